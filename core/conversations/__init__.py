@@ -1,0 +1,1 @@
+"""Reads conversations of any tool into one record."""

@@ -1,0 +1,1 @@
+"""The harvest, one module per stage."""

@@ -1,0 +1,1 @@
+"""Talks to language models; hands out one callable."""
