@@ -1,0 +1,144 @@
+"""Lines of our markdown files: bullets with provenance, and the text that may stand in one.
+
+Formats after seeds 1 and 2: `- {text} [from: {conversation}, {YYYY-MM-DD}]`. Files are split on "\\n" alone:
+`str.splitlines` also splits on characters that a conversation can smuggle into a line.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+ITEM_CHARACTERS = 500
+
+_PROVENANCE = re.compile(r"\s*\[from: (?P<source>.*), (?P<date>\d{4}-\d{2}-\d{2})\]$")
+_FORGED = re.compile(r"\[\s*from\s*:", re.IGNORECASE)
+_FENCE_WORDS = re.compile(r"\{\s*(/?)\s*(knowledge|project)\s*\}", re.IGNORECASE)
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
+)
+_JOINERS = re.compile("[\u200c\u200d]")
+_SPACE = re.compile(r"[\s\x85\u2028\u2029\x1c-\x1f]+")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a line came from: the conversation's name and the UTC date (YYYY-MM-DD) of the run that harvested it."""
+
+    source: str
+    date: str
+
+    def __str__(self) -> str:
+        return f"[from: {self.source}, {self.date}]"
+
+
+@dataclass(frozen=True)
+class Bullet:
+    """One line of a category file, with the indented lines that belong to it.
+
+    `text` is without the dash and the provenance; `raw` is the first line as it stands in the file; `line` counts
+    from 1; `section` is the nearest `## ` heading above, or "". `struck` is true for a line that was struck through.
+    """
+
+    text: str
+    provenance: Provenance | None
+    raw: str
+    line: int
+    section: str = ""
+    more: tuple[str, ...] = ()
+    struck: bool = False
+
+
+def split_provenance(text: str) -> tuple[str, Provenance | None]:
+    """Take the provenance off the end of a line."""
+    found = _PROVENANCE.search(text)
+    if found is None:
+        return text.strip(), None
+    return text[: found.start()].strip(), Provenance(found["source"], found["date"])
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a file, split on "\\n" only, a final carriage return taken off each."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    if lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def parse_bullets(text: str) -> list[Bullet]:
+    """All bullets of a markdown text in the order of the file; everything else in it is left alone."""
+    bullets: list[Bullet] = []
+    section, more, pending = "", [], None
+    for number, line in enumerate(split_lines(text), start=1):
+        if pending is not None and line[:1] in (" ", "\t") and line.strip():
+            more.append(line)
+            continue
+        if pending is not None:
+            bullets.append(_bullet(*pending, tuple(more)))
+            pending, more = None, []
+        if line.startswith("## "):
+            section = line[3:].strip()
+        elif line.startswith("- "):
+            pending = (line, number, section)
+    if pending is not None:
+        bullets.append(_bullet(*pending, tuple(more)))
+    return bullets
+
+
+def _bullet(raw: str, number: int, section: str, more: tuple[str, ...]) -> Bullet:
+    text, provenance = split_provenance(raw[2:])
+    struck = len(text) > 4 and text.startswith("~~") and text.endswith("~~")
+    return Bullet(text[2:-2].strip() if struck else text, provenance, raw, number, section, more, struck)
+
+
+def bullet_line(text: str, provenance: Provenance | None) -> str:
+    """One bullet as it stands in a file, without the line break. `text` must be sanitised."""
+    return f"- {text} {provenance}" if provenance is not None else f"- {text}"
+
+
+def sanitise_line(text: str, limit: int | None = ITEM_CHARACTERS) -> str:
+    """Make foreign text safe to stand in one line of a knowledge file.
+
+    White space and every line separator become one space; control, bidirectional and zero-width characters go (a joiner
+    stays inside non-ASCII words and emoji, where it spells); a forged `[from:`, `{knowledge}` fence, comment opener or
+    leading `#`/`-` is defused but stays legible. Longer than `limit` characters: cut at a word, with an ellipsis.
+    """
+    if text.isascii() and text.isprintable():
+        flat = _SPACE.sub(" ", text).strip() if "  " in text else text.strip()
+    else:
+        flat = _SURROGATES.sub("\ufffd", text)
+        flat = _INVISIBLE.sub("", _SPACE.sub(" ", flat))
+        flat = _JOINERS.sub(_keep_joiner, flat).strip()
+    flat = defuse(flat)
+    if limit is not None and len(flat) > limit:
+        cut = flat[: limit - 1]
+        while cut and unicodedata.combining(flat[len(cut)]):
+            cut = cut[:-1]
+        space = cut.rfind(" ")
+        flat = (cut[:space] if space > limit // 2 else cut).rstrip() + "…"
+    if flat[:1] in ("#", "-"):
+        flat = "\\" + flat
+    return flat
+
+
+def defuse(text: str) -> str:
+    """Take the power from text that imitates our own markup; reads the same to a person."""
+    if "[" in text:
+        text = _FORGED.sub("(from:", text)
+    if "{" in text:
+        text = _FENCE_WORDS.sub(r"(\1\2)", text)
+    return text.replace("<!--", "&lt;!--") if "<!--" in text else text
+
+
+def _keep_joiner(found: re.Match[str]) -> str:
+    text, at = found.string, found.start()
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    return found[0] if before and after and not before.isascii() and not after.isascii() else ""
+
+
+def sanitise_name(name: str) -> str:
+    """A conversation's name as it may stand in a provenance; ordinary names come back unchanged."""
+    return sanitise_line(name, 255).removeprefix("\\") or "unnamed"

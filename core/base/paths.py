@@ -1,0 +1,96 @@
+"""Every place on disk, in one frozen record. See storage.md, "Where things are"."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+APPLICATION = "manual_slop"
+
+
+@dataclass(frozen=True)
+class Paths:
+    """All locations below one home; nothing here touches the disk."""
+
+    home: Path
+
+    @property
+    def conversations(self) -> Path:
+        return self.home / "conversations"
+
+    @property
+    def trash(self) -> Path:
+        return self.conversations / ".trash"
+
+    @property
+    def splits(self) -> Path:
+        return self.home / "splits"
+
+    @property
+    def knowledge(self) -> Path:
+        return self.home / "knowledge"
+
+    @property
+    def file_notes(self) -> Path:
+        return self.knowledge / "files"
+
+    @property
+    def digest(self) -> Path:
+        return self.knowledge / "digest.md"
+
+    @property
+    def ledger(self) -> Path:
+        return self.knowledge / "ledger.json"
+
+    @property
+    def prompts(self) -> Path:
+        return self.knowledge / "prompts"
+
+    @property
+    def quarantine(self) -> Path:
+        return self.knowledge / "quarantine.md"
+
+    @property
+    def changes(self) -> Path:
+        return self.knowledge / "changes.jsonl"
+
+    @property
+    def state(self) -> Path:
+        return self.knowledge / ".state"
+
+    @property
+    def lock(self) -> Path:
+        return self.state / "lock"
+
+    @property
+    def journal(self) -> Path:
+        return self.state / "journal"
+
+    @property
+    def plans(self) -> Path:
+        return self.state / "plans"
+
+    @property
+    def file_ids(self) -> Path:
+        return self.state / "file_ids.json"
+
+
+def shipped_root() -> Path:
+    """The folder that holds config.toml and assets/: the checkout, or where the wheel was installed."""
+    return Path(__file__).resolve().parents[2]
+
+
+def choose_home(explicit: str, setting: str, environment: dict[str, str] | os._Environ[str]) -> Path:
+    """`--home`, then MANUAL_SLOP_HOME, then `[paths].home` of config.toml, then ~/.manual_slop; always absolute."""
+    chosen = explicit or environment.get("MANUAL_SLOP_HOME", "") or setting or "~/.manual_slop"
+    return Path(os.path.abspath(os.path.expanduser(chosen)))  # symbolic links stay as they are
+
+
+def cache_folder(home: Path) -> Path:
+    """Where the projections of one home live; deleting it loses nothing."""
+    import platformdirs
+
+    key = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+    return platformdirs.user_cache_path(APPLICATION) / "knowledge" / key

@@ -1,0 +1,87 @@
+"""The seven categories of a harvest and the markdown files that hold them (seeds 1 and 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.base.files import read_or_empty
+from core.base.markdown import Bullet, parse_bullets
+from core.base.paths import Paths
+
+
+@dataclass(frozen=True)
+class Category:
+    """One row: its name in the model's answer, its file ("" for per-file notes), the first line of a new file,
+    and its heading in the digest ("" for what the digest leaves out)."""
+
+    name: str
+    file: str
+    header: str
+    digest_title: str
+
+
+# The order of the rows is the order in every report.
+CATEGORIES = (
+    Category("facts", "facts.md", "# Facts", "Facts"),
+    Category("decisions", "decisions.md", "# Decisions", "Decisions"),
+    Category("tasks_done", "tasks.md", "# Tasks", ""),
+    Category("tasks_open", "tasks.md", "# Tasks", "Open tasks"),
+    Category("questions", "questions.md", "# Questions", "Open questions"),
+    Category("playbooks", "playbooks.md", "# Playbooks", "Playbooks"),
+    Category("files", "", "", ""),
+)
+CATEGORY = {row.name: row for row in CATEGORIES}
+CATEGORY_FILES = ("facts.md", "decisions.md", "questions.md", "playbooks.md", "tasks.md")
+TASKS_FILE = "tasks.md"
+NEW_TASKS = "# Tasks\n\n## Open\n\n## Done\n"
+
+
+def is_done_heading(line: str) -> bool:
+    return line.strip().casefold() == "## done"
+
+
+def is_open_heading(line: str) -> bool:
+    return line.strip().casefold() == "## open"
+
+
+def read_text(path: Path) -> str:
+    """A knowledge file as text; bytes that are no UTF-8 show as U+FFFD, a byte order mark is dropped."""
+    return read_or_empty(path).decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def bullets_in(text: str, category: str) -> list[Bullet]:
+    """The bullets of one category in the text of its file. Task bullets before any heading count as open."""
+    bullets = parse_bullets(text)
+    if category not in ("tasks_open", "tasks_done"):
+        return bullets
+    wanted, done, chosen = category == "tasks_done", False, []
+    lines = text.split("\n")
+    at = 0
+    for bullet in bullets:
+        for line in lines[at : bullet.line - 1]:
+            done = True if is_done_heading(line) else False if is_open_heading(line) else done
+        at = bullet.line - 1
+        if done == wanted:
+            chosen.append(bullet)
+    return chosen
+
+
+def read_category(paths: Paths, category: str) -> list[Bullet]:
+    """All bullets of a category on disk, oldest first. Raises OSError when the file cannot be read."""
+    row = CATEGORY[category]
+    if row.file:
+        return bullets_in(read_text(paths.knowledge / row.file), category)
+    return [bullet for note in note_files(paths) for bullet in parse_bullets(read_text(note))]
+
+
+def note_files(paths: Paths) -> list[Path]:
+    """The files of per-file notes, sorted by name."""
+    if not paths.file_notes.is_dir():
+        return []
+    return sorted(path for path in paths.file_notes.glob("*.md") if not path.name.startswith("."))
+
+
+def count_bullets(paths: Paths) -> dict[str, int]:
+    """Bullets of each category on disk."""
+    return {row.name: len(read_category(paths, row.name)) for row in CATEGORIES}

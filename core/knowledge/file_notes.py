@@ -1,0 +1,203 @@
+"""Per-file notes `files/<file id>.md`, bound to a source file across renames and editors' atomic saves.
+
+The seed keys a note by `st_dev:st_ino`. Inodes are reused as soon as a file is gone and change when an editor saves by
+rename, so `.state/file_ids.json` keeps, for each note, the path, birth time, size and head hash of its file:
+
+- same id, same birth     the file itself, perhaps renamed
+- same id, other birth    a stranger on a reused inode: it gets a note of its own
+- unknown id, known path  an editor saved by rename: the note follows the path (unless the old file lives on elsewhere)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.birth import birth_ns
+from core.base.paths import Paths
+
+HEAD_BYTES = 65536
+SEARCH_ENTRIES = 20_000
+BACKUP_ENDINGS = ("~", ".bak", ".orig", ".swp", ".tmp", "#")
+
+NoteRecord = dict[str, Any]
+NoteRecords = dict[str, NoteRecord]
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """The file that a note is about, as it is now."""
+
+    path: str
+    id: str
+    birth: int | None
+    size: int
+    head: str
+
+    def record(self) -> NoteRecord:
+        return {"path": self.path, "birth": self.birth, "size": self.size, "head": self.head}
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Which note belongs to a source file: `note` is its name below files/ (it may not exist yet).
+
+    `move` is the note's present name when it must first be renamed to `note`; `aside` is (from, to) when a stranger's
+    note is in the way. `record` is what file_ids.json should say afterwards.
+    """
+
+    note: str
+    record: NoteRecord
+    move: str = ""
+    aside: tuple[str, str] | None = None
+
+
+def file_id(dev: int, ino: int) -> str:
+    """`st_dev:st_ino` (seed); Windows forbids the colon in a name, so there it is a dash. Both are read."""
+    return f"{dev}-{ino}" if sys.platform == "win32" else f"{dev}:{ino}"
+
+
+def examine(path: str) -> SourceFile:
+    """Look at a source file without following a link in its last part. OSError when it is no regular file."""
+    fd = files.open_regular(path)
+    try:
+        found = os.fstat(fd)
+        head = hashlib.sha256(os.read(fd, HEAD_BYTES)).hexdigest()
+        return SourceFile(path, file_id(found.st_dev, found.st_ino), birth_ns(path), found.st_size, head)
+    finally:
+        os.close(fd)
+
+
+def read_records(paths: Paths) -> NoteRecords:
+    """`file_ids.json`; damaged or absent, it is rebuilt from the headers of the notes."""
+    records: NoteRecords = {}
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        loaded = json.loads(files.read_or_empty(paths.file_ids).decode("utf-8"))
+        if isinstance(loaded, dict):
+            records = {key: row for key, row in loaded.items() if isinstance(row, dict) and "path" in row}
+    if paths.file_notes.is_dir():
+        for note in paths.file_notes.glob("*.md"):
+            if note.name not in records and not note.name.startswith("."):
+                with contextlib.suppress(OSError):
+                    first = files.read_or_empty(note).split(b"\n", 1)[0].decode("utf-8", "replace")
+                    if first.startswith("# "):
+                        records[note.name] = {"path": first[2:].strip(), "birth": None, "size": None, "head": ""}
+    return records
+
+
+def write_records(paths: Paths, records: NoteRecords) -> None:
+    """Replace file_ids.json durably. Raises OSError."""
+    files.make_folder(paths.state)
+    files.write_atomic(paths.file_ids, json.dumps(records, indent=1, sort_keys=True).encode("ascii") + b"\n")
+
+
+def bind(source: SourceFile, records: NoteRecords) -> Binding:
+    """Decide which note belongs to `source`. Looks at the disk only to find where an old file went; changes nothing."""
+    note = _note_name(source.id, records)
+    row = records.get(note)
+    if row is not None and _is_same(row, source):
+        return Binding(note, source.record())
+    followed = _note_by_path(source, records)
+    aside = None
+    if row is not None:
+        aside = (note, f"{note.removesuffix('.md')}@{row.get('birth') or 'unknown'}.md")
+    if followed is not None:
+        return Binding(note, source.record(), move=followed, aside=aside)
+    return Binding(note, source.record(), aside=aside)
+
+
+def apply_binding(paths: Paths, binding: Binding, records: NoteRecords) -> None:
+    """Rename notes as the binding says and update `records` in memory. Safe to repeat. Raises OSError."""
+    if binding.aside is not None:
+        _rename(paths, *binding.aside, records)
+    if binding.move and binding.move != binding.note:
+        _rename(paths, binding.move, binding.note, records)
+    records[binding.note] = binding.record
+
+
+def notes_for(paths: Paths, path: str) -> tuple[Path | None, str]:
+    """The note of a source file and the path the file has now; (None, path) when there is none.
+
+    `path` may also be a name that the file had before: then the record leads to the note.
+    """
+    records = read_records(paths)
+    absolute = os.path.abspath(os.path.expanduser(path))
+    try:
+        binding = bind(examine(absolute), records)
+    except OSError:
+        for name, row in records.items():
+            if row["path"] == absolute:
+                return paths.file_notes / name, _find_living(row, name) or absolute
+        return None, absolute
+    found = paths.file_notes / (binding.move or binding.note)
+    if binding.aside is not None and not binding.move:
+        return None, absolute
+    return (found if found.is_file() else None), absolute
+
+
+def _note_name(identity: str, records: NoteRecords) -> str:
+    other = identity.replace(":", "-") if ":" in identity else identity.replace("-", ":")
+    return f"{other}.md" if f"{other}.md" in records and f"{identity}.md" not in records else f"{identity}.md"
+
+
+def _is_same(row: NoteRecord, source: SourceFile) -> bool:
+    if row.get("birth") is not None and source.birth is not None:
+        return bool(row["birth"] == source.birth)
+    return not row.get("head") or row["head"] == source.head or row["path"] == source.path
+
+
+def _note_by_path(source: SourceFile, records: NoteRecords) -> str | None:
+    """The note that a file of this path had before, when that file is not alive under another name."""
+    for name, row in records.items():
+        if row["path"] == source.path and name != f"{source.id}.md" and _find_living(row, name) is None:
+            return name
+    return None
+
+
+def _find_living(row: NoteRecord, note: str) -> str | None:
+    """Where the file with the note's inode is now: looked for from its old folder upwards, a bounded number of names."""
+    parts = note.removesuffix(".md").split("@")[0].replace("-", ":").split(":")
+    if "@" in note or len(parts) != 2 or not all(part.isdigit() for part in parts):
+        return None
+    dev, ino = int(parts[0]), int(parts[1])
+    budget = SEARCH_ENTRIES
+    start = Path(row["path"]).parent
+    for folder in (start, start.parent):
+        stack = [folder]
+        while stack and budget > 0:
+            try:
+                entries = list(os.scandir(stack.pop()))
+            except OSError:
+                continue
+            budget -= len(entries)
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    if entry.inode() == ino and _is_alive(entry.path, dev, row):
+                        return entry.path
+                    if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                        stack.append(Path(entry.path))
+    return None
+
+
+def _is_alive(path: str, dev: int, row: NoteRecord) -> bool:
+    found = os.stat(path, follow_symlinks=False)
+    if found.st_dev != dev or not stat.S_ISREG(found.st_mode) or path.endswith(BACKUP_ENDINGS):
+        return False
+    born = birth_ns(path)
+    return row.get("birth") is None or born is None or bool(row["birth"] == born)
+
+
+def _rename(paths: Paths, old: str, new: str, records: NoteRecords) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        files.rename_without_replacing(paths.file_notes / old, paths.file_notes / new)
+        files.sync_folder(paths.file_notes)
+    if old in records:
+        records[new] = records.pop(old)

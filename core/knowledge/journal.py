@@ -1,0 +1,157 @@
+"""The journal of a run: what makes a crash harmless. See storage.md, "The order of durable steps".
+
+One record a line: eight hex digits of CRC-32, a space, JSON. A reader stops at the first line whose checksum is wrong:
+what follows a torn write is not trusted. Kinds of record, in the life of one conversation:
+
+- `intent`     sha, path, the frozen plan: from here on the model is never asked again for this content
+- `applied`    sha, file: its lines were proven to be there: a re-run does not bring back what the person then deletes
+- `done`       sha, entry: every file was read back; the gate is passed
+- `reclaimed`  sha, path, trash: the conversation was moved away
+- `entry`      sha, entry: a ledger entry without a harvest (failed, too large, deleted, pruned)
+
+At the end of a run the records are archived as `.state/plans/<run>.jsonl`, and only then is the journal removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.knowledge.lines import PlannedFile
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FrozenPlan:
+    """What one harvest will write: file -> exact lines, with the date already in them.
+
+    `items` counts them by category; `notes` tells which source file each note file belongs to (note file name -> the
+    record of `file_ids.json`); `entry` holds what the ledger will say besides the seed's keys.
+    """
+
+    files: tuple[PlannedFile, ...]
+    items: dict[str, int]
+    notes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    entry: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Pending:
+    """One conversation of a journal, as far as it came."""
+
+    sha256: str
+    path: str
+    plan: FrozenPlan | None = None
+    applied: set[str] = field(default_factory=set)
+    entry: dict[str, Any] | None = None
+    done: bool = False
+    reclaimed: list[Record] = field(default_factory=list)
+
+
+def plan_to_json(plan: FrozenPlan) -> Record:
+    return asdict(plan)
+
+
+def plan_from_json(data: Record) -> FrozenPlan:
+    """Raises KeyError, TypeError or ValueError when `data` is no plan."""
+    planned = tuple(
+        PlannedFile(str(row["name"]), str(row["header"]), tuple(row["lines"]), tuple(row.get("done", ())))
+        for row in data["files"]
+    )
+    return FrozenPlan(planned, dict(data["items"]), dict(data.get("notes", {})), dict(data.get("entry", {})))
+
+
+def encode(record: Record) -> bytes:
+    body = json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    return b"%08x %s\n" % (zlib.crc32(body), body)
+
+
+def decode(data: bytes) -> Iterator[Record]:
+    """The records up to the first damaged line."""
+    for line in data.split(b"\n"):
+        body = line[9:]
+        if len(line) < 10 or line[8:9] != b" " or line[:8] != b"%08x" % zlib.crc32(body):
+            return
+        try:
+            record = json.loads(body)
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(record, dict):
+            return
+        yield record
+
+
+class Journal:
+    """An open journal; appends records. Opened only under the run lock, after recovery dealt with the last one."""
+
+    def __init__(self, path: Path) -> None:
+        files.make_folder(path.parent)
+        self._path = path
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        files.sync_folder(path.parent)
+
+    def append(self, record: Record, *, durable: bool = False) -> None:
+        """Add one record; `durable` waits for the disk. Raises OSError."""
+        files.write_all(self._fd, encode(record))
+        if durable:
+            files.sync(self._fd, data_only=True)
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+def read_journal(path: Path) -> list[Record]:
+    """All trusted records of a journal or of an archive; none when it does not exist."""
+    return list(decode(files.read_or_empty(path)))
+
+
+def gather(records: Iterable[Record]) -> dict[str, Pending]:
+    """The state of each conversation, by sha256 (or `path:` key for pruned things)."""
+    found: dict[str, Pending] = {}
+    for record in records:
+        kind, sha = record.get("t"), record.get("sha")
+        if not isinstance(sha, str):
+            continue
+        state = found.setdefault(sha, Pending(sha, str(record.get("path", ""))))
+        if kind == "intent":
+            try:
+                state.plan = plan_from_json(record["plan"])
+            except (KeyError, TypeError, ValueError):
+                continue
+            state.path, state.done = str(record.get("path", "")), False
+        elif kind == "applied":
+            state.applied.add(str(record.get("file", "")))
+        elif kind in ("done", "entry") and isinstance(record.get("entry"), dict):
+            state.entry, state.done = record["entry"], kind == "done" or state.done
+        elif kind == "reclaimed":
+            state.reclaimed.append(record)
+    return found
+
+
+def archive(journal: Path, plans: Path, run: str, records: list[Record], unfinished: list[Record]) -> None:
+    """Keep what the run did as `<run>.jsonl`, then leave only `unfinished` in the journal (none: remove it).
+
+    The archive is durable before the journal shrinks, so a crash in between only repeats this step.
+    """
+    if records:
+        files.make_folder(plans)
+        files.write_atomic(plans / f"{run}.jsonl", b"".join(map(encode, records)))
+    if unfinished:
+        files.write_atomic(journal, b"".join(map(encode, unfinished)))
+    else:
+        files.remove_file(journal)
+
+
+def read_plan(plans: Path, run: str, sha256: str) -> FrozenPlan | None:
+    """The committed plan of one harvest, or None when the archive of its run does not hold a proven one."""
+    if not run or "/" in run or run.startswith("."):
+        return None
+    state = gather(read_journal(plans / f"{run}.jsonl")).get(sha256)
+    return state.plan if state is not None and state.done else None

@@ -1,0 +1,111 @@
+"""The audit log `ledger.json`: sha256 of a conversation's content -> what became of it (seeds 1 and 2).
+
+The seed's keys are `path`, `status`, `at`, `items`, `deleted` and `error`; readers of these do not notice our extra
+keys (`provider`, `model`, `input_tokens`, `output_tokens`, `run`, `trash`, `trashed_until`, `quarantined`).
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.paths import Paths
+from core.base.result import Err, Ok, Result, fail
+from core.knowledge.journal import gather, read_journal
+
+Entry = dict[str, Any]
+Entries = dict[str, Entry]
+
+STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "pruned")
+
+
+def parse_ledger(data: bytes, path: Path) -> Result[Entries]:
+    """The entries of a ledger file. An empty or foreign file is an error, never an empty ledger."""
+    try:
+        loaded = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        return fail("ledger-corrupt", f"the ledger is not readable JSON: {error}", path, _REPAIR)
+    entries = loaded.get("entries") if isinstance(loaded, dict) else None
+    if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
+        return fail("ledger-corrupt", "the ledger has no table of entries", path, _REPAIR)
+    return Ok(entries)
+
+
+_REPAIR = "it is set aside and rebuilt from the committed plans by the next 'knowledge harvest --apply'"
+
+
+def read_ledger(paths: Paths) -> Result[Entries]:
+    """The ledger on disk; no file at all is an empty one."""
+    try:
+        data = files.read_file(paths.ledger).data
+    except FileNotFoundError:
+        return Ok({})
+    except OSError as error:
+        return fail("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger, _REPAIR)
+    return parse_ledger(data, paths.ledger)
+
+
+def format_ledger(entries: Entries) -> bytes:
+    """Indented and sorted, as in the seed."""
+    text = json.dumps({"entries": entries}, indent=2, sort_keys=True, ensure_ascii=False)
+    return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def write_ledger(paths: Paths, entries: Entries) -> None:
+    """Replace ledger.json durably. Raises OSError."""
+    files.make_folder(paths.knowledge)
+    files.write_atomic(paths.ledger, format_ledger(entries))
+
+
+def set_aside_and_rebuild(paths: Paths, now: datetime) -> tuple[Entries, Path]:
+    """Move a corrupt ledger to a dated name and rebuild it from the archived plans. Raises OSError."""
+    aside = paths.ledger.with_name(f"ledger.corrupt-{now:%Y%m%dT%H%M%S%f}.json")
+    files.rename_without_replacing(paths.ledger, aside)
+    files.sync_folder(paths.knowledge)
+    return rebuild(paths), aside
+
+
+def rebuild(paths: Paths) -> Entries:
+    """All entries that the archived runs proved, the later run winning."""
+    entries: Entries = {}
+    if not paths.plans.is_dir():
+        return entries
+    for archived in sorted(paths.plans.glob("*.jsonl")):
+        for sha, state in gather(read_journal(archived)).items():
+            if state.entry is not None:
+                entries[sha] = state.entry
+            for moved in state.reclaimed:
+                note_reclaimed(entries.setdefault(sha, dict(state.entry or {})), moved)
+    return entries
+
+
+def note_reclaimed(entry: Entry, moved: dict[str, Any]) -> None:
+    """Write into an entry that its conversation was moved to the trash (or removed, with a grace period of none)."""
+    entry["deleted"] = True
+    if moved.get("trash"):
+        entry["trash"] = {**entry.get("trash", {}), str(moved["trash"]): str(moved["path"])}
+        entry["trashed_until"] = str(moved.get("until", ""))
+
+
+def counts_by_status(entries: Entries) -> dict[str, int]:
+    """How many entries of each status; the seed's statuses are always there."""
+    counts = dict.fromkeys(STATUSES, 0)
+    for entry in entries.values():
+        status = str(entry.get("status", "unknown"))
+        counts[status] = counts.get(status, 0) + 1
+    return counts
+
+
+def find_entry(entries: Entries, prefix: str) -> Result[tuple[str, Entry]]:
+    """The one entry whose key begins with `prefix`."""
+    found = [key for key in entries if key.startswith(prefix)]
+    if len(found) == 1:
+        return Ok((found[0], entries[found[0]]))
+    if not found:
+        return fail("no-entry", f"no ledger entry begins with {prefix!r}", hint="'knowledge ledger' lists them")
+    return Err(
+        fail("ambiguous", f"{len(found)} ledger entries begin with {prefix!r}", hint="give more of the hash").error
+    )

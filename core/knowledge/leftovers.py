@@ -1,0 +1,49 @@
+"""Clears the temporary files that a crash left beside knowledge files, without losing a byte that a person wrote.
+
+A swap names its temporary file after the first 16 hex digits of the sha256 of what it expected to find and of what it
+put in. Together with what the file holds now, this tells on which side of the swap the crash happened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+from pathlib import Path
+
+from core.base import files
+
+_NAME = re.compile(r"^\.(?P<name>.+)\.(?P<hashes>[0-9a-f]{32})?\.\d+-\d+" + re.escape(files.TEMPORARY_MARK) + "$")
+
+
+def clear_leftovers(folder: Path) -> list[Path]:
+    """Remove or put back every leftover in one folder; returns the files that were set aside for the person.
+
+    A temporary file that may hold a person's bytes is never removed: it goes back in place when it is certain where it
+    belongs, else it is kept as `<name>.recovered-<hash>.md`. Raises OSError.
+    """
+    kept: list[Path] = []
+    if not folder.is_dir():
+        return kept
+    for temporary in sorted(folder.glob(f".*{files.TEMPORARY_MARK}")):
+        found = _NAME.match(temporary.name)
+        if found is None or not found["hashes"]:
+            files.discard(temporary)
+            continue
+        expected, put_in = found["hashes"][:16], found["hashes"][16:]
+        path = folder / found["name"]
+        held, current = _short_hash(temporary), _short_hash(path)
+        stale = held in (expected, put_in) or current == expected
+        if stale or (current == put_in and files.exchange(temporary, path)):
+            files.discard(temporary)
+        else:
+            aside = path.with_name(f"{path.stem}.recovered-{held}.md")
+            with contextlib.suppress(FileExistsError):
+                files.rename_without_replacing(temporary, aside)
+            kept.append(aside)
+    files.sync_folder(folder)
+    return kept
+
+
+def _short_hash(path: Path) -> str:
+    return hashlib.sha256(files.read_or_empty(path)).hexdigest()[:16]
