@@ -1,0 +1,165 @@
+"""Any program as a model: the prompt on its standard input, the answer on its standard output.
+
+Meant for the print mode of a coding agent. The program runs in a process group of its own, so that whatever it has
+started ends with it when time is up; where there are no process groups (Windows) its process tree is ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO
+
+from core.base.answer import Answer
+from core.base.result import Err, Ok, Result, fail
+from core.llm.exchange import SLICE_SECONDS
+from core.llm.wire import excerpt
+
+STDERR_BYTES = 16 * 1024  # kept for the error sentence; the rest is read and dropped
+FAREWELL_SECONDS = 0.5  # between the polite signal and the final one
+STRAGGLER_SECONDS = 1.0  # how long a background child may hold the output open after its parent has ended
+
+
+class _Reader(threading.Thread):
+    """Reads a pipe to its end; keeps at most `limit` bytes and notes in `overflowed` that there were more."""
+
+    def __init__(self, pipe: IO[bytes], limit: int, *, drain: bool) -> None:
+        super().__init__(name="llm-command", daemon=True)
+        self._pipe, self._limit, self._drain = pipe, limit, drain
+        self.content = bytearray()
+        self.overflowed = False
+
+    def run(self) -> None:
+        with contextlib.suppress(OSError), self._pipe:  # a pipe that breaks has ended
+            while chunk := self._pipe.read(64 * 1024):
+                room = self._limit - len(self.content)
+                self.content += chunk[:room]
+                if len(chunk) > room:
+                    self.overflowed = True
+                    if not self._drain:
+                        return
+
+
+def run_command(
+    command: Sequence[str],
+    prompt: str,
+    *,
+    seconds: float,
+    max_bytes: int,
+    cancelled: Callable[[], bool],
+) -> Result[Answer]:
+    """Run `command` (an argument list, no shell) once, for at most `seconds` of wall-clock time.
+
+    Errors: `command-missing`, `command-failed` (its status is not 0), `timed-out`, `cancelled`, `answer-too-large`,
+    `bad-answer` (not UTF-8). Token counts are unknown.
+    """
+    deadline = time.monotonic() + seconds
+    name = excerpt(command[0], limit=80)
+    found = shutil.which(str(Path(command[0]).expanduser()) if command[0].startswith("~") else command[0])
+    if found is None:
+        hint = "Check [ai_settings.knowledge].command; the program must be installed and executable"
+        return fail("command-missing", f"The program {name} was not found", hint=hint)
+    try:
+        process = subprocess.Popen(
+            [found, *command[1:]],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or "an argument cannot be passed"
+        hint = "Check [ai_settings.knowledge].command"
+        return fail("command-missing", f"The program {name} cannot be started ({reason})", hint=hint)
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    answer = _Reader(process.stdout, max_bytes, drain=False)
+    complaints = _Reader(process.stderr, STDERR_BYTES, drain=True)
+    threading.Thread(target=_feed, args=(process.stdin, prompt.encode()), name="llm-command", daemon=True).start()
+    answer.start()
+    complaints.start()
+    stopped = _wait_for(process, answer, name, deadline, cancelled)
+    if stopped is not None:
+        return stopped
+    if process.returncode != 0:
+        complaints.join(SLICE_SECONDS * 4)
+        return _failed(name, process.returncode, bytes(complaints.content))
+    try:
+        return Ok(Answer(text=bytes(answer.content).decode("utf-8")))
+    except UnicodeDecodeError:
+        return fail("bad-answer", f"The output of {name} is not UTF-8 text", hint="Check what the program prints")
+
+
+def _feed(pipe: IO[bytes], data: bytes) -> None:
+    """Write the prompt and close. A program may stop reading early: what it answers is judged, not how it reads."""
+    with contextlib.suppress(OSError), pipe:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[pipe.write(rest) :]
+
+
+def _wait_for(
+    process: subprocess.Popen[bytes], answer: _Reader, name: str, deadline: float, cancelled: Callable[[], bool]
+) -> Err | None:
+    """Wait until the program has ended and its output is complete; None then, else why it was ended by us."""
+    ended_at: float | None = None
+    while True:
+        if answer.overflowed:
+            _end(process)
+            hint = "Have the program print its answer alone"
+            return fail("answer-too-large", f"The output of {name} is too large", hint=hint)
+        if cancelled():
+            _end(process)
+            return fail("cancelled", f"The call to {name} was cancelled", hint="Run again to go on")
+        now = time.monotonic()
+        if now >= deadline:
+            _end(process)
+            hint = "Raise request_timeout_seconds, or try the program by hand: it may be waiting for a login"
+            return fail("timed-out", f"{name} did not finish in the time allowed", hint=hint)
+        answer.join(min(SLICE_SECONDS, deadline - now))
+        if process.poll() is None:
+            if not answer.is_alive():
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(min(SLICE_SECONDS, deadline - now))
+            continue
+        if not answer.is_alive() and not answer.overflowed:
+            return None
+        ended_at = ended_at or now
+        if now - ended_at > STRAGGLER_SECONDS:
+            _end(process)
+            answer.join(SLICE_SECONDS * 4)
+            return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the program and all that runs in its process group, politely first."""
+    if sys.platform == "win32":
+        subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
+        process.wait()
+        return
+    for polite in (True, False):
+        try:
+            os.killpg(process.pid, signal.SIGTERM if polite else signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            break  # nobody is left in the group (macOS says "not permitted" when only zombies are)
+        if polite:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(FAREWELL_SECONDS)
+    process.wait()
+
+
+def _failed(name: str, status: int, complaints: bytes) -> Err:
+    """The sentence for a program that says it failed."""
+    how = f"ended with status {status}" if status > 0 else f"was ended by signal {-status}"
+    lines = complaints.decode("utf-8", "replace").strip().split("\n")
+    said = excerpt(lines[0])
+    hint = "Run the program by hand with a short prompt on its standard input"
+    return fail("command-failed", f"{name} {how}" + (f": {said}" if said else ""), hint=hint)

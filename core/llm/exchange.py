@@ -1,0 +1,251 @@
+"""One HTTP POST that ends when it must: at a deadline, at a size, or when the user cancels.
+
+`requests` bounds the wait for each read, not for the whole answer, so a server that drips one byte a second, in the
+body or already in the headers, would hold us for ever. Here a thread does the blocking work and the caller waits
+for it with a deadline of its own; when time is up the caller shuts the socket, which ends the thread as well.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import socket
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.llm.wire import Call, Reply, is_loopback
+
+if TYPE_CHECKING:
+    from requests import PreparedRequest, Response
+    from requests.adapters import HTTPAdapter
+
+CHUNK_BYTES = 16 * 1024
+SLICE_SECONDS = 0.05  # how often a waiting caller looks whether the user has cancelled
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An exchange without a usable answer.
+
+    `kind`: `connection` (worth another try), `certificate`, `address`, `timeout`, `cancelled`, `too-large`,
+    `encoding`. `detail` is a few words of the operating system, never anything the server or a header said.
+    """
+
+    kind: str
+    detail: str = ""
+
+
+class Line:
+    """The socket of one exchange, so that another thread can cut it. Once cut, it is never connected again."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection: Any = None
+        self.is_cut = False
+
+    def follow(self, connection: Any) -> None:
+        """Remember the connection whose `sock` is to be shut."""
+        with self._lock:
+            self._connection = connection
+            if self.is_cut:
+                raise ConnectionAbortedError("given up before the connection was made")
+
+    def cut(self) -> None:
+        """Shut the socket, whatever it is doing; a read or a handshake that is under way ends with an error."""
+        with self._lock:
+            self.is_cut = True
+            sock = getattr(self._connection, "sock", None)
+        if isinstance(sock, socket.socket):
+            try:
+                # The plain method also for TLS: the TLS one would take the session from under the reading thread.
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+            except OSError:
+                return  # it had ended by itself
+
+
+def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[[], bool]) -> Reply | Broken:
+    """POST `call` once and read the whole answer, within `seconds` of wall-clock time.
+
+    Returns by then even if the server, the resolver or the TLS handshake does not answer.
+    """
+    deadline = time.monotonic() + seconds
+    line = Line()
+    outcome: queue.SimpleQueue[Reply | Broken | BaseException] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            outcome.put(_post(call, line, deadline, max_bytes))
+        except BaseException as bug:  # noqa: BLE001 - handed to the caller's thread, which raises it
+            outcome.put(bug)
+
+    # A daemon: a resolver that never answers must not keep the program from ending.
+    threading.Thread(target=work, name="llm-exchange", daemon=True).start()
+    while True:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0 or cancelled():
+            line.cut()
+            return Broken("timeout" if remaining <= 0 else "cancelled")
+        try:
+            result = outcome.get(timeout=min(SLICE_SECONDS, remaining))
+        except queue.Empty:
+            continue
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+
+def _post(call: Call, line: Line, deadline: float, max_bytes: int) -> Reply | Broken:
+    """The blocking part, in the thread. Expected failures become `Broken`; anything else is a bug and raises."""
+    from http.client import HTTPException
+
+    import requests
+    import urllib3
+
+    class Session(requests.Session):
+        def get_redirect_target(self, resp: Response) -> None:
+            """Sees no redirects: following one could carry the key to a stranger, and requests reads its body whole."""
+
+    with Session() as session:
+        adapter = _watched_adapter(line)
+        session.mount("http://", adapter)
+        session.mount("https://", adapter)
+        # Proxies and certificates of the environment count, except for this very machine.
+        session.trust_env = not is_loopback(call.url)
+        seconds = max(0.05, deadline - time.monotonic())
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+        headers |= {"User-Agent": "knowledge-memory", "Connection": "close", **call.headers}
+        try:
+            response = session.post(
+                call.url,
+                data=json.dumps(call.body).encode("ascii"),
+                headers=headers,
+                stream=True,
+                allow_redirects=False,
+                timeout=(seconds, seconds),
+                auth=_as_prepared,
+            )
+            with response:
+                return _read(response, max_bytes)
+        except requests.exceptions.SSLError as problem:
+            return Broken("certificate", _system_words(problem))
+        except requests.exceptions.ProxyError as problem:
+            return Broken("connection", " ".join(("the proxy does not let it through", _system_words(problem))).strip())
+        except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema, UnicodeError):
+            return Broken("address")
+        except requests.exceptions.InvalidHeader:
+            return Broken("address", "a header cannot be sent; look for stray characters in the key")
+        except (requests.RequestException, urllib3.exceptions.HTTPError, HTTPException, OSError) as problem:
+            # A time-out of the socket is our own deadline: it was set to what was left.
+            if time.monotonic() >= deadline - SLICE_SECONDS:
+                return Broken("timeout")
+            return Broken("connection", _system_words(problem))
+
+
+def _as_prepared(request: PreparedRequest) -> PreparedRequest:
+    """Keeps requests from replacing our key with a login that `~/.netrc` has for the host."""
+    return request
+
+
+def _watched_adapter(line: Line) -> HTTPAdapter:
+    """A transport adapter whose connections, direct or through a proxy, report to `line`."""
+    from requests.adapters import HTTPAdapter
+
+    def watch(pool: Any) -> Any:
+        plain = pool.ConnectionCls
+
+        class Watched(plain):  # type: ignore[misc, valid-type]
+            def connect(self) -> None:
+                line.follow(self)
+                super().connect()
+                line.follow(self)  # refuses if the line was cut while we connected: the prompt must not go out then
+
+        pool.ConnectionCls = Watched
+        return pool
+
+    class Adapter(HTTPAdapter):
+        def get_connection_with_tls_context(self, *arguments: Any, **named: Any) -> Any:
+            return watch(super().get_connection_with_tls_context(*arguments, **named))
+
+        def get_connection(self, *arguments: Any, **named: Any) -> Any:  # what requests before 2.32 calls
+            return watch(super().get_connection(*arguments, **named))
+
+    return Adapter()
+
+
+def _read(response: Response, max_bytes: int) -> Reply | Broken:
+    """The body, unpacked by ourselves so that a small answer cannot become a huge one in memory."""
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    declared = headers.get("content-length", "")
+    if _is_size(declared) and int(declared) > max_bytes:
+        return Broken("too-large")
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+        return Broken("encoding")
+    received = 0
+
+    def arriving() -> Iterator[bytes]:
+        nonlocal received
+        for chunk in response.raw.stream(CHUNK_BYTES, decode_content=False):
+            received += len(chunk)
+            yield chunk
+
+    body = bytearray()
+    packed = encoding not in ("", "identity")
+    try:
+        for piece in _unpacked(arriving()) if packed else arriving():
+            body += piece
+            if len(body) > max_bytes:
+                return Broken("too-large")
+    except (zlib.error, EOFError):
+        return Broken("connection", "the compressed answer is damaged")
+    # Older urllib3 does not compare these. Packed data says itself where it ends, and may be followed by padding.
+    if _is_size(declared) and received < int(declared) and not (packed and received):
+        return Broken("connection", "the answer was cut off")
+    return Reply(response.status_code, headers, bytes(body))
+
+
+def _is_size(text: str) -> bool:
+    """Whether a header value is a plausible byte count (a server may say anything)."""
+    return text.isascii() and text.isdecimal() and len(text) < 19
+
+
+def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """gzip or zlib data unpacked in pieces of bounded size; a stream that ends early is an error."""
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: tells gzip and zlib apart by their first bytes
+    started = False
+    for chunk in chunks:
+        started = True
+        waiting = chunk
+        while not unpacker.eof:
+            piece = unpacker.decompress(waiting, CHUNK_BYTES)
+            waiting = unpacker.unconsumed_tail
+            if not piece and not waiting:
+                break  # this chunk is used up; asking again had also emptied zlib's own buffer
+            yield piece
+        if unpacker.eof:
+            return
+    if started:
+        raise EOFError("the compressed answer ends early")
+
+
+def _system_words(problem: BaseException) -> str:
+    """What the operating system said ("Connection refused"), found at the bottom of a chain of exceptions.
+
+    The texts of requests and urllib3 are not used: they can hold the URL or a header.
+    """
+    seen: set[int] = set()
+    waiting: list[object] = [problem]
+    while waiting:
+        current = waiting.pop(0)
+        if not isinstance(current, BaseException) or id(current) in seen:
+            continue
+        seen.add(id(current))
+        words = getattr(current, "strerror", None) or getattr(current, "verify_message", None)
+        if isinstance(words, str) and words:
+            return words
+        waiting += [*current.args, getattr(current, "reason", None), current.__cause__, current.__context__]
+    return ""

@@ -1,0 +1,206 @@
+"""The table of providers, and the one function that turns settings into a `Generate` callable."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from core.base.answer import Answer, Generate
+from core.base.result import Err, Ok, Result, fail
+from core.llm import anthropic, gemini, ollama, openai_compatible
+from core.llm.command import run_command
+from core.llm.credentials import KeyFinder
+from core.llm.transport import Patience, complaint, never, post, refusal
+from core.llm.wire import Call, Dialect, ModelSettings, Question, decode_object
+
+
+@dataclass(frozen=True)
+class Wire:
+    """How one provider is spoken to over HTTP: three pure functions and the words of its refusals.
+
+    A 400 or 422 whose text has one of `structure_words` means that structured output of that kind is not known.
+    """
+
+    build: Callable[[str, Question, Dialect], Call]
+    read: Callable[[Mapping[str, Any], Question], Result[Answer]]
+    first_dialect: Callable[[str], Dialect]
+    structure_words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ProviderSpec:
+    """One row of `PROVIDERS`.
+
+    `key_variables` are looked up in this order; a key is required at the provider's own `base_url` alone, since a
+    server of the user's own often has none. `model` is used when the settings name none; "" means they must.
+    `wire` is None for a program.
+    """
+
+    base_url: str = ""
+    key_variables: tuple[str, ...] = ()
+    model: str = ""
+    wire: Wire | None = None
+
+
+def _wire(module: Any) -> Wire:
+    return Wire(module.build, module.read, module.first_dialect, module.STRUCTURE_WORDS)
+
+
+PROVIDERS: Mapping[str, ProviderSpec] = {
+    "openai": ProviderSpec(openai_compatible.BASE_URL, ("OPENAI_API_KEY",), wire=_wire(openai_compatible)),
+    "ollama": ProviderSpec(ollama.BASE_URL, wire=_wire(ollama)),
+    "anthropic": ProviderSpec(anthropic.BASE_URL, ("ANTHROPIC_API_KEY",), wire=_wire(anthropic)),
+    "gemini": ProviderSpec(gemini.BASE_URL, ("GEMINI_API_KEY", "GOOGLE_API_KEY"), wire=_wire(gemini)),
+    "command": ProviderSpec(),
+}
+"""The language models. `offline` is none: it needs no connection and is not in this table."""
+
+
+def connect(
+    settings: ModelSettings,
+    *,
+    credentials: KeyFinder,
+    cancelled: Callable[[], bool] = never,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Result[Generate]:
+    """The callable that asks the model of `settings`; nothing is sent yet.
+
+    `credentials` is `credentials.keys_from(path, os.environ)`. `cancelled` is asked often while a call waits, from the
+    calling thread. Errors: `unknown-provider`, `bad-settings`, `no-model`, `no-command`, `no-credentials`,
+    `bad-address` and those of `credentials`.
+    """
+    spec = PROVIDERS.get(settings.provider)
+    if spec is None:
+        known = ", ".join(PROVIDERS)
+        return fail("unknown-provider", f"There is no provider {settings.provider!r}", hint=f"Use one of: {known}")
+    if settings.timeout_seconds <= 0 or settings.max_answer_bytes <= 0:
+        message = "The time and the size allowed for an answer must be greater than 0"
+        return fail("bad-settings", message, hint="Check request_timeout_seconds in config.toml")
+    if spec.wire is None:
+        return _program(settings, cancelled)
+    model = settings.model.strip() or spec.model
+    if not model:
+        hint = "Set model in [ai_settings.knowledge], or pass --model"
+        return fail("no-model", f"The provider {settings.provider} needs the name of a model", hint=hint)
+    base_url = settings.base_url.strip() or spec.base_url
+    if not _is_web_address(base_url):
+        hint = "It begins with http:// or https:// and has no ? or #"
+        return fail("bad-address", "base_url is not a web address", hint=hint)
+    match credentials(settings.provider, spec.key_variables):
+        case Err() as problem:
+            return problem
+        case Ok(key):
+            if not key and spec.key_variables and base_url.rstrip("/") == spec.base_url:
+                where = f"Set {spec.key_variables[0]}, or write {settings.provider} into [keys] of credentials.toml"
+                return fail("no-credentials", f"There is no key for {settings.provider}", hint=where)
+    question = Question("", model, max_output_tokens=settings.max_output_tokens, key=key)
+    return Ok(_http(settings, spec.wire, base_url, question, cancelled, clock, sleep))
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    clean = url.isprintable() and " " not in url and not parts.query and not parts.fragment
+    return clean and parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0
+
+
+def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[Generate]:
+    """`Generate` over a program. The schema stays here: the prompt already says in words what is wanted."""
+    if not settings.command or not settings.command[0].strip():
+        hint = 'Set command in [ai_settings.knowledge], for example ["my-agent", "--print"]'
+        return fail("no-command", "The provider command needs a program to run", hint=hint)
+
+    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        result = run_command(
+            settings.command,
+            _encodable(prompt),
+            seconds=settings.timeout_seconds,
+            max_bytes=settings.max_answer_bytes,
+            cancelled=cancelled,
+        )
+        return _checked(result, "command", settings.model)
+
+    return Ok(generate)
+
+
+def _http(
+    settings: ModelSettings,
+    wire: Wire,
+    base_url: str,
+    template: Question,
+    cancelled: Callable[[], bool],
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+) -> Generate:
+    """`Generate` over HTTP. It remembers for its life what the server turned out not to understand."""
+    lock = threading.Lock()
+    known = wire.first_dialect(base_url)
+
+    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        nonlocal known
+        question = replace(template, prompt=_encodable(prompt), schema=schema)
+        patience = Patience(
+            clock() + settings.timeout_seconds,
+            settings.max_retries,
+            settings.max_answer_bytes,
+            cancelled,
+            clock,
+            sleep,
+        )
+        with lock:
+            dialect = known
+        while True:  # ends: each refusal makes the dialect smaller
+            call = wire.build(base_url, question, dialect)
+            match post(call, patience):
+                case Err() as problem:
+                    return problem
+                case Ok(reply):
+                    if 200 <= reply.status <= 299:
+                        break
+            smaller = None
+            if reply.status in (400, 422):
+                said = complaint(reply, call.key)
+                smaller = dialect.after_refusal(said, wire.structure_words, schema is not None)
+            if smaller is None:
+                return refusal(call, reply)
+            dialect = smaller
+        with lock:
+            known = dialect
+        decoded = decode_object(reply.body)
+        if decoded is None:
+            return _not_json(call, reply.body)
+        return _checked(wire.read(decoded, question), call.label, question.model)
+
+    return generate
+
+
+def _not_json(call: Call, body: bytes) -> Err:
+    """The sentence for a success that is no answer: a login page, a cut body, bytes that are no text."""
+    if body.lstrip()[:1] == b"<":
+        message = f"{call.label} answered with a web page instead of JSON"
+        return fail("bad-answer", message, hint="Check base_url: it may lead to a login page or a proxy")
+    message = f"{call.label} answered with something that is not a JSON object"
+    return fail("bad-answer", message, hint="Try again; if it stays, check base_url")
+
+
+def _checked(result: Result[Answer], label: str, model: str) -> Result[Answer]:
+    """The answer with its text made storable. An empty text is an error, unless the output limit explains it."""
+    if isinstance(result, Err):
+        return result
+    answer: Answer = result.value
+    if not answer.text.strip() and not answer.truncated:
+        return fail("empty-answer", f"{label} answered with an empty text", hint="Try again, or choose another model")
+    return Ok(replace(answer, text=_encodable(answer.text), model=answer.model or model))
+
+
+def _encodable(text: str) -> str:
+    """`text` with lone surrogates replaced by `?`: JSON can carry them, UTF-8 files and servers cannot."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,95 @@
+"""Chat Completions, the dialect that most servers speak.
+
+Followed: OpenAI API reference, "Create chat completion" (POST /v1/chat/completions), and "Structured model outputs"
+for `response_format`. DeepSeek knows `json_object` alone, LM Studio and llama.cpp differ again, and older servers know
+`max_tokens` where newer OpenAI models accept only `max_completion_tokens`: the dialect says what is left to try.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from core.base.answer import Answer
+from core.base.result import Ok, Result, fail
+from core.llm.schema import openai_schema
+from core.llm.wire import Call, Dialect, Question, count_of, excerpt, rows, text_of, without_thinking
+
+BASE_URL = "https://api.openai.com/v1"
+STRUCTURE_WORDS = ("response_format", "json_schema", "json_object", "schema", "grammar", "structured output")
+_VERSION = re.compile(r"/v\d+[a-z0-9]*(/|$)")
+
+
+def first_dialect(base_url: str) -> Dialect:
+    """OpenAI deprecates `max_tokens`; everyone else is more likely to know that name alone."""
+    limits = ("max_tokens", "max_completion_tokens")
+    return Dialect(limits=tuple(reversed(limits)) if base_url.rstrip("/") == BASE_URL else limits)
+
+
+def endpoint(base_url: str) -> str:
+    """The address of chat completions below `base_url`, which may end in /v1, a slash, both or neither.
+
+    A path that already has a version (`/api/paas/v4`, `/v1beta/openai`) is left as it is.
+    """
+    base = base_url.rstrip("/")
+    if base.endswith("/chat/completions"):
+        return base
+    path = base.split("://", 1)[-1].partition("/")[2]
+    if not _VERSION.search(f"/{path}"):
+        base += "/v1"
+    return f"{base}/chat/completions"
+
+
+def build(base_url: str, question: Question, dialect: Dialect) -> Call:
+    """The request for `question`, in what the server still understands."""
+    body: dict[str, Any] = {"model": question.model, "stream": False}
+    prompt = question.prompt
+    if question.schema is not None:
+        structure = dialect.structures[0]
+        if structure == "schema":
+            schema = openai_schema(question.schema)
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "strict": True, "schema": schema},
+            }
+        else:
+            prompt = question.prompt_with_schema()
+            if structure == "object":
+                body["response_format"] = {"type": "json_object"}
+    if question.max_output_tokens and dialect.limits:
+        body[dialect.limits[0]] = question.max_output_tokens
+    body["messages"] = [{"role": "user", "content": prompt}]
+    headers = {"Authorization": f"Bearer {question.key}"} if question.key else {}
+    return Call("openai", endpoint(base_url), headers, body, question.key)
+
+
+def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
+    """The first choice. A refusal or a content filter is an error, `finish_reason: length` a truncated answer."""
+    choices = rows(reply, "choices")
+    if not choices:
+        return fail("bad-answer", "openai answered without any choice", hint="Check that base_url speaks this format")
+    choice = choices[0]
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    refused = text_of(message, "refusal")
+    if refused:
+        said = excerpt(refused, question.key)
+        return fail("model-refused", f"openai: the model refused to answer: {said}", hint="Try another model")
+    reason = text_of(choice, "finish_reason")
+    if reason == "content_filter":
+        return fail(
+            "model-refused", "openai: the provider's content filter stopped the answer", hint="Try another model"
+        )
+    text = text_of(message, "content") or "".join(
+        text_of(part, "text") for part in rows(message, "content") if text_of(part, "type") in ("text", "")
+    )
+    usage = reply.get("usage")
+    return Ok(
+        Answer(
+            text=without_thinking(text),
+            model=text_of(reply, "model") or question.model,
+            input_tokens=count_of(usage, "prompt_tokens"),
+            output_tokens=count_of(usage, "completion_tokens"),
+            truncated=reason == "length",
+        )
+    )

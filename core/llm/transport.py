@@ -1,0 +1,186 @@
+"""Asks a provider as often as it takes, within one deadline, and tells failures in one sentence.
+
+Asked again: 429 and 5xx (RFC 9110, section 15; 529 is Anthropic's "overloaded") and connections that break, after a
+pause that doubles each time, or after what `Retry-After` says (RFC 9110, section 10.2.3: seconds or a date).
+Never asked again: other 4xx, redirects, answers that are too large, certificates that do not match.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from core.base.result import Err, Ok, Result, fail
+from core.llm.exchange import SLICE_SECONDS, Broken, exchange
+from core.llm.wire import Call, Reply, decode_object, excerpt, host_of, text_of
+
+FIRST_PAUSE_SECONDS = 1.0
+LONGEST_PAUSE_SECONDS = 30.0
+
+
+def never() -> bool:
+    """The answer to "has the user cancelled?" where nobody can."""
+    return False
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long and how often to try.
+
+    `deadline` is a time of `clock` (seconds); `sleep` takes seconds. The two are replaced in tests only: waiting for
+    a socket goes by the real clock.
+    """
+
+    deadline: float
+    max_retries: int
+    max_answer_bytes: int
+    cancelled: Callable[[], bool] = never
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+    def remaining(self) -> float:
+        """Seconds left."""
+        return self.deadline - self.clock()
+
+
+def post(call: Call, patience: Patience) -> Result[Reply]:
+    """POST `call`, repeating what may pass. `Ok` holds a reply with any status that is not worth another try.
+
+    Errors: `timed-out`, `cancelled`, `connection-failed`, `answer-too-large`, `rate-limited`, `server-error` and others
+    that name what happened, with the host and what to do.
+    """
+    attempt = 0
+    while True:
+        if patience.cancelled():
+            return _broken(call, Broken("cancelled"), patience)
+        if patience.remaining() <= 0:
+            return _broken(call, Broken("timeout"), patience)
+        result = exchange(
+            call,
+            seconds=patience.remaining(),
+            max_bytes=patience.max_answer_bytes,
+            cancelled=patience.cancelled,
+        )
+        if not _may_pass(result):
+            return _broken(call, result, patience) if isinstance(result, Broken) else Ok(result)
+        gave_up = _broken(call, result, patience) if isinstance(result, Broken) else refusal(call, result)
+        if attempt >= patience.max_retries:
+            return gave_up
+        pause = _pause_before(attempt, result)
+        if pause >= patience.remaining():
+            return gave_up  # the next try would begin after the deadline: say now what is wrong
+        _wait(pause, patience)
+        attempt += 1
+
+
+def _may_pass(result: Reply | Broken) -> bool:
+    """Whether the same request may succeed a little later."""
+    if isinstance(result, Broken):
+        return result.kind == "connection"
+    if result.status == 429:
+        # OpenAI also says 429 when the account has no money left; waiting does not help there.
+        return b"insufficient_quota" not in result.body
+    return 500 <= result.status <= 599
+
+
+def _pause_before(attempt: int, result: Reply | Broken) -> float:
+    """Seconds until the next try; `attempt` counts the failures before this one."""
+    asked = retry_after(result.headers.get("retry-after", "")) if isinstance(result, Reply) else None
+    if asked is not None:
+        return asked
+    longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** min(attempt, 10))
+    return longest * random.uniform(0.5, 1.0)  # spread, so that parallel calls do not come back as one
+
+
+def retry_after(value: str) -> float | None:
+    """The seconds that a `Retry-After` header asks for (a number or an HTTP date), or None if it says neither."""
+    value = value.strip()
+    if value.isascii() and value.replace(".", "", 1).isdigit():
+        return float(value)
+    try:
+        when = parsedate_to_datetime(value)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+
+
+def _wait(seconds: float, patience: Patience) -> None:
+    """Sleep in short steps, so that a cancellation is noticed."""
+    while seconds > 0 and not patience.cancelled():
+        step = min(SLICE_SECONDS, seconds)
+        patience.sleep(step)
+        seconds -= step
+
+
+def _broken(call: Call, broken: Broken, patience: Patience) -> Err:
+    """The sentence for an exchange that brought no answer."""
+    who, detail = f"{call.label} at {host_of(call.url)}", excerpt(broken.detail, call.key)
+    if broken.kind == "timeout":
+        hint = "Raise request_timeout_seconds, or choose a faster model"
+        return fail("timed-out", f"{who} did not answer completely in the time allowed", hint=hint)
+    if broken.kind == "cancelled":
+        return fail("cancelled", f"The call to {who} was cancelled", hint="Run again to go on")
+    if broken.kind == "too-large":
+        size = f"{patience.max_answer_bytes} bytes"
+        return fail("answer-too-large", f"The answer of {who} is larger than {size}", hint="Choose another model")
+    if broken.kind == "certificate":
+        because = f" ({detail})" if detail else ""
+        hint = "Check base_url and, behind a company proxy, REQUESTS_CA_BUNDLE"
+        return fail("bad-certificate", f"The certificate of {who} cannot be trusted{because}", hint=hint)
+    if broken.kind == "address":
+        return fail("bad-address", f"{who} cannot be addressed", hint=detail or "Check base_url")
+    if broken.kind == "encoding":
+        message = f"{who} answers in a compression that was not asked for"
+        return fail("bad-answer", message, hint="Check what stands between you and the server")
+    because = f": {detail}" if detail else ""
+    hint = "Check that the server runs, that base_url is right and that this computer is online"
+    return fail("connection-failed", f"The connection to {who} failed or broke off{because}", hint=hint)
+
+
+# status -> code, what happened, what to do; a status that is not listed is told as "refused the request".
+_STATUS = {
+    401: ("rejected-key", "does not accept the key", "Check the key, in the environment or in credentials.toml"),
+    402: ("no-credit", "asks for payment", "Check the balance of the account"),
+    403: ("rejected-key", "does not allow this", "Check that the key may use this model"),
+    404: ("not-found", "does not know this model or address", "Check model and base_url"),
+    408: ("server-error", "waited too long for the request", "Try again"),
+    413: ("too-long", "finds the request too large", "Lower summarize_threshold_bytes, or choose another model"),
+    429: ("rate-limited", "accepts no more requests for now", "Wait, lower jobs, or check the quota of the account"),
+}
+
+
+def refusal(call: Call, reply: Reply) -> Err:
+    """The error for a reply whose status is not 2xx; what the server says about it is quoted, cut and cleaned."""
+    who = f"{call.label} at {host_of(call.url)}"
+    if 300 <= reply.status <= 399:
+        elsewhere = host_of(reply.headers.get("location", ""))
+        message = f"{who} redirects" + (f" to {elsewhere}" if elsewhere else "")
+        hint = "Redirects are not followed, so that the key stays here; put the final address into base_url"
+        return fail("redirected", f"{message} (HTTP {reply.status})", hint=hint)
+    if 500 <= reply.status <= 599:
+        code, what, hint = "server-error", "has a problem of its own", "Try again later"
+    else:
+        code, what, hint = _STATUS.get(reply.status, ("refused", "refused the request", "Check model and base_url"))
+    said = complaint(reply, call.key)
+    return fail(code, f"{who} {what} (HTTP {reply.status})" + (f": {said}" if said else ""), hint=hint)
+
+
+def complaint(reply: Reply, key: str) -> str:
+    """What a refusing server says, on one line: the `message` of its JSON error, or the beginning of its text.
+
+    OpenAI, Anthropic and Gemini put `{"error": {"message"}}`, Ollama `{"error": "…"}`; a web page is not quoted.
+    """
+    decoded = decode_object(reply.body)
+    if decoded is not None:
+        error = decoded.get("error")
+        said = text_of(error, "message") or text_of(decoded, "error") or text_of(decoded, "message")
+        if said:
+            return excerpt(said, key)
+    text = reply.body[:4096].decode("utf-8", "replace")
+    return "" if text.lstrip().startswith("<") else excerpt(text, key)

@@ -1,0 +1,174 @@
+"""The records that cross this room: settings, one HTTP call, one HTTP reply, and readers for untrusted JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+LOOPBACK_HOSTS = ("localhost", "::1", "0:0:0:0:0:0:0:1")
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """Which model to ask and how patiently.
+
+    `timeout_seconds` is the wall clock of one call: connecting, retries, waiting and reading together.
+    `max_answer_bytes` bounds the answer after decompression. `max_retries` counts the repetitions after a busy
+    server or a broken connection (0: ask once). `max_output_tokens` is passed to the provider; 0 leaves it to it.
+    An empty `base_url` means the provider's own address. `command` is used by the provider `command` alone.
+    """
+
+    provider: str
+    model: str = ""
+    base_url: str = ""
+    command: tuple[str, ...] = ()
+    timeout_seconds: float = 120.0
+    max_answer_bytes: int = 4 * 1024 * 1024
+    max_retries: int = 4
+    max_output_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What a server is still believed to understand, best first; a refusal shortens the list.
+
+    `structures`: `schema` (the JSON schema is enforced), `object` (some JSON object), `none` (the prompt alone).
+    `limits`: names of the field that bounds the output; an empty tuple means that no bound is sent.
+    """
+
+    structures: tuple[str, ...] = ("schema", "object", "none")
+    limits: tuple[str, ...] = ()
+
+    def after_refusal(self, complaint: str, structure_words: tuple[str, ...], structured: bool) -> Dialect | None:
+        """The next dialect to try after a 400 with this text, or None when the complaint is about something else."""
+        folded = complaint.casefold()
+        if self.limits and any(word in folded for word in ("max_tokens", "max_completion_tokens")):
+            return replace(self, limits=self.limits[1:])
+        if structured and len(self.structures) > 1 and any(word in folded for word in structure_words):
+            return replace(self, structures=self.structures[1:])
+        return None
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question to a model, ready to be put into a provider's words. `key` is empty where none is needed."""
+
+    prompt: str
+    model: str
+    schema: Mapping[str, Any] | None = None
+    max_output_tokens: int = 0
+    key: str = field(default="", repr=False)
+
+    def prompt_with_schema(self) -> str:
+        """The prompt, with the schema in words: for servers that do not enforce one (JSON mode wants the word JSON)."""
+        if self.schema is None:
+            return self.prompt
+        schema = json.dumps(self.schema, ensure_ascii=False)
+        return (
+            f"{self.prompt}\n\nAnswer with one JSON object that follows this JSON schema, and nothing else:\n{schema}"
+        )
+
+
+@dataclass(frozen=True)
+class Call:
+    """One HTTP POST. `label` names the provider in error sentences; `key` is what must never appear in one."""
+
+    label: str
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: Mapping[str, Any] = field(repr=False)
+    key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The last HTTP answer, whatever its status. Header names are lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def decode_object(body: bytes) -> dict[str, Any] | None:
+    """The JSON object in `body`, or None when it is not valid UTF-8, not JSON, nested too deep or not an object."""
+    try:
+        value = json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def child(value: object, name: str) -> dict[str, Any]:
+    """The object under `name`, or an empty one: whatever a server leaves out reads as absent."""
+    found = value.get(name) if isinstance(value, Mapping) else None
+    return found if isinstance(found, dict) else {}
+
+
+def rows(value: object, name: str) -> list[Any]:
+    """The list under `name`, or an empty one."""
+    found = value.get(name) if isinstance(value, Mapping) else None
+    return found if isinstance(found, list) else []
+
+
+def text_of(value: object, name: str) -> str:
+    """The string under `name`, or an empty one."""
+    found = value.get(name) if isinstance(value, Mapping) else None
+    return found if isinstance(found, str) else ""
+
+
+def count_of(value: object, name: str) -> int | None:
+    """The non-negative whole number under `name`, or None where the provider does not report it."""
+    found = value.get(name) if isinstance(value, Mapping) else None
+    if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
+        return found
+    return None
+
+
+def add_counts(*counts: int | None) -> int | None:
+    """The sum of the counts that are known, or None when none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def without_thinking(text: str) -> str:
+    """`text` without the `<think>…</think>` block that some local reasoning models put before their answer."""
+    opened = text.lstrip()
+    if opened.startswith("<think>") and "</think>" in opened:
+        return opened.split("</think>", 1)[1].lstrip()
+    return text
+
+
+def excerpt(text: str, key: str = "", limit: int = 200) -> str:
+    """At most `limit` printable characters of untrusted text on one line, with the key taken out."""
+    if key:
+        text = text.replace(key, "[key]")
+    # The cut before the split only bounds the work; four times the limit leaves room for white space.
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: limit * 4]).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def host_of(url: str) -> str:
+    """Host and port of a URL for an error sentence: no user name, password, path or query."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "an unreadable address"
+    return f"{host}:{port}" if port else host
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the URL names this very machine, which no proxy can reach for us."""
+    try:
+        host = (urlsplit(url).hostname or "").casefold()
+    except ValueError:
+        return False
+    return host in LOOPBACK_HOSTS or host.endswith(".localhost") or _is_loopback_ipv4(host)
+
+
+def _is_loopback_ipv4(host: str) -> bool:
+    octets = host.split(".")
+    return len(octets) == 4 and octets[0] == "127" and all(octet.isdigit() for octet in octets)
