@@ -1,0 +1,218 @@
+"""The settings there are: one row each, and what each of them accepts.
+
+The rows drive the validation of `config.toml`, `knowledge config show` and `config set`. Default values are not here:
+the shipped `config.toml` is the only place that has them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import TypeAlias
+
+from core.base.result import Err, Ok, Result, fail
+
+Value: TypeAlias = bool | int | float | str | tuple[str, ...]
+
+KNOWLEDGE = "ai_settings.knowledge"
+PATHS = "paths"
+
+PROVIDERS = ("offline", "openai", "ollama", "anthropic", "gemini", "command")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One key of `config.toml`.
+
+    `kind` is `bool`, `int`, `number`, `text` or `list` (of texts); `check` judges a value of that kind; `accepted`
+    says in words what it lets through, to follow "accepted: ". Keys are unique over both tables.
+    """
+
+    key: str
+    table: str
+    kind: str
+    check: Callable[[Value], bool]
+    accepted: str
+
+    @property
+    def name(self) -> str:
+        """The full dotted name, `ai_settings.knowledge.jobs`."""
+        return f"{self.table}.{self.key}"
+
+
+def _any(_value: Value) -> bool:
+    return True
+
+
+def _between(low: float, high: float) -> Callable[[Value], bool]:
+    return lambda value: isinstance(value, (int, float)) and low <= value <= high
+
+
+def _price(value: Value) -> bool:
+    return isinstance(value, (int, float)) and (value == -1 or 0 <= value <= 1_000_000)
+
+
+def _folder(value: str) -> bool:
+    if "\0" in value:
+        return False
+    return value.startswith("~") or PurePosixPath(value).is_absolute() or PureWindowsPath(value).is_absolute()
+
+
+def _home(value: Value) -> bool:
+    return isinstance(value, str) and (value == "" or _folder(value))
+
+
+def _folders(value: Value) -> bool:
+    return isinstance(value, tuple) and all(_folder(folder) for folder in value)
+
+
+def _address(value: Value) -> bool:
+    if not isinstance(value, str):
+        return False
+    if value == "":
+        return True
+    scheme, _, rest = value.partition("://")
+    host = rest.partition("/")[0]
+    # A password in the address would be a key in config.toml, where keys must not be.
+    return scheme.lower() in ("http", "https") and host != "" and "@" not in host and not any(map(str.isspace, value))
+
+
+def _row(key: str, kind: str, check: Callable[[Value], bool], accepted: str, table: str = KNOWLEDGE) -> Setting:
+    return Setting(key, table, kind, check, accepted)
+
+
+def _whole(key: str, low: int, high: int) -> Setting:
+    return _row(key, "int", _between(low, high), f"a whole number from {low} to {high}")
+
+
+def _switch(key: str) -> Setting:
+    return _row(key, "bool", _any, "true or false")
+
+
+def _choice(key: str, *choices: str) -> Setting:
+    words = ", ".join(f'"{choice}"' for choice in choices[:-1]) + f' or "{choices[-1]}"'
+    return _row(key, "text", lambda value: value in choices, words)
+
+
+_BYTES = 1 << 30
+
+SETTINGS: tuple[Setting, ...] = (
+    _row("home", "text", _home, "an absolute path, one that begins with ~, or an empty text", PATHS),
+    _switch("digest_enabled"),
+    _whole("digest_max_bytes", 128, 1 << 20),
+    _choice("digest_scope", "global", "project", "both"),
+    _choice("provider", *PROVIDERS),
+    _row("model", "text", _any, "the name of a model as a text, or an empty text"),
+    _row("base_url", "text", _address, "an http:// or https:// address without a password in it, or an empty text"),
+    _row("command", "list", _any, 'a list of texts such as ["my-agent", "--print"]'),
+    _whole("harvest_max_attempts", 1, 10),
+    _row("request_timeout_seconds", "number", _between(0.001, 86_400), "a number of seconds above 0, at most 86400"),
+    _whole("jobs", 1, 64),
+    _whole("max_output_tokens", 1, 1_000_000),
+    _whole("max_answer_bytes", 1, _BYTES),
+    _whole("max_run_tokens", 0, 10**12),
+    _row("price_input_per_million", "number", _price, "US dollars from 0 up, or -1 for the shipped price table"),
+    _row("price_output_per_million", "number", _price, "US dollars from 0 up, or -1 for the shipped price table"),
+    _whole("summarize_threshold_bytes", 1, _BYTES),
+    _whole("max_harvest_source_bytes", 1, _BYTES),
+    _row("file_roots", "list", _folders, 'a list of absolute folders or ones that begin with ~, such as ["~", "/srv"]'),
+    _switch("redact"),
+    _choice("quotes", "check", "require", "off"),
+    _choice("reclaim", "always", "model", "never"),
+    _whole("trash_days", 0, 36_500),
+    _switch("reclaim_foreign"),
+)
+
+_BY_NAME = {setting.key: setting for setting in SETTINGS} | {setting.name: setting for setting in SETTINGS}
+
+_ARTICLES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list"}
+
+
+def find_setting(name: str) -> Setting | None:
+    """The row of `jobs` or `ai_settings.knowledge.jobs`, or None."""
+    return _BY_NAME.get(name)
+
+
+def nearest_key(name: str) -> str:
+    """The known key that looks most like `name`, or ""."""
+    from difflib import get_close_matches
+
+    known = [setting.key for setting in SETTINGS]
+    return next(iter(get_close_matches(name.rpartition(".")[2], known, n=1, cutoff=0.5)), "")
+
+
+def checked_value(setting: Setting, raw: object) -> Value | None:
+    """`raw` (as tomllib gives it) as the typed value of `setting`; None where it is not accepted.
+
+    A boolean is not a number here, and neither is NaN or an infinity. Lists come back as tuples.
+    """
+    value: Value
+    if setting.kind == "bool" and isinstance(raw, bool):
+        value = raw
+    elif setting.kind == "int" and isinstance(raw, int) and not isinstance(raw, bool):
+        value = raw
+    elif setting.kind == "number" and isinstance(raw, (int, float)) and not isinstance(raw, bool):
+        if not math.isfinite(raw):
+            return None
+        value = raw
+    elif setting.kind == "text" and isinstance(raw, str):
+        value = raw
+    elif setting.kind == "list" and isinstance(raw, (list, tuple)) and all(isinstance(one, str) for one in raw):
+        value = tuple(raw)
+    else:
+        return None
+    return value if setting.check(value) else None
+
+
+def found_words(raw: object) -> str:
+    """What stands there, in words: `the text "4"`, `true`, `a list`."""
+    if isinstance(raw, bool):
+        return "true" if raw else "false"
+    if isinstance(raw, str):
+        shown = raw if len(raw) <= 60 else raw[:57] + "..."
+        return f'the text "{shown}"'.replace("\n", " ")
+    if isinstance(raw, (int, float)):
+        return "a very large number" if abs(raw) >= 10**20 else f"the number {raw!r}"
+    if isinstance(raw, dict):
+        return "a table"
+    return _ARTICLES.get(type(raw), "a date or time")
+
+
+def unknown_key(name: str) -> Err:
+    """The error for a key that does not exist, with the nearest one that does."""
+    near = nearest_key(name)
+    hint = f'The nearest one is "{near}"' if near else "`knowledge config show` lists every setting"
+    return fail("unknown-setting", f'There is no setting "{name}"', hint=hint)
+
+
+def parse_setting(key: str, text: str) -> Result[Value]:
+    """Turn what was typed on the command line into the typed value of `key`.
+
+    Booleans are `true`/`false` (also on/off, yes/no), numbers are plain, lists are written as in TOML, and texts may
+    stand bare or in quotes. Errors: unknown key, or a text that the setting does not accept.
+    """
+    import tomllib
+
+    setting = find_setting(key)
+    if setting is None:
+        return unknown_key(key)
+    word = text.strip()
+    raw: object = text
+    if setting.kind == "bool":
+        raw = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}.get(word.lower(), text)
+    elif setting.kind != "text" or word[:1] in ("'", '"'):
+        try:
+            # One line only: a second one could smuggle in another key.
+            raw = text if "\n" in word or "\r" in word else tomllib.loads(f"value = {word}")["value"]
+        except (tomllib.TOMLDecodeError, RecursionError):
+            raw = text
+    value = checked_value(setting, raw)
+    if value is None:
+        return fail(
+            "bad-setting",
+            f"{setting.key} is {found_words(raw)}, which is not accepted",
+            hint=f"Accepted: {setting.accepted}",
+        )
+    return Ok(value)
