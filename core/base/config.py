@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.base.config_text import edits, line_of
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import (
     KNOWLEDGE,
@@ -226,14 +227,14 @@ def _checked(file: Path, document: Mapping[str, Any]) -> Result[dict[str, Value]
         if not isinstance(table, Mapping):
             if setting.table != KNOWLEDGE:
                 continue
-            where = _line_of(file, setting.table.rpartition(".")[2]) or _line_of(file, "ai_settings")
+            where = line_of(file, setting.table.rpartition(".")[2]) or line_of(file, "ai_settings")
             message = f"{file}{where}: {setting.table} is {found_words(table)}; accepted: a table"
             return fail("bad-setting", message, file)
         if setting.key not in table:
             continue
         value = checked_value(setting, table[setting.key])
         if value is None:
-            where = _line_of(file, setting.key, setting.table)
+            where = line_of(file, setting.key, setting.table)
             found = found_words(table[setting.key])
             message = f"{file}{where}: {setting.name} is {found}; accepted: {setting.accepted}"
             return fail("bad-setting", message, file)
@@ -248,29 +249,7 @@ def _unknown_keys(file: Path, document: Mapping[str, Any]) -> Iterator[str]:
         if key not in known:
             near = nearest_key(key)
             hint = f'; the nearest known one is "{near}"' if near else ""
-            yield f'{file}{_line_of(file, key, KNOWLEDGE)}: unknown setting "{key}" is ignored{hint}.'
-
-
-def _line_of(file: Path, key: str, table: str = "") -> str:
-    """`, line 12` for where `key` of `table` seems to be written, or ""; only for messages, so a guess will do."""
-    import re
-
-    header, guess = "", ""
-    try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError):
-        return ""
-    for number, line in enumerate(lines, 1):
-        if match := re.match(r"\s*\[([^\[\]=#]+)\]\s*(?:#.*)?$", line):
-            header = re.sub(r"[\s\"']", "", match[1])
-            if not table and header.rpartition(".")[2] == key:
-                return f", line {number}"
-        elif match := re.search(rf"(?:^|[\s.{{,])[\"']?{re.escape(key)}[\"']?\s*=", line):
-            before = re.sub(r"[\s\"']", "", line[: match.start() + 1].partition("=")[0]).rstrip(".")
-            if ".".join(filter(None, (header, before))).rstrip(".") == table:
-                return f", line {number}"
-            guess = guess or f", line {number}"
-    return guess
+            yield f'{file}{line_of(file, key, KNOWLEDGE)}: unknown setting "{key}" is ignored{hint}.'
 
 
 def changed_config(data: bytes, key: str, value: Value) -> Result[bytes]:
@@ -294,8 +273,6 @@ def changed_config(data: bytes, key: str, value: Value) -> Result[bytes]:
     plain: object = list(value) if isinstance(value, tuple) else value
     if isinstance(table, Mapping) and setting.key in table and _same(table[setting.key], plain):
         return Ok(data)
-    from core.base.config_text import edits  # tomlkit takes time to load
-
     mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
     for new in edits(text or NEW_FILE, setting, plain):
         if _proven(document, new, setting, plain):

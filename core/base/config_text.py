@@ -1,13 +1,14 @@
 """Where one value stands in the text of a TOML file, and the texts that would set it.
 
-Every function gives candidates; `core.base.config.changed_config` reads each one back and takes the first that
-changes nothing else.
+`edits` gives candidates; `core.base.config.changed_config` reads each one back and takes the first that changes
+nothing else.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from core.base.settings import Setting
@@ -108,3 +109,23 @@ def _in_an_empty_inline_table(text: str, path: list[str], literal: str) -> Itera
         span = value_span(text, path[:depth])
         if span and re.fullmatch(r"\{\s*\}", text[span[0] : span[1]]):
             yield text[: span[0]] + _nested(path[depth:], literal) + text[span[1] :]
+
+
+def line_of(file: Path, key: str, table: str = "") -> str:
+    """`, line 12` for where `key` of `table` seems to be written, or ""; only for messages, so a guess will do."""
+    header, guess = "", ""
+    try:
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError):
+        return ""
+    for number, line in enumerate(lines, 1):
+        if match := re.match(r"\s*\[([^\[\]=#]+)\]\s*(?:#.*)?$", line):
+            header = re.sub(r"[\s\"']", "", match[1])
+            if not table and header.rpartition(".")[2] == key:
+                return f", line {number}"
+        elif match := re.search(rf"(?:^|[\s.{{,])[\"']?{re.escape(key)}[\"']?\s*=", line):
+            before = re.sub(r"[\s\"']", "", line[: match.start() + 1].partition("=")[0]).rstrip(".")
+            if ".".join(filter(None, (header, before))).rstrip(".") == table:
+                return f", line {number}"
+            guess = guess or f", line {number}"
+    return guess

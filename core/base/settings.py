@@ -127,6 +127,8 @@ SETTINGS: tuple[Setting, ...] = (
 
 _BY_NAME = {setting.key: setting for setting in SETTINGS} | {setting.name: setting for setting in SETTINGS}
 
+_TYPES: dict[str, tuple[type, ...]] = {"bool": (bool,), "int": (int,), "number": (int, float), "text": (str,)}
+
 _ARTICLES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list"}
 
 
@@ -148,20 +150,17 @@ def checked_value(setting: Setting, raw: object) -> Value | None:
 
     A boolean is not a number here, and neither is NaN or an infinity. Lists come back as tuples.
     """
-    value: Value
-    if setting.kind == "bool" and isinstance(raw, bool):
-        value = raw
-    elif setting.kind == "int" and isinstance(raw, int) and not isinstance(raw, bool):
-        value = raw
-    elif setting.kind == "number" and isinstance(raw, (int, float)) and not isinstance(raw, bool):
-        if not math.isfinite(raw):
+    if isinstance(raw, bool) != (setting.kind == "bool"):
+        return None
+    if setting.kind == "list":
+        if not isinstance(raw, (list, tuple)) or not all(isinstance(one, str) for one in raw):
             return None
+        value: Value = tuple(raw)
+    elif isinstance(raw, _TYPES[setting.kind]) and isinstance(raw, (bool, int, float, str)):
         value = raw
-    elif setting.kind == "text" and isinstance(raw, str):
-        value = raw
-    elif setting.kind == "list" and isinstance(raw, (list, tuple)) and all(isinstance(one, str) for one in raw):
-        value = tuple(raw)
     else:
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if setting.check(value) else None
 
