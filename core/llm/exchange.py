@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from core.llm.wire import Call, Reply, is_loopback
 
@@ -45,12 +46,17 @@ class Line:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._connection: Any = None
+        self._socket: Any = None
         self.is_cut = False
 
     def follow(self, connection: Any) -> None:
-        """Remember the connection whose `sock` is to be shut."""
+        """Remember the connection whose socket is to be shut; told before it connects and again afterwards.
+
+        The socket is kept as well: the connection forgets it as soon as an answer that ends with it has begun.
+        """
         with self._lock:
             self._connection = connection
+            self._socket = getattr(connection, "sock", None)
             if self.is_cut:
                 raise ConnectionAbortedError("given up before the connection was made")
 
@@ -58,7 +64,7 @@ class Line:
         """Shut the socket, whatever it is doing; a read or a handshake that is under way ends with an error."""
         with self._lock:
             self.is_cut = True
-            sock = getattr(self._connection, "sock", None)
+            sock = self._socket or getattr(self._connection, "sock", None)
         if isinstance(sock, socket.socket):
             try:
                 # The plain method also for TLS: the TLS one would take the session from under the reading thread.
@@ -113,8 +119,8 @@ def _post(call: Call, line: Line, deadline: float, max_bytes: int) -> Reply | Br
         adapter = _watched_adapter(line)
         session.mount("http://", adapter)
         session.mount("https://", adapter)
-        # Proxies and certificates of the environment count, except for this very machine.
-        session.trust_env = not is_loopback(call.url)
+        # Proxies and certificates of the environment count, but no proxy can reach this very machine for us.
+        proxies = {"no_proxy": urlsplit(call.url).hostname or ""} if is_loopback(call.url) else None
         seconds = max(0.05, deadline - time.monotonic())
         headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
         headers |= {"User-Agent": "knowledge-memory", "Connection": "close", **call.headers}
@@ -127,6 +133,7 @@ def _post(call: Call, line: Line, deadline: float, max_bytes: int) -> Reply | Br
                 allow_redirects=False,
                 timeout=(seconds, seconds),
                 auth=_as_prepared,
+                proxies=proxies,
             )
             with response:
                 return _read(response, max_bytes)
