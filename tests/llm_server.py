@@ -15,6 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.base.result import Err, Ok
+from core.llm.generate import connect
+from core.llm.wire import ModelSettings
+
+KEY = "-".join(("sk", "made", "up", "0123456789"))
+PATIENT_SECONDS = 20.0  # for joins: far longer than any deadline here, so that only a hang reaches it
+
 
 @dataclass(frozen=True)
 class Request:
@@ -36,6 +43,7 @@ class ModelServer:
     stopped: threading.Event = field(default_factory=threading.Event)
     broken_off: threading.Event = field(default_factory=threading.Event)
     connections: int = 0
+    current: threading.local = field(default_factory=threading.local)
     scheme: str = "http"
 
     @property
@@ -82,7 +90,8 @@ def _converse(connection: socket.socket, server: ModelServer, tls: ssl.SSLContex
     server.connections += 1
     try:
         with tls.wrap_socket(connection, server_side=True) if tls else connection as line:
-            server.requests.append(_read_request(line))
+            server.current.request = _read_request(line)  # for a script that answers what it was asked
+            server.requests.append(server.current.request)
             script = server.scripts.pop(0) if server.scripts else reply({"error": "nothing is scripted"}, 418)
             script(line, server)
     except OSError:
@@ -179,3 +188,43 @@ def endless(first: bytes, piece: bytes) -> Script:
             connection.sendall(piece)
 
     return script
+
+
+def good(text: str = "done") -> dict[str, Any]:
+    """A short valid answer of Ollama, whose format is the plainest."""
+    return {"model": "m", "message": {"role": "assistant", "content": text}, "done": True, "done_reason": "stop"}
+
+
+def ask(
+    server: ModelServer,
+    cancelled: Callable[[], bool] = lambda: False,
+    pauses: list[float] | None = None,
+    **settings: Any,
+) -> Any:
+    """Ask once, in a thread, and fail the test if the call does not come back. Pauses are noted, not slept."""
+    settings = {"timeout_seconds": 5.0, "max_retries": 2, **settings}
+    connected = connect(
+        ModelSettings("ollama", model="m", base_url=server.url, **settings),
+        credentials=lambda provider, variables: Ok(KEY),
+        cancelled=cancelled,
+        sleep=(pauses if pauses is not None else []).append,
+    )
+    assert isinstance(connected, Ok)
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(connected.value("prompt")), daemon=True)
+    thread.start()
+    thread.join(PATIENT_SECONDS)
+    assert results, "the call did not come back"
+    return results[0]
+
+
+def told(result: Any, code: str, *words: str) -> None:
+    """The result is an error of this code whose sentence has these words and not the key."""
+    assert isinstance(result, Err), result
+    sentence = str(result.error)
+    assert result.error.code == code, sentence
+    assert result.error.hint
+    for word in words:
+        assert word in sentence
+    assert KEY not in sentence and KEY not in repr(result)
+    assert "\n" not in sentence and sentence.isprintable() and len(sentence) < 600
