@@ -1,0 +1,166 @@
+"""Lines of a text conversation with their byte offsets, and the turns that labelled lines add up to.
+
+Every text format is read the same way: a reader gives each line a `Label` (who speaks, which words remain), and
+`fold_turns` joins neighbours into turns. Tags that a tool wraps around injected text are found by `block_ends`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from core.conversations.conversation import Turn
+
+BOM = b"\xef\xbb\xbf"
+
+
+class Line(NamedTuple):
+    """One line: `text` without its line end, `start` and `end` in bytes (`end` is behind the line end)."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Label(NamedTuple):
+    """What a reader knows about one line.
+
+    `role` "" goes on with whoever spoke before. `text` None means that the line holds no words (a marker).
+    `opens` begins a new turn even when the role stays; `time` (ISO 8601) then belongs to what follows.
+    """
+
+    role: str
+    text: str | None
+    opens: bool = False
+    time: str = ""
+
+
+# Tags around text that nobody in the conversation said: context put in by the tool, and what tools gave back.
+# A model's thoughts count as context as well: they were not said, and guesses in them are not knowledge.
+INJECTED: dict[str, str] = {
+    "initial-context": "system",
+    "system-reminder": "system",
+    "environment-details": "system",
+    "environment-context": "system",
+    "user-instructions": "system",
+    "ide-opened-file": "system",
+    "command-name": "system",
+    "command-message": "system",
+    "command-args": "system",
+    "command-contents": "system",
+    "local-command-caveat": "system",
+    "think": "system",
+    "thinking": "system",
+    "knowledge": "system",
+    "local-command-stdout": "tool",
+    "local-command-stderr": "tool",
+    "bash-stdout": "tool",
+    "bash-stderr": "tool",
+    "command-output": "tool",
+    "shell-output": "tool",
+    "task-notification": "tool",
+    "tool-use": "tool",
+    "tool-call": "tool",
+    "tool-result": "tool",
+    "tool-output": "tool",
+    "function-calls": "tool",
+    "function-results": "tool",
+    "persisted-output": "tool",
+}
+
+_OPENING = re.compile(r"\s{0,16}<([A-Za-z][A-Za-z_-]{1,40})(?=[\s>])")
+_CLOSING = re.compile(r"</([A-Za-z][A-Za-z_-]{1,40})\s?>")
+
+
+def split_lines(data: bytes) -> list[Line]:
+    """Split on the newline byte alone; a byte order mark is left out, bytes that are no UTF-8 become U+FFFD."""
+    start = len(BOM) if data.startswith(BOM) else 0
+    lines: list[Line] = []
+    while start < len(data):
+        cut = data.find(b"\n", start)
+        end = len(data) if cut < 0 else cut + 1
+        raw = data[start:end]
+        lines.append(Line(raw.decode("utf-8", "replace").removesuffix("\n").rstrip("\r"), start, end))
+        start = end
+    return lines
+
+
+def fold_turns(lines: Sequence[Line], labels: Iterable[Label]) -> tuple[Turn, ...]:
+    """Join labelled lines into turns; a turn without words is left out. There is one label for each line."""
+    turns: list[Turn] = []
+    role, time, words = "", "", list[str]()
+    start = end = 0
+
+    def close() -> None:
+        text = "\n".join(words).strip("\n").rstrip()
+        if role and text.strip():
+            turns.append(Turn(role, text, time, start, end))
+        words.clear()
+
+    for line, label in zip(lines, labels, strict=True):
+        now = label.role or role
+        if label.opens or now != role:
+            close()
+            role, start = now, line.start
+            time = label.time if label.opens else time
+        end = line.end
+        if label.text is not None and role:
+            words.append(label.text)
+    close()
+    return tuple(turns)
+
+
+def tag_name(text: str) -> str:
+    """The tag that a line opens with, in lower case and with dashes, or ""."""
+    found = _OPENING.match(text) if "<" in text else None
+    return found[1].lower().replace("_", "-") if found else ""
+
+
+def block_ends(lines: Sequence[Line], tags: Mapping[str, str], stops: Sequence[int] = ()) -> dict[int, tuple[int, str]]:
+    """Opening line -> (last line, role) of every block whose tag is in `tags`.
+
+    The first closing tag ends a block. One that is never closed ends before the next of `stops` (ascending line
+    numbers, where the format itself says that somebody else speaks), else with the text.
+    """
+    closes: dict[str, list[int]] = {}
+    opens: list[tuple[int, str]] = []
+    for number, line in enumerate(lines):
+        if "<" not in line.text:
+            continue
+        name = tag_name(line.text)
+        if name in tags:
+            opens.append((number, name))
+        if "</" in line.text:
+            for found in _CLOSING.findall(line.text):
+                closing = found.lower().replace("_", "-")
+                if closing == name or _closes(line.text, closing):
+                    closes.setdefault(closing, []).append(number)
+    blocks: dict[int, tuple[int, str]] = {}
+    for number, name in opens:
+        ends = closes.get(name, [])
+        at = bisect_left(ends, number)
+        if at < len(ends):
+            last = ends[at]
+        else:
+            after = bisect_left(stops, number + 1)
+            last = stops[after] - 1 if after < len(stops) else len(lines) - 1
+        blocks[number] = (last, tags[name])
+    return blocks
+
+
+def _closes(text: str, tag: str) -> bool:
+    """Whether a closing tag is one, and not part of a diff or a listing that shows such a tag."""
+    if not text.rstrip().endswith(">") or text[0] in "+-|>0123456789":
+        return False
+    return tag != "tool-use" or text[0] == "<"
+
+
+def first_line(turns: Sequence[Turn], role: str = "user", limit: int = 80) -> str:
+    """The first line that `role` said, at most `limit` characters: a title where the format has none."""
+    for turn in turns:
+        if turn.role == role:
+            line = next((row.strip() for row in turn.text.split("\n") if row.strip()), "")
+            return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    return ""

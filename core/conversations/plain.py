@@ -1,0 +1,103 @@
+"""Plain text and markdown: turns where the text marks them (`User:`, `**Assistant**`, `### 2. user (time)`).
+
+Markers count only when a person and an assistant are both marked; a lone `User:` is more likely a line of a form.
+Text without them is one turn of the person: a note of theirs, or a paste that they are answerable for. That keeps
+statements, checkboxes and files in reach of the harvest, while only its very last words can be an open question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.conversations.conversation import Conversation
+from core.conversations.lines import INJECTED, Label, Line, block_ends, first_line, fold_turns, split_lines
+
+SPEAKERS: dict[str, str] = {
+    "user": "user", "human": "user", "me": "user", "you": "user", "prompt": "user",
+    "assistant": "assistant", "ai": "assistant", "agent": "assistant", "model": "assistant", "bot": "assistant",
+    "chatgpt": "assistant", "claude": "assistant", "gemini": "assistant", "cursor": "assistant",
+    "copilot": "assistant", "github copilot": "assistant", "response": "assistant",
+    "system": "system", "developer": "system", "context": "system",
+    "tool": "tool", "tool result": "tool", "tool output": "tool", "function": "tool", "output": "tool",
+}  # fmt: skip
+_NAMES = "|".join(sorted(map(re.escape, SPEAKERS), key=len, reverse=True))
+# A line that holds nothing but the marker: heading or emphasis, perhaps a number and a time.
+_ALONE = re.compile(
+    rf"(?:#{{1,6}} {{1,3}}(?:\d{{1,5}}\. )?[*_]{{0,3}}|[*_]{{2,3}}|\[(?=[^\]\n]{{1,60}}\]:?\s*$))({_NAMES})"
+    r"(?: \(([^()\n]{0,80})\))?:?[*_\]]{0,3}:?\s*$",
+    re.IGNORECASE,
+)
+# `User: words` on one line, also in bold. Written out in lower case it is too common a word to be a marker.
+_INLINE = re.compile(rf"(\*{{0,2}})((?i:{_NAMES}))(?::\1|\1:)(?:\s+|$)(?=(.?))")
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+
+def sniff(head: str) -> bool:
+    """Anything at all: this is the last row of the table."""
+    return True
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read any text; never fails."""
+    lines = split_lines(data)
+    turns = fold_turns(lines, speaker_labels(lines))
+    times = [turn.time for turn in turns if turn.time]
+    return Conversation(
+        name, "plain", turns, first_line(turns), started=times[0] if times else "", ended=times[-1] if times else ""
+    )
+
+
+def speaker_labels(lines: Sequence[Line], otherwise: str = "user") -> Iterator[Label]:
+    """Label lines by the markers in them; all of it is `otherwise` when nobody, or only one side, is marked."""
+    marks = _markers(lines)
+    if not {"user", "assistant"} <= {label.role for label in marks.values()}:
+        marks = {}
+    stops = sorted(marks)
+    blocks = block_ends(lines, INJECTED, stops)
+    # Words above the first marker are a page around the conversation.
+    base, last, role = ("system" if marks else otherwise), -1, ""
+    for number, line in enumerate(lines):
+        if number <= last:
+            yield Label(role, line.text)
+        elif number in blocks:
+            last, role = blocks[number]
+            yield Label(role, line.text)
+        elif number in marks:
+            base = marks[number].role
+            yield marks[number]
+        elif line.text == "---" and number + 2 < len(lines) and ({number + 1, number + 2} & marks.keys()):
+            yield Label("", None)
+        else:
+            yield Label(base if line.text.strip() else "", line.text)
+
+
+def _markers(lines: Sequence[Line]) -> dict[int, Label]:
+    fenced = _fenced(lines)
+    marks: dict[int, Label] = {}
+    for number, line in enumerate(lines):
+        text = line.text
+        if text[:1] in "#*_[" and len(text) < 200 and (alone := _ALONE.match(text)):
+            when = _TIME.search(alone[2] or "")
+            time = f"{when[1]}T{when[2]}" if when else ""
+            marks[number] = Label(SPEAKERS[alone[1].lower()], None, opens=True, time=time)
+        elif number not in fenced and ":" in text[:24] and (inline := _INLINE.match(text)) and inline[2][0].isupper():
+            marks[number] = Label(SPEAKERS[inline[2].lower()], text[inline.end() :] or None, opens=True)
+    return marks
+
+
+def _fenced(lines: Sequence[Line]) -> set[int]:
+    """Numbers of the lines inside fences that are closed; one that never is does not hide the rest."""
+    inside: set[int] = set()
+    opened, fence = -1, ""
+    for number, line in enumerate(lines):
+        found = _FENCE.match(line.text) if "``" in line.text or "~~" in line.text else None
+        if not found:
+            continue
+        if opened < 0:
+            opened, fence = number, found[1]
+        elif found[1].startswith(fence) and not line.text.strip().strip(fence[0]):
+            inside.update(range(opened, number + 1))
+            opened = -1
+    return inside
