@@ -130,6 +130,11 @@ def read_or_empty(path: str | Path) -> bytes:
         os.close(fd)
 
 
+def exists(path: str | Path) -> bool:
+    """Whether anything has that name, a dangling link included."""
+    return os.path.lexists(path)
+
+
 def is_same_file(fd: int, path: str | Path) -> bool:
     """Whether `path` still names the file behind `fd` (an editor may have renamed another one over it)."""
     try:

@@ -128,9 +128,12 @@ def defuse(text: str) -> str:
     """Take the power from text that imitates our own markup; reads the same to a person."""
     if "[" in text:
         text = _FORGED.sub("(from:", text)
-    if "{" in text:
-        text = _FENCE_WORDS.sub(r"(\1\2)", text)
-    return text.replace("<!--", "&lt;!--") if "<!--" in text else text
+    return defuse_fences(text).replace("<!--", "&lt;!--")
+
+
+def defuse_fences(text: str) -> str:
+    """Take the power from a `{knowledge}` or `{/knowledge}` inside text that will stand between the real ones."""
+    return _FENCE_WORDS.sub(r"(\1\2)", text) if "{" in text else text
 
 
 def _keep_joiner(found: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.base import files
-from core.base.markdown import Bullet, defuse
+from core.base.markdown import Bullet, defuse_fences
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY, read_category
 
@@ -53,7 +53,7 @@ def _fill(rows: list[tuple[str, str]], room: int, note: str = "") -> Digest:
     sizes: dict[str, int] = {}
     taken = 0
     for category, raw in rows:
-        line = defuse(raw) + "\n"
+        line = defuse_fences(raw) + "\n"
         block = line if category in shown else f"\n## {CATEGORY[category].digest_title}\n{line}"
         size = len(block.encode("utf-8", "replace"))
         if size > left:

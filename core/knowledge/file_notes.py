@@ -65,12 +65,15 @@ def file_id(dev: int, ino: int) -> str:
     return f"{dev}-{ino}" if sys.platform == "win32" else f"{dev}:{ino}"
 
 
-def examine(path: str) -> SourceFile:
-    """Look at a source file without following a link in its last part. OSError when it is no regular file."""
-    fd = files.open_regular(path)
+def examine(path: str, *, read_head: bool = True) -> SourceFile:
+    """Look at a source file without following a link in its last part. OSError when it is no regular file.
+
+    With `read_head` false not a byte of its content is read: so it is when only a model has named the file.
+    """
+    fd = files.open_regular(path, os.O_RDONLY if read_head else getattr(os, "O_PATH", os.O_RDONLY))
     try:
         found = os.fstat(fd)
-        head = hashlib.sha256(os.read(fd, HEAD_BYTES)).hexdigest()
+        head = hashlib.sha256(os.read(fd, HEAD_BYTES)).hexdigest() if read_head else ""
         return SourceFile(path, file_id(found.st_dev, found.st_ino), birth_ns(path), found.st_size, head)
     finally:
         os.close(fd)
@@ -151,7 +154,9 @@ def _note_name(identity: str, records: NoteRecords) -> str:
 def _is_same(row: NoteRecord, source: SourceFile) -> bool:
     if row.get("birth") is not None and source.birth is not None:
         return bool(row["birth"] == source.birth)
-    return not row.get("head") or row["head"] == source.head or row["path"] == source.path
+    if row["path"] == source.path or (row.get("head") and row["head"] == source.head):
+        return True
+    return row.get("size") is None or row["size"] == source.size
 
 
 def _note_by_path(source: SourceFile, records: NoteRecords) -> str | None:
@@ -163,7 +168,7 @@ def _note_by_path(source: SourceFile, records: NoteRecords) -> str | None:
 
 
 def _find_living(row: NoteRecord, note: str) -> str | None:
-    """Where the file with the note's inode is now: looked for from its old folder upwards, a bounded number of names."""
+    """Where the file with the note's inode is now: looked for below its old folder and the one above, within bounds."""
     parts = note.removesuffix(".md").split("@")[0].replace("-", ":").split(":")
     if "@" in note or len(parts) != 2 or not all(part.isdigit() for part in parts):
         return None

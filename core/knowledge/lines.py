@@ -33,6 +33,9 @@ class Patience:
     sleep: Callable[[float], None] = time.sleep
 
 
+DEFAULT_PATIENCE = Patience()
+
+
 @dataclass(frozen=True)
 class PlannedFile:
     """The exact lines that one file must hold. `name` is relative to the knowledge folder; `done` is for tasks.md,
@@ -68,7 +71,7 @@ def ensure_lines(
     *,
     known: bool = False,
     recovering: bool = False,
-    patience: Patience = Patience(),
+    patience: Patience = DEFAULT_PATIENCE,
     own: OwnWrites | None = None,
 ) -> tuple[tuple[str, ...], bool]:
     """Make `planned.lines` stand in the file and be durable; returns the lines added and whether a name changed.
@@ -115,40 +118,46 @@ def require_lines(folder: Path, planned: PlannedFile) -> list[str]:
 
 
 def _append(path: Path, planned: PlannedFile, recovering: bool) -> list[bytes] | None:
-    """One write at the end of the file; None when another file took the name meanwhile."""
+    """One write at the end of the file; None when another file took the name meanwhile.
+
+    When recovering, the whole file is written anew instead: a write whose fsync failed before the crash looks fine in
+    memory and would pass a second fsync, though it is not on the disk.
+    """
     fd = files.open_regular(path, os.O_RDWR | os.O_APPEND)
     try:
         data = files.read_descriptor(fd)
         lines = missing_lines(data, planned.all_lines)
-        if recovering and data.rstrip(b"\0") != data:
-            return _replace_damaged_tail(path, data, lines)
-        if not lines:
-            files.sync(fd)
-            return [] if files.is_same_file(fd, path) else None
-        files.write_all(fd, _payload(data, lines, recovering))
+        if recovering:
+            _swap_in(path, with_lines(data, planned, recovering=True), data, planned)
+            return lines
+        if lines:
+            files.write_all(fd, _payload(data, lines, False))
         files.sync(fd)
         return lines if files.is_same_file(fd, path) else None
     finally:
         os.close(fd)
 
 
+def with_lines(data: bytes, planned: PlannedFile, *, recovering: bool = False) -> bytes:
+    """The file's bytes with the planned lines in it; pure. `recovering` also mends what a torn write left at its end:
+    zero bytes go, the beginning of a planned line is completed."""
+    kept = data.rstrip(b"\0") if recovering else data
+    if planned.name == TASKS_FILE:
+        opened, done = missing_lines(kept, planned.lines), missing_lines(kept, planned.done)
+        return insert_tasks(kept, _text(opened), _text(done)) if opened or done else kept
+    return kept + _payload(kept, missing_lines(kept, planned.all_lines), recovering)
+
+
 def _payload(data: bytes, lines: list[bytes], recovering: bool) -> bytes:
     """What to append: a line break first when the last byte is none, or the rest of a line that a crash tore."""
     end = b"\r\n" if b"\r\n" in data[:4096] else b"\n"
     body = b"".join(line + end for line in lines)
-    if not data or data.endswith(b"\n"):
+    if not lines or not data or data.endswith(b"\n"):
         return body
     tail = data[data.rfind(b"\n") + 1 :].removesuffix(b"\r")
     if recovering and len(tail) > 2 and body.startswith(tail):
         return body[len(tail) :]
     return end + body
-
-
-def _replace_damaged_tail(path: Path, data: bytes, lines: list[bytes]) -> list[bytes] | None:
-    """A power cut left zero bytes where a write was under way: put the file back without them, then append."""
-    kept = data.rstrip(b"\0")
-    _swap_in(path, kept + _payload(kept, lines, True), data)
-    return lines
 
 
 def _new_file(planned: PlannedFile) -> bytes:
@@ -210,22 +219,21 @@ def _insert(path: Path, planned: PlannedFile, recovering: bool) -> list[bytes] |
     fd = files.open_regular(path, os.O_RDWR)
     try:
         data = files.read_descriptor(fd)
-        opened, done = missing_lines(data, planned.lines), missing_lines(data, planned.done)
-        if not opened and not done:
+        lines = missing_lines(data, planned.all_lines)
+        if not lines and not recovering:
             files.sync(fd)
             return [] if files.is_same_file(fd, path) else None
     finally:
         os.close(fd)
-    clean = data.rstrip(b"\0") if recovering else data
-    _swap_in(path, insert_tasks(clean, _text(opened), _text(done)), data, again=planned)
-    return opened + done
+    _swap_in(path, with_lines(data, planned, recovering=recovering), data, planned)
+    return lines
 
 
 def _text(lines: list[bytes]) -> list[str]:
     return [line.decode("utf-8") for line in lines]
 
 
-def _swap_in(path: Path, new: bytes, expected: bytes, again: PlannedFile | None = None) -> None:
+def _swap_in(path: Path, new: bytes, expected: bytes, planned: PlannedFile) -> None:
     """Replace `expected` by `new`; when the person saved in between, merge into what they wrote instead.
 
     What came out of a swap is kept under its temporary name until the merge is in place: `leftovers.py` knows what to
@@ -248,7 +256,7 @@ def _swap_in(path: Path, new: bytes, expected: bytes, again: PlannedFile | None 
             raise
         if not swapped:
             files.discard(temporary)
-            expected, new = found, _merged(found, again)
+            expected, new = found, with_lines(found, planned)
             continue
         spent.append(temporary)
         came_out = files.read_or_empty(temporary)
@@ -256,20 +264,12 @@ def _swap_in(path: Path, new: bytes, expected: bytes, again: PlannedFile | None 
             for path_spent in spent:
                 files.discard(path_spent)
             return
-        expected, new = new, _merged(came_out, again)
+        expected, new = new, with_lines(came_out, planned)
     raise OSError(errno.EBUSY, "another program keeps saving the file", str(path))
 
 
 def _short_hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
-
-
-def _merged(found: bytes, again: PlannedFile | None) -> bytes:
-    """What the person has now, with our lines in it."""
-    if again is None:
-        return found
-    opened, done = missing_lines(found, again.lines), missing_lines(found, again.done)
-    return insert_tasks(found, _text(opened), _text(done))
 
 
 # --- waiting for editors ---------------------------------------------------------------------------------------------

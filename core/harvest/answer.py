@@ -1,0 +1,169 @@
+"""From a model's answer to items that may stand in a knowledge file. Nothing in the answer is trusted.
+
+The seven arrays are the seed's; storage.md, "The model's answer", settles what it leaves open.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.base.markdown import sanitise_line
+from core.base.redact import redact
+from core.base.result import Ok, Result, fail
+from core.harvest.quotes import Source, find_quote
+from core.knowledge.categories import CATEGORIES
+
+MAX_ITEMS = 200
+MAX_DEPTH = 32
+_FENCE = re.compile(r"\A```[A-Za-z]*[ \t]*\r?\n(?P<body>.*?)\r?\n?```\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One piece of knowledge. `text` is one sanitised line; `path` is the file a note is about, as the model wrote it.
+
+    `held` says why the item must wait in the quarantine ("" for one that may go in): `secret`, `quote-not-found`,
+    `no-quote` or `from-tool-output`.
+    """
+
+    category: str
+    text: str
+    path: str = ""
+    quote: str = ""
+    held: str = ""
+
+
+@dataclass(frozen=True)
+class Items:
+    """The valid items of an answer and how many rows were skipped, by reason."""
+
+    items: tuple[Item, ...]
+    skipped: dict[str, int]
+
+
+def _array(*keys: str) -> dict[str, Any]:
+    text = {"type": "string"}
+    properties = dict.fromkeys((*keys, "quote"), text)
+    row = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {"type": "array", "items": row}
+
+
+_KEYS = {"playbooks": ("name", "steps"), "files": ("path", "note")}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {row.name: _array(*_KEYS.get(row.name, ("statement", "detail"))) for row in CATEGORIES},
+    "required": [row.name for row in CATEGORIES],
+    "additionalProperties": False,
+}
+
+
+def parse_answer(text: str) -> Result[dict[str, list[Any]]]:
+    """The seven arrays of an answer. A category that is missing or no list is empty; `{}` is a valid harvest.
+
+    A fence is tolerated only around the whole answer. Err(invalid-answer) for anything else than one JSON object.
+    """
+    stripped = text.strip().removeprefix("\ufeff").strip()
+    fence = _FENCE.match(stripped)
+    if fence is not None:
+        stripped = fence["body"].strip()
+    if _depth(stripped) > MAX_DEPTH:
+        return fail("invalid-answer", f"the model's answer is nested deeper than {MAX_DEPTH} levels")
+    try:
+        payload = json.loads(stripped, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        return fail("invalid-answer", f"the model's answer is not valid JSON: {error}")
+    if not isinstance(payload, dict):
+        return fail("invalid-answer", "the model's answer is not a JSON object")
+    return Ok({row.name: rows if isinstance(rows := payload.get(row.name), list) else [] for row in CATEGORIES})
+
+
+def _depth(text: str) -> int:
+    """An upper bound of the nesting, without recursion (brackets inside strings count: harmless at this bound)."""
+    depth = deepest = 0
+    for bracket in re.findall(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', text):
+        if bracket in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket in "]}":
+            depth -= 1
+    return deepest
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return result
+
+
+def items_from(arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, secrets: bool) -> Items:
+    """Validate, sanitise, redact and check the quote of every row.
+
+    `quotes` is check, require or off; `secrets` says whether to look for secrets. A row of a wrong shape, an empty one,
+    one that repeats another, and what exceeds MAX_ITEMS is skipped and counted.
+    """
+    kept: list[Item] = []
+    seen: set[tuple[str, str, str]] = set()
+    skipped: dict[str, int] = {}
+    for row in CATEGORIES:
+        for raw in arrays.get(row.name, []):
+            item = _item(row.name, raw)
+            problem = "wrong shape" if item is None else "empty" if not item.text else ""
+            if item is not None and not problem:
+                key = (item.category, item.text, item.path)
+                problem = "repeated" if key in seen else "too many" if len(kept) >= MAX_ITEMS else ""
+                seen.add(key)
+            if problem or item is None:
+                skipped[problem] = skipped.get(problem, 0) + 1
+                continue
+            kept.append(_hold(item, source, quotes, secrets))
+    return Items(tuple(kept), skipped)
+
+
+def _item(category: str, raw: Any) -> Item | None:
+    """One row as an item, or None when it has a wrong shape."""
+    if isinstance(raw, str):
+        return None if category == "files" else Item(category, sanitise_line(raw))
+    if not isinstance(raw, dict):
+        return None
+    fields = {key: value for key, value in raw.items() if isinstance(value, str)}
+    if any(isinstance(raw.get(key), (dict, list)) for key in ("statement", "detail", "name", "steps", "path", "note")):
+        return None
+    quote = fields.get("quote", "")
+    if category == "files":
+        return Item(category, sanitise_line(fields.get("note", "")), fields.get("path", "").strip(), quote)
+    if category == "playbooks":
+        name, steps = fields.get("name", "").strip(), fields.get("steps", "").strip()
+        name = name.strip("*: ") if steps else name
+        text = f"**{name}**: {steps}" if name and steps else name or steps
+        return Item(category, sanitise_line(text or fields.get("statement", "")), quote=quote)
+    statement, detail = fields.get("statement", "").strip(), fields.get("detail", "").strip()
+    if not statement:
+        return Item(category, "")
+    return Item(category, sanitise_line(f"{statement} — {detail}" if detail else statement), quote=quote)
+
+
+def _hold(item: Item, source: Source, quotes: str, secrets: bool) -> Item:
+    """Mark an item that must not go in without the person's word."""
+    if secrets:
+        clean = redact(item.text)
+        if clean.counts:
+            return replace(item, text=sanitise_line(clean.text), quote="", held="secret")
+    if quotes == "off":
+        return item
+    if not item.quote.strip():
+        return replace(item, held="no-quote") if quotes == "require" else item
+    where = find_quote(item.quote, source)
+    if where is None:
+        return replace(item, held="quote-not-found")
+    if where == "tool" and item.category == "playbooks":
+        return replace(item, held="from-tool-output")
+    return item

@@ -1,0 +1,201 @@
+"""Stage 2: what each artifact is and what will be done with it. Pure: a dry run prints the plan and stops here.
+
+The classes and their order follow the table of storage.md, "Which conversations are what"; first match wins.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from core.harvest.scan import Artifact, Scan
+
+CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
+
+_UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+_ARCHIVED = re.compile(rf"-{_UUID4}\Z")
+_DELEGATED = re.compile(rf"\A{_UUID4}-")
+_TRASHED = re.compile(r"\A([0-9a-f]{64})(?:\.\d+)?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """An artifact with its class (one of CLASSES) and the reason in words."""
+
+    artifact: Artifact
+    klass: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may do. Sizes in bytes; None means no limit. `reclaim` is always, model or never."""
+
+    provider: str
+    max_source_bytes: int
+    reclaim: str = "model"
+    harvest: bool = True
+    keep: bool = False
+    max_run_bytes: int | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that the run will do. `action` is one of:
+
+    harvest, reclaim (already harvested), discard (`--no-harvest`), too-large, defer, duplicate (same content as an
+    earlier step), unreadable, prune.
+    """
+
+    artifact: Artifact
+    action: str
+    sha256: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class HarvestPlan:
+    """The plan of a run as plain data. `careful` tells, if not empty, why nothing may be reclaimed."""
+
+    classified: tuple[Classified, ...]
+    steps: tuple[Step, ...]
+    careful: str = ""
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def bytes_of(self, klass: str) -> int:
+        return sum(row.artifact.size for row in self.classified if row.klass == klass)
+
+    def bytes_to_send(self) -> int:
+        """Bytes of the conversations that will be given to the model."""
+        return sum(step.artifact.size for step in self.steps if step.action == "harvest")
+
+
+def classify(scan: Scan, entries: Mapping[str, Mapping[str, Any]], now: datetime, trash_days: int) -> list[Classified]:
+    """The class of every artifact, by name and state alone (no content is looked at)."""
+    return [row for item in scan.artifacts if (row := _classify(item, scan, entries, now, trash_days)) is not None]
+
+
+def _classify(
+    item: Artifact, scan: Scan, entries: Mapping[str, Mapping[str, Any]], now: datetime, trash_days: int
+) -> Classified | None:
+    if item.kind == "trash":
+        if not _TRASHED.match(item.name):
+            return Classified(item, "keep", "in the trash, but not put there by us")
+        until = trashed_until(item, entries, trash_days)
+        return Classified(item, "prune", f"in the trash until {until:%Y-%m-%d}") if until <= now else None
+    if item.kind == "odd":
+        return Classified(item, "keep", item.trouble)
+    if item.kind == "index":
+        return Classified(item, "live", "index file of the host application")
+    if item.kind == "split":
+        return _classify_split(item, scan)
+    if item.path in scan.saved or os.path.realpath(item.path) in scan.saved:
+        return Classified(item, "user-kept", "saved by you")
+    if item.name in scan.file_index:
+        path, exists = scan.file_index[item.name]
+        if exists:
+            return Classified(item, "live", f"belongs to {path}")
+        return Classified(item, "harvest", f"its file is gone: {path or 'unknown'}")
+    if _ARCHIVED.search(item.name):
+        return Classified(item, "harvest", "archived conversation")
+    if _DELEGATED.match(item.name):
+        return Classified(item, "harvest", "delegated conversation")
+    if item.name.startswith("latest-"):
+        return Classified(item, "live", "still being written")
+    return Classified(item, "keep", "not a name that we know; kept")
+
+
+def _classify_split(item: Artifact, scan: Scan) -> Classified:
+    split = scan.splits[item.path]
+    if not split.readable:
+        return Classified(item, "keep", "no readable index.json")
+    if not split.source_exists:
+        return Classified(item, "prune", "the file it was cut from is gone")
+    if not split.hash_matches:
+        return Classified(item, "prune", "the file it was cut from has changed")
+    return Classified(item, "live", "matches the file it was cut from")
+
+
+def trashed_until(item: Artifact, entries: Mapping[str, Mapping[str, Any]], trash_days: int) -> datetime:
+    """When a trashed conversation's grace period ends: by the ledger, else by when it was moved there."""
+    found = _TRASHED.match(item.name)
+    recorded = entries.get(found[1], {}).get("trashed_until") if found else None
+    if isinstance(recorded, str):
+        try:
+            parsed = datetime.fromisoformat(recorded)
+        except ValueError:
+            parsed = None
+        if parsed is not None and parsed.tzinfo is not None:
+            return parsed
+    moved = datetime.fromtimestamp(item.ctime_ns / 1e9).astimezone()
+    return moved + timedelta(days=trash_days)
+
+
+def may_reclaim(entry: Mapping[str, Any], limits: Limits) -> bool:
+    """Whether the settings let this harvest take its conversation away."""
+    if limits.keep or limits.reclaim == "never":
+        return False
+    return limits.reclaim == "always" or not limits.harvest or entry.get("provider") != "offline"
+
+
+def plan_steps(
+    classified: list[Classified],
+    hashes: Mapping[str, str],
+    entries: Mapping[str, Mapping[str, Any]],
+    limits: Limits,
+    unreadable: tuple[str, ...] = (),
+) -> HarvestPlan:
+    """Decide what happens to each candidate, in the order of storage.md. Oldest first, so that the newest knowledge
+    ends up last in the files and first in the digest."""
+    kept: dict[str, Classified] = {}
+    steps: list[Step] = []
+    seen: dict[str, Artifact] = {}
+    used_bytes = used_count = 0
+    candidates = [row for row in classified if row.klass == "harvest"]
+    for row in sorted(candidates, key=lambda row: (row.artifact.mtime_ns, row.artifact.name)):
+        item, sha = row.artifact, hashes.get(row.artifact.path, "")
+        entry = entries.get(sha)
+        if not sha:
+            steps.append(Step(item, "unreadable", "", "cannot be read"))
+        elif entry is not None and entry.get("status") == "harvested" and not _wants_model(entry, limits):
+            if may_reclaim(entry, limits):
+                steps.append(Step(item, "reclaim", sha, "already harvested"))
+            else:
+                kept[item.path] = Classified(item, "keep", _kept_because(entry, limits))
+        elif not limits.harvest:
+            action = "defer" if limits.keep else "discard"
+            steps.append(Step(item, action, sha, "removed without harvest, as you asked"))
+        elif item.size > limits.max_source_bytes:
+            steps.append(Step(item, "too-large", sha, f"larger than {limits.max_source_bytes} bytes"))
+        elif sha in seen:
+            steps.append(Step(item, "duplicate", sha, f"same content as {seen[sha].name}"))
+        elif limits.max_run_bytes is not None and used_bytes + item.size > limits.max_run_bytes:
+            steps.append(Step(item, "defer", sha, "over --max-harvest-bytes"))
+        elif limits.limit is not None and used_count >= limits.limit:
+            steps.append(Step(item, "defer", sha, "over --limit"))
+        else:
+            seen[sha], used_bytes, used_count = item, used_bytes + item.size, used_count + 1
+            steps.append(Step(item, "harvest", sha, row.reason))
+    steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.klass == "prune"]
+    final = tuple(kept.get(row.artifact.path, row) for row in classified)
+    counts = {name: sum(row.klass == name for row in final) for name in CLASSES}
+    careful = f"{unreadable[0]} cannot be read: what it protects is unknown" if unreadable else ""
+    return HarvestPlan(final, tuple(steps), careful, counts)
+
+
+def _wants_model(entry: Mapping[str, Any], limits: Limits) -> bool:
+    """An offline harvest is repeated as soon as a model is there to do it better."""
+    return limits.harvest and entry.get("provider") == "offline" and limits.provider != "offline"
+
+
+def _kept_because(entry: Mapping[str, Any], limits: Limits) -> str:
+    if limits.keep:
+        return "harvested; kept by --keep"
+    if limits.reclaim == "never":
+        return 'harvested; kept by reclaim = "never"'
+    return "harvested offline; kept until a language model has read it"

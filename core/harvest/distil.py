@@ -1,0 +1,172 @@
+"""Stage 3: one conversation in, items out, through a language model or through rules.
+
+At most `attempts` calls for an answer that cannot be parsed; any other failure ends the attempt at once and keeps the
+conversation (seed 1, 4.2). Above `summarize_bytes` the conversation is summarised first, part by part between turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from core.base.answer import Generate
+from core.base.redact import redact
+from core.base.result import Err, Ok, Result, fail
+from core.conversations.conversation import Conversation
+from core.conversations.read import transcript
+from core.harvest.answer import SCHEMA, Item, items_from, parse_answer
+from core.harvest.offline import distil_offline
+from core.harvest.quotes import source_of
+
+RETRY_SUFFIX = "\nYour previous reply was not valid JSON. Return only the JSON object.\n"
+PART_BYTES = 49152
+MAX_ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class DistilSettings:
+    """How to distil. `quotes` is check, require or off; sizes in bytes; prompts are the texts themselves."""
+
+    attempts: int
+    summarize_bytes: int
+    quotes: str
+    redact: bool
+    harvest_prompt: str = ""
+    summarize_prompt: str = ""
+
+
+@dataclass(frozen=True)
+class Harvest:
+    """What a conversation taught. `skipped` counts rows left out, `redacted` secrets replaced, both by kind."""
+
+    items: tuple[Item, ...]
+    skipped: dict[str, int] = field(default_factory=dict)
+    redacted: dict[str, int] = field(default_factory=dict)
+
+
+def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:
+    """The user's own prompt if there is one, else the shipped one. Raises OSError or UnicodeDecodeError."""
+    own = user_folder / name
+    chosen = own if own.is_file() else shipped_folder / name
+    return chosen.read_text(encoding="utf-8").strip()
+
+
+def redacted_conversation(conversation: Conversation) -> tuple[Conversation, dict[str, int]]:
+    """The conversation with every secret replaced, and how many of each kind there were."""
+    counts: dict[str, int] = {}
+    turns = []
+    for turn in conversation.turns:
+        clean = redact(turn.text)
+        for kind, number in clean.counts.items():
+            counts[kind] = counts.get(kind, 0) + number
+        turns.append(replace(turn, text=clean.text) if clean.counts else turn)
+    return replace(conversation, turns=tuple(turns)), counts
+
+
+def distil(
+    conversation: Conversation, name: str, size: int, settings: DistilSettings, generate: Generate | None
+) -> Result[Harvest]:
+    """Turn one conversation into items. `size` is the bytes of its file; `generate` None means the offline rules.
+
+    Err keeps the conversation: codes of the provider, or `invalid-answer`, `truncated-answer`, `empty-summary`.
+    """
+    counts: dict[str, int] = {}
+    if settings.redact:
+        conversation, counts = redacted_conversation(conversation)
+    if not any(turn.text.strip() for turn in conversation.turns):
+        return Ok(Harvest(()))
+    if generate is None:
+        return Ok(_finish(distil_offline(conversation), conversation, settings, counts))
+    text = transcript(conversation)
+    if size > settings.summarize_bytes:
+        summary = summarize(conversation, settings, generate)
+        if isinstance(summary, Err):
+            return summary
+        text = summary.value
+    for attempt in range(max(1, settings.attempts)):
+        answer = generate(build_prompt(settings.harvest_prompt, name, text, retry=attempt > 0), SCHEMA)
+        if isinstance(answer, Err):
+            return answer
+        if answer.value.truncated:
+            hint = "raise max_output_tokens in config.toml"
+            problem = fail("truncated-answer", "the model stopped at its output limit", hint=hint)
+            continue
+        parsed = parse_answer(answer.value.text)
+        if isinstance(parsed, Ok):
+            return Ok(_finish(parsed.value, conversation, settings, counts))
+        problem = parsed
+    error = problem.error
+    return fail(error.code, f"no valid answer in {settings.attempts} attempts: {error.message}", hint=error.hint)
+
+
+def _finish(
+    arrays: Mapping[str, list[Any]], conversation: Conversation, settings: DistilSettings, counts: dict[str, int]
+) -> Harvest:
+    found = items_from(arrays, source_of(conversation), quotes=settings.quotes, secrets=settings.redact)
+    return Harvest(found.items, found.skipped, counts)
+
+
+def build_prompt(template: str, name: str, text: str, *, retry: bool) -> str:
+    """The whole prompt. The conversation cannot close its own fence."""
+    fenced = text.replace("</conversation>", "</conversation_>")
+    suffix = RETRY_SUFFIX if retry else ""
+    return f"{template}\n\nConversation name: {name}\n\n<conversation>\n{fenced}\n</conversation>\n{suffix}"
+
+
+# --- long conversations ----------------------------------------------------------------------------------------------
+
+
+def summarize(conversation: Conversation, settings: DistilSettings, generate: Generate) -> Result[str]:
+    """Shorten a conversation part by part (map), again if the parts together are still too long (reduce)."""
+    parts = split_parts(conversation, min(PART_BYTES, settings.summarize_bytes))
+    for _ in range(MAX_ROUNDS):
+        summaries = []
+        for number, part in enumerate(parts, start=1):
+            head = f"{settings.summarize_prompt}\n\nPart {number} of {len(parts)}\n\n"
+            answer = generate(f"{head}<conversation>\n{part}\n</conversation>\n")
+            if isinstance(answer, Err):
+                return answer
+            if not answer.value.text.strip():
+                return fail("empty-summary", "the model returned no summary of a long conversation")
+            summaries.append(answer.value.text.strip())
+        text = "\n\n".join(summaries)
+        if len(text.encode("utf-8", "replace")) <= settings.summarize_bytes:
+            return Ok(text)
+        parts = _cut(text, min(PART_BYTES, settings.summarize_bytes))
+    return fail("summary-too-long", "the model's summaries do not get shorter than the conversation")
+
+
+def split_parts(conversation: Conversation, limit: int) -> list[str]:
+    """The transcript in parts of at most `limit` bytes, cut between turns; a longer turn is cut between lines."""
+    parts: list[str] = []
+    current, size = "", 0
+    for turn in conversation.turns:
+        text = transcript(replace(conversation, turns=(turn,))).strip()
+        if not text:
+            continue
+        length = len(text.encode("utf-8", "replace"))
+        if current and size + length > limit:
+            parts.append(current)
+            current, size = "", 0
+        if length > limit:
+            parts += _cut(text, limit)
+            continue
+        current, size = f"{current}\n\n{text}".strip(), size + length
+    return [*parts, current] if current else parts
+
+
+def _cut(text: str, limit: int) -> list[str]:
+    parts: list[str] = []
+    current: list[str] = []
+    size = 0
+    pieces = [line[at : at + limit // 4] for line in text.split("\n") for at in range(0, max(1, len(line)), limit // 4)]
+    for piece in pieces:
+        length = len(piece.encode("utf-8", "replace")) + 1
+        if current and size + length > limit:
+            parts.append("\n".join(current))
+            current, size = [], 0
+        current.append(piece)
+        size += length
+    return [*parts, "\n".join(current)] if current else parts

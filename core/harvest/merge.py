@@ -1,0 +1,210 @@
+"""Stages 4 and 5: freeze what a harvest will write, write it, and prove that it is there.
+
+`freeze` decides every line and its file once; from then on nothing but the plan is written, also after a crash.
+`apply_plan` follows storage.md: each file gets its lines, then every file is read back by its path. Only a proof of all
+lines is DONE.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.base import files
+from core.base.markdown import Provenance, bullet_line, sanitise_line, sanitise_name, split_provenance
+from core.base.paths import Paths
+from core.harvest.answer import Item
+from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_category
+from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, examine, write_records
+from core.knowledge.journal import FrozenPlan
+from core.knowledge.lines import DEFAULT_PATIENCE, OwnWrites, Patience, PlannedFile, ensure_lines, require_lines
+
+QUARANTINE = "quarantine.md"
+PATH_CHARACTERS = 1024
+FORBIDDEN_ROOTS = ("/proc", "/sys", "/dev", "/run")
+
+
+def freeze(
+    items: Sequence[Item], conversation: str, date: str, roots: Sequence[str], paths: Paths, records: NoteRecords
+) -> FrozenPlan:
+    """Decide the exact lines of every file. `date` is the UTC date of the run, YYYY-MM-DD; `roots` are the folders in
+    which a note may be bound to a file.
+
+    A note whose path is not allowed or not there becomes a fact `path: note` and still counts under `files`.
+    Renames notes when their source file was renamed or its inode was reused; raises OSError when that fails.
+    """
+    provenance = Provenance(sanitise_name(conversation), date)
+    lines: dict[str, dict[str, None]] = {}
+    headers: dict[str, str] = {}
+    done: dict[str, None] = {}
+    notes: NoteRecords = {}
+    counts = {row.name: 0 for row in CATEGORIES}
+    held = 0
+    for item in items:
+        row = CATEGORY[item.category]
+        if item.held:
+            about = f" {item.path}" if item.path else ""
+            text = sanitise_line(f"[{item.held}] {item.category}{about}: {item.text}", None)
+            _add(lines, headers, QUARANTINE, "# Quarantine", bullet_line(text, provenance))
+            held += 1
+            continue
+        counts[item.category] += 1
+        if item.category == "files":
+            source = source_file(item.path, roots)
+            if source is not None:
+                name = _bind_note(source, paths, records, notes)
+                _add(lines, headers, name, f"# {sanitise_line(source.path, None)}", bullet_line(item.text, provenance))
+                continue
+            about = f"{item.path}: " if item.path else ""
+            fact = bullet_line(sanitise_line(f"{about}{item.text}", None), provenance)
+            _add(lines, headers, CATEGORY["facts"].file, CATEGORY["facts"].header, fact)
+        elif item.category == "tasks_done":
+            _add(lines, headers, row.file, row.header)
+            done[bullet_line(item.text, provenance)] = None
+        else:
+            _add(lines, headers, row.file, row.header, bullet_line(item.text, provenance))
+    planned = tuple(
+        PlannedFile(name, headers[name], tuple(rows), tuple(done) if name == TASKS_FILE else ())
+        for name, rows in lines.items()
+    )
+    return FrozenPlan(planned, counts, notes, {"quarantined": held} if held else {})
+
+
+def _add(lines: dict[str, dict[str, None]], headers: dict[str, str], name: str, header: str, line: str = "") -> None:
+    headers.setdefault(name, header)
+    rows = lines.setdefault(name, {})
+    if line:
+        rows[line] = None
+
+
+def _bind_note(source: SourceFile, paths: Paths, records: NoteRecords, notes: NoteRecords) -> str:
+    binding = bind(source, records)
+    renames = binding.aside is not None or (binding.move and binding.move != binding.note)
+    apply_binding(paths, binding, records)
+    if renames:
+        write_records(paths, records)
+    notes[binding.note] = binding.record
+    return f"files/{binding.note}"
+
+
+def with_old_dates(paths: Paths, plan: FrozenPlan, items: Sequence[Item], name: str) -> FrozenPlan:
+    """A second harvest of the same content keeps the lines of the first: same text, same conversation, older date."""
+    name = sanitise_name(name)
+    categories = {item.category for item in items} | {"facts"}
+    old = {
+        (bullet.text, bullet.provenance.source): bullet.raw
+        for category in categories
+        for bullet in read_category(paths, category)
+        if bullet.provenance is not None and bullet.provenance.source == name
+    }
+
+    def keep(line: str) -> str:
+        text, provenance = split_provenance(line[2:])
+        return old.get((text, provenance.source), line) if provenance is not None else line
+
+    kept = tuple(
+        replace(planned, lines=tuple(map(keep, planned.lines)), done=tuple(map(keep, planned.done)))
+        for planned in plan.files
+    )
+    return replace(plan, files=kept)
+
+
+# --- paths that a model wrote ----------------------------------------------------------------------------------------
+
+
+def allowed_path(text: str, roots: Sequence[str]) -> str | None:
+    """The path if it may be looked at, else None. Decided from the characters alone, before any system call."""
+    if not text or len(text) > PATH_CHARACTERS or any(char in text for char in "\0\\\n\r") or "//" in text:
+        return None
+    if not text.startswith("/") and not (os.name == "nt" and text[1:3] == ":/"):
+        return None
+    if ":" in text[2:] and os.name == "nt":
+        return None
+    normal = os.path.normpath(text)
+    if ".." in text.split("/") or _within(normal, FORBIDDEN_ROOTS):
+        return None
+    return normal if _within(normal, roots) else None
+
+
+def _within(path: str, roots: Sequence[str]) -> bool:
+    return any(path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def source_file(text: str, roots: Sequence[str]) -> SourceFile | None:
+    """The regular file that a model named, or None. Its content is not read."""
+    path = allowed_path(text, roots)
+    if path is None:
+        return None
+    try:
+        real = os.path.realpath(path)
+        if real != path and allowed_path(real, [*roots, *map(os.path.realpath, roots)]) is None:
+            return None
+        return examine(real, read_head=False)
+    except (OSError, ValueError):
+        return None
+
+
+# --- writing and proving ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Applied:
+    """One file of a plan was brought up to date: which lines were new in it."""
+
+    name: str
+    added: tuple[str, ...]
+
+
+def apply_plan(
+    paths: Paths,
+    plan: FrozenPlan,
+    *,
+    known: Callable[[str], bool],
+    on_applied: Callable[[Applied], None],
+    skip: frozenset[str] = frozenset(),
+    recovering: bool = False,
+    patience: Patience = DEFAULT_PATIENCE,
+    own: OwnWrites | None = None,
+) -> None:
+    """Make every line of the plan stand in its file, then read all files back.
+
+    `on_applied` is told after each file (it writes the journal); files in `skip` were proven before a crash and are
+    left as the person has them now. Raises OSError when a line cannot be written or is not there when read back.
+    """
+    renamed: dict[Path, list[Applied]] = {}
+    written = [planned for planned in plan.files if planned.name not in skip]
+    for planned in written:
+        folder = (paths.knowledge / planned.name).parent
+        files.make_folder(folder)
+        added, new_name = ensure_lines(
+            paths.knowledge,
+            planned,
+            known=known(planned.name),
+            recovering=recovering,
+            patience=patience,
+            own=own,
+        )
+        if new_name or recovering:
+            renamed.setdefault(folder, []).append(Applied(planned.name, added))
+        else:
+            on_applied(Applied(planned.name, added))
+    for folder, applied in renamed.items():
+        files.sync_folder(folder)  # before the journal may say that these lines are durable
+        for row in applied:
+            on_applied(row)
+    for planned in written:
+        absent = require_lines(paths.knowledge, planned)
+        if absent:
+            raise OSError(0, f"{len(absent)} planned lines are not in the file after writing", planned.name)
+
+
+def vanished(paths: Paths, plan: FrozenPlan) -> bool:
+    """Whether not one line of a harvest that had several is left: the mark of an editor that saved a stale buffer."""
+    total = sum(len(planned.all_lines) for planned in plan.files)
+    try:
+        absent = sum(len(require_lines(paths.knowledge, planned)) for planned in plan.files)
+    except OSError:
+        return True
+    return total > 1 and absent == total

@@ -1,0 +1,79 @@
+"""Counts what the model calls of a run cost, and stops before the cap that the person set."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from core.base.answer import Answer, Generate
+from core.base.result import Ok, Result, fail
+
+BYTES_A_TOKEN = 4
+
+
+class Budget:
+    """The tokens of one run, input and output together, shared by all threads. A cap of 0 means none."""
+
+    def __init__(self, cap: int = 0) -> None:
+        self._cap = cap
+        self._lock = threading.Lock()
+        self._spent = 0
+
+    @property
+    def spent(self) -> int:
+        return self._spent
+
+    def reserve(self, tokens: int) -> bool:
+        """Book an estimate before a call; False when it would go over the cap."""
+        with self._lock:
+            if self._cap and self._spent + tokens > self._cap:
+                return False
+            self._spent += tokens
+            return True
+
+    def settle(self, reserved: int, real: int) -> None:
+        """Replace the estimate by what the call really cost."""
+        with self._lock:
+            self._spent += real - reserved
+
+
+class Meter:
+    """Asks the model on behalf of one conversation and adds up what that cost. A `Generate` itself.
+
+    Token counts are the provider's own, None while it has reported none.
+    """
+
+    def __init__(self, generate: Generate, budget: Budget | None = None) -> None:
+        self._generate = generate
+        self._budget = budget or Budget()
+        self.calls = 0
+        self.model = ""
+        self.input_tokens: int | None = None
+        self.output_tokens: int | None = None
+
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        estimate = len(prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN
+        if not self._budget.reserve(estimate):
+            return fail(
+                "token-cap",
+                "the run has reached its cap of tokens",
+                hint="raise max_run_tokens in config.toml, or run again",
+            )
+        answer = self._generate(prompt, schema)
+        self.calls += 1
+        if not isinstance(answer, Ok):
+            self._budget.settle(estimate, 0)
+            return answer
+        value = answer.value
+        self.model = value.model or self.model
+        self.input_tokens = _add(self.input_tokens, value.input_tokens)
+        self.output_tokens = _add(self.output_tokens, value.output_tokens)
+        real_in = estimate if value.input_tokens is None else value.input_tokens
+        real_out = len(value.text) // BYTES_A_TOKEN if value.output_tokens is None else value.output_tokens
+        self._budget.settle(estimate, real_in + real_out)
+        return answer
+
+
+def _add(one: int | None, other: int | None) -> int | None:
+    return one if other is None else (one or 0) + other

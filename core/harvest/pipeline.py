@@ -1,0 +1,253 @@
+"""The order of the stages, nothing else: scan, classify, distil, commit, close, digest.
+
+`plan_harvest` is the dry run: it writes nothing below the home folder. `run_harvest` does what the plan says.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from core.base import files
+from core.base.answer import Generate
+from core.base.paths import Paths
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.conversations.read import read_conversation
+from core.harvest.classify import HarvestPlan, Limits, Step, classify, may_reclaim, plan_steps
+from core.harvest.committer import Committer
+from core.harvest.distil import DistilSettings, Harvest, distil
+from core.harvest.meter import Budget, Meter
+from core.harvest.recovery import Recovered, recover
+from core.harvest.report import HarvestReport, Progress, Report
+from core.harvest.scan import hash_artifacts, scan
+from core.knowledge.digest import regenerate_digest
+from core.knowledge.lines import DEFAULT_PATIENCE, Patience
+
+HashCache = dict[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class HarvestOptions:
+    """All settings of a run. `file_roots` are absolute folders; `digest_max_bytes` None: the digest is off."""
+
+    limits: Limits
+    distil: DistilSettings
+    trash_days: int
+    file_roots: tuple[str, ...]
+    digest_max_bytes: int | None
+    jobs: int = 4
+    max_run_tokens: int = 0
+    patience: Patience = field(default_factory=lambda: DEFAULT_PATIENCE)
+
+
+@dataclass(frozen=True)
+class Distilled:
+    """What became of one step that needed the model (or the rules)."""
+
+    step: Step
+    result: Result[Harvest]
+    meter: Meter | None
+
+
+def plan_harvest(
+    paths: Paths, options: HarvestOptions, entries: Mapping[str, Mapping[str, Any]], now: datetime, cache: HashCache
+) -> HarvestPlan:
+    """Stages 1 and 2. Reads only; `cache` maps path to its last known hash and is updated in place. Raises OSError."""
+    found = scan(paths)
+    classified = classify(found, entries, now, options.trash_days)
+    hashes = hash_artifacts([row.artifact for row in classified if row.klass == "harvest"], cache)
+    return plan_steps(classified, hashes, entries, options.limits, found.unreadable)
+
+
+def run_harvest(
+    paths: Paths,
+    options: HarvestOptions,
+    generate: Generate | None,
+    *,
+    now: Callable[[], datetime],
+    progress: Report = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+    cache: HashCache | None = None,
+) -> Result[HarvestReport]:
+    """Harvest and reclaim. `generate` None means the offline rules.
+
+    Err only when the run could not start (another one holds the lock, the store cannot be written); whatever happens to
+    single conversations stands in the report.
+    """
+    try:
+        with files.locked(paths.lock):
+            recovered = recover(paths, now(), options.patience)
+            plan = plan_harvest(paths, options, recovered.entries, now(), cache if cache is not None else {})
+            return Ok(_apply(paths, options, generate, plan, recovered, now, progress, cancelled))
+    except files.LockHeldError as error:
+        hint = "wait until it is done; nothing was changed"
+        return fail("lock-held", f"another harvest is running (process {error.holder or 'unknown'})", paths.lock, hint)
+    except OSError as error:
+        return fail("store-failed", f"the knowledge folder cannot be used: {error.strerror}", error.filename or "")
+
+
+def _apply(
+    paths: Paths,
+    options: HarvestOptions,
+    generate: Generate | None,
+    plan: HarvestPlan,
+    recovered: Recovered,
+    now: Callable[[], datetime],
+    progress: Report,
+    cancelled: Callable[[], bool],
+) -> HarvestReport:
+    run = new_run(now())
+    report = HarvestReport(applied=True, run=run, plan=plan, ledger=str(paths.ledger))
+    report.errors += recovered.errors
+    report.notes += [*recovered.notes, *([f"nothing is reclaimed: {plan.careful}"] if plan.careful else [])]
+    budget = Budget(options.max_run_tokens)
+    committer = Committer(
+        paths,
+        run,
+        options.limits,
+        options.file_roots,
+        options.trash_days,
+        plan.careful,
+        now,
+        options.patience,
+        recovered,
+        report,
+    )
+    try:
+        total = len(plan.steps)
+        for done, distilled in enumerate(_distilled(plan, options, generate, budget, committer, cancelled), start=1):
+            outcome = _carry_out(distilled, committer, report)
+            progress(Progress(done, total, distilled.step.artifact.name, outcome, budget.spent))
+            if not committer.trusted:
+                break
+        report.cancelled = cancelled()
+    finally:
+        committer.finish()
+    _write_digest(paths, options, report)
+    return report
+
+
+def _distilled(
+    plan: HarvestPlan,
+    options: HarvestOptions,
+    generate: Generate | None,
+    budget: Budget,
+    committer: Committer,
+    cancelled: Callable[[], bool],
+) -> Iterator[Distilled]:
+    """The steps in their order, the model calls made ahead of it in parallel. Ends early when cancelled."""
+
+    def work(step: Step) -> Distilled:
+        meter = Meter(generate, budget) if generate is not None else None
+        return Distilled(step, distil_step(step, options, meter), meter)
+
+    def submit(step: Step) -> Distilled | Future[Distilled]:
+        wanted = step.action == "harvest" or (step.action == "reclaim" and not committer.is_proven(step.sha256))
+        if not wanted or step.sha256 in committer.recovered.unfinished:
+            return Distilled(step, Ok(Harvest(())), None)
+        return pool.submit(work, step) if generate is not None else work(step)
+
+    window: deque[Distilled | Future[Distilled]] = deque()
+    with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        ahead = max(1, options.jobs) * 2 if generate is not None else 1
+        for step in plan.steps:
+            if cancelled():
+                break
+            window.append(submit(step))
+            if len(window) >= ahead:
+                yield _result(window.popleft())
+        while window and not cancelled():
+            yield _result(window.popleft())
+        for waiting in window:
+            if isinstance(waiting, Future):
+                waiting.cancel()
+
+
+def _result(waiting: Distilled | Future[Distilled]) -> Distilled:
+    return waiting.result() if isinstance(waiting, Future) else waiting
+
+
+def distil_step(step: Step, options: HarvestOptions, meter: Meter | None) -> Result[Harvest]:
+    """Stage 3 for one conversation: read it again, make sure it is what was planned, distil."""
+    item = step.artifact
+    try:
+        read = files.read_file(item.path, options.limits.max_source_bytes)
+    except OSError as error:
+        return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
+    if read.sha256 != step.sha256:
+        return fail("changed", "the conversation changed since it was looked at", item.path, "run the harvest again")
+    return distil(read_conversation(item.name, read.data), item.name, len(read.data), options.distil, meter)
+
+
+def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str:
+    """Stages 4 to 7 for one step; returns what became of it, in a word or two for the progress line."""
+    step, meter = distilled.step, distilled.meter
+    if meter is not None:
+        report.input_tokens += meter.input_tokens or 0
+        report.output_tokens += meter.output_tokens or 0
+    if step.sha256 in committer.recovered.unfinished:
+        report.kept += 1
+        return "waits for its plan to be written"
+    match step.action:
+        case "harvest":
+            return _commit(distilled, committer)
+        case "reclaim":
+            if not committer.is_proven(step.sha256):
+                return _commit(distilled, committer)
+            return "reclaimed" if committer.take_away(step) else "kept"
+        case "duplicate":
+            if not committer.is_proven(step.sha256):
+                report.kept += 1
+                return "kept: its twin was not harvested"
+            if not may_reclaim(committer.entries[step.sha256], committer.limits):
+                report.kept += 1
+                return "kept"
+            return "reclaimed" if committer.take_away(step) else "kept"
+        case "discard":
+            return "removed without harvest" if committer.discard(step) else "kept"
+        case "too-large":
+            committer.too_large(step)
+            return "kept: too large"
+        case "prune":
+            return "pruned" if committer.prune(step) else "kept"
+        case "defer":
+            report.deferred += 1
+            return "deferred"
+        case _:
+            committer.fail(step, ErrorInfo("unreadable", "the conversation cannot be read"), None)
+            return "failed"
+
+
+def _commit(distilled: Distilled, committer: Committer) -> str:
+    if isinstance(distilled.result, Err):
+        committer.fail(distilled.step, distilled.result.error, distilled.meter)
+        return "failed"
+    harvest = distilled.result.value
+    if not committer.commit(distilled.step, harvest, distilled.meter):
+        return "failed"
+    number = len(harvest.items)
+    return f"{number} item{'s' * (number != 1)}" if number else "nothing durable"
+
+
+def _write_digest(paths: Paths, options: HarvestOptions, report: HarvestReport) -> None:
+    """Stage 8. A projection: a failure is reported and blocks nothing."""
+    if options.digest_max_bytes is None:
+        return
+    try:
+        written = regenerate_digest(paths, options.digest_max_bytes)
+        report.digest = str(written) if written is not None else ""
+    except OSError as error:
+        message = f"the digest could not be written: {error.strerror}"
+        report.errors.append(
+            ErrorInfo("digest-failed", message, str(paths.digest), "'knowledge digest on' tries again")
+        )
+
+
+def new_run(now: datetime) -> str:
+    """A run's id: sorts by time, never repeats."""
+    return f"{now.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"

@@ -1,0 +1,53 @@
+"""Is a quote that a model gives really in the conversation, and who said it?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from core.conversations.conversation import Conversation
+
+CLOSE_ENOUGH = 88.0
+SHORT = 12
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text a quote may come from: what people and the assistant said, and what tools and the system put in.
+
+    Both are reduced to words (case folded, punctuation and white space as one space).
+    """
+
+    said: str
+    tool: str
+
+
+def reduce_to_words(text: str) -> str:
+    return _NOT_WORD.sub(" ", text.casefold()).strip()
+
+
+def source_of(conversation: Conversation) -> Source:
+    """Prepare a conversation for `find_quote`."""
+    said = " ".join(reduce_to_words(turn.text) for turn in conversation.turns if turn.role in ("user", "assistant"))
+    tool = " ".join(reduce_to_words(turn.text) for turn in conversation.turns if turn.role in ("tool", "system"))
+    return Source(f" {said} ", f" {tool} ")
+
+
+def find_quote(quote: str, source: Source) -> str | None:
+    """`said`, `tool`, or None when the quote is nowhere. Small differences (a word, an ellipsis) are allowed."""
+    parts = [reduced for part in re.split(r"\.\.\.|…|\[redacted[^\]]*\]", quote) if (reduced := reduce_to_words(part))]
+    if not parts:
+        return None
+    for name, text in (("said", source.said), ("tool", source.tool)):
+        if all(f" {part} " in text or (len(part.encode()) >= SHORT and part in text) for part in parts):
+            return name
+    longest = max(parts, key=len)
+    if len(longest) < SHORT:
+        return None
+    from rapidfuzz import fuzz
+
+    for name, text in (("said", source.said), ("tool", source.tool)):
+        if len(text) >= len(longest) and fuzz.partial_ratio(longest, text, score_cutoff=CLOSE_ENOUGH) > 0:
+            return name
+    return None

@@ -1,0 +1,143 @@
+"""Stage 7: take a conversation away, once its harvest is proven. The only module that removes one.
+
+The caller vouches for the gate (a DONE record for this very hash). Here the file is opened again, must be the same file
+with the same hash, is renamed into the trash without replacing anything, hashed once more through the open descriptor,
+and put back if it differs: whoever wrote to it in that moment keeps every byte.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from core.base import files
+from core.base.paths import Paths
+from core.base.result import Err, Ok, Result, fail
+
+MAX_COPIES = 1000
+
+
+@dataclass(frozen=True)
+class Reclaimed:
+    """A conversation was moved away. `trash` is its name in the trash, "" when there is no grace period; `until` is
+    when that ends, ISO 8601 in UTC."""
+
+    path: str
+    sha256: str
+    size: int
+    trash: str
+    until: str
+
+
+def reclaim(paths: Paths, path: str, sha256: str, trash_days: int, now: datetime) -> Result[Reclaimed]:
+    """Move one conversation into the trash (`trash_days` 0: remove it). Err leaves it where it was.
+
+    The folders are synced by `sync_reclaimed`, once for many: until then a power cut may only bring it back.
+    """
+    try:
+        fd = files.open_regular(path)
+    except OSError as error:
+        return fail("reclaim-failed", f"the conversation cannot be opened any more: {error.strerror}", path)
+    try:
+        return _move(fd, paths, path, sha256, trash_days, now)
+    except OSError as error:
+        return fail("reclaim-failed", f"the conversation could not be moved to the trash: {error.strerror}", path)
+    finally:
+        os.close(fd)
+
+
+def _move(fd: int, paths: Paths, path: str, sha256: str, trash_days: int, now: datetime) -> Result[Reclaimed]:
+    before = files.identity_of(fd)
+    if files.sha256_of_descriptor(fd) != sha256 or not files.is_same_file(fd, path):
+        return _changed(path)
+    files.make_folder(paths.trash)
+    held = _rename_into(paths.trash, Path(path), sha256)
+    if files.identity_of(fd) != before or files.sha256_of_descriptor(fd) != sha256 or not files.is_same_file(fd, held):
+        _put_back(held, Path(path))
+        return _changed(path)
+    if trash_days == 0:
+        files.discard(held)
+        return Ok(Reclaimed(path, sha256, before.size, "", ""))
+    until = (now + timedelta(days=trash_days)).isoformat()
+    return Ok(Reclaimed(path, sha256, before.size, held.name, until))
+
+
+def _changed(path: str) -> Err:
+    return fail("changed", "the conversation changed after it was read; it stays", path, "run the harvest again")
+
+
+def _rename_into(trash: Path, source: Path, sha256: str) -> Path:
+    """A second conversation of the same content gets a number: each can be restored to its own place."""
+    for number in range(MAX_COPIES):
+        held = trash / (f"{sha256}.{number}" if number else sha256)
+        try:
+            files.rename_without_replacing(source, held)
+        except FileExistsError:
+            continue
+        return held
+    raise OSError(errno.EEXIST, "the trash holds too many copies of this conversation", str(source))
+
+
+def _put_back(held: Path, path: Path) -> None:
+    """Undo the move. When the name is taken again, the conversation stays in the trash under its own name."""
+    try:
+        files.rename_without_replacing(held, path)
+    except FileExistsError:
+        files.rename_without_replacing(held, held.with_name(f"kept-{held.name}"))
+
+
+def sync_reclaimed(paths: Paths) -> None:
+    """Make all moves since the last call durable: the trash first, then the place they came from. Raises OSError."""
+    if paths.trash.is_dir():
+        files.sync_folder(paths.trash)
+        files.sync_folder(paths.conversations)
+
+
+def restore(paths: Paths, name: str, path: str, sha256: str) -> Result[Path]:
+    """Put a trashed conversation back where it was, byte for byte. An occupied name is refused."""
+    held, target = paths.trash / name, Path(path)
+    try:
+        if files.sha256_of_file(held) != sha256:
+            return fail("trash-damaged", "the trashed conversation no longer has the hash it went in with", held)
+        files.make_folder(target.parent)
+        files.rename_without_replacing(held, target)
+        files.sync_folder(target.parent)
+        files.sync_folder(paths.trash)
+    except FileExistsError:
+        return fail("occupied", "another file has that name now", target, "move it away, then restore again")
+    except FileNotFoundError:
+        return fail("not-in-trash", "the conversation is not in the trash any more", held)
+    except OSError as error:
+        return fail("restore-failed", f"the conversation could not be restored: {error.strerror}", target)
+    return Ok(target)
+
+
+def purge(path: Path, sha256: str) -> Result[int]:
+    """Remove one trashed conversation for good, if it still is what went in. Returns its bytes."""
+    try:
+        fd = files.open_regular(path)
+        try:
+            size = files.identity_of(fd).size
+            if files.sha256_of_descriptor(fd) != sha256:
+                return fail("trash-damaged", "a trashed conversation has changed; it stays", path)
+        finally:
+            os.close(fd)
+        files.remove_file(path)
+    except OSError as error:
+        return fail("purge-failed", f"a trashed conversation could not be removed: {error.strerror}", path)
+    return Ok(size)
+
+
+def remove_split(paths: Paths, path: str) -> Result[None]:
+    """Remove a folder of cut-up copies whose source is gone or has changed."""
+    folder = Path(path)
+    if folder.parent != paths.splits or folder.is_symlink() or not folder.is_dir():
+        return fail("prune-failed", "this is not a folder of splits; it stays", path)
+    try:
+        files.remove_tree(folder)
+    except OSError as error:
+        return fail("prune-failed", f"the folder could not be removed: {error.strerror}", path)
+    return Ok(None)

@@ -1,0 +1,91 @@
+"""What a harvest tells: progress while it runs, a report when it is over. `to_json` gives the stable keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.base.result import ErrorInfo
+from core.harvest.classify import CLASSES, HarvestPlan
+from core.knowledge.categories import CATEGORIES
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One conversation is through: `done` of `total`, what became of it, tokens spent so far in the run."""
+
+    done: int
+    total: int
+    name: str
+    outcome: str
+    tokens: int = 0
+
+
+Report = Callable[[Progress], None]
+
+
+@dataclass
+class HarvestReport:
+    """One run, dry or applied. Sizes in bytes; `price` in US dollars, None when it is not known."""
+
+    applied: bool
+    run: str = ""
+    plan: HarvestPlan = field(default_factory=lambda: HarvestPlan((), ()))
+    tokens: int = 0
+    price: float | None = None
+    reclaimed_bytes: int = 0
+    reclaimed: int = 0
+    items: dict[str, int] = field(default_factory=lambda: {row.name: 0 for row in CATEGORIES})
+    harvested: int = 0
+    empty: int = 0
+    quarantined: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+    redacted: dict[str, int] = field(default_factory=dict)
+    too_large: int = 0
+    deferred: int = 0
+    kept: int = 0
+    errors: list[ErrorInfo] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    digest: str = ""
+    ledger: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    spent: float | None = None
+    cancelled: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge harvest --json`."""
+        return {
+            "applied": self.applied,
+            "run": self.run or None,
+            "artifacts": {name: self.plan.counts.get(name, 0) for name in CLASSES},
+            "candidates": {"bytes": self.plan.bytes_of("harvest"), "tokens": self.tokens, "price": self.price},
+            "prune_bytes": self.plan.bytes_of("prune"),
+            "reclaimed_bytes": self.reclaimed_bytes,
+            "reclaimed": self.reclaimed,
+            "harvested": self.harvested,
+            "empty": self.empty,
+            "items": self.items,
+            "quarantined": self.quarantined,
+            "skipped_rows": self.skipped,
+            "redacted": self.redacted,
+            "too_large": self.too_large,
+            "deferred": self.deferred,
+            "kept": self.kept,
+            "failed": [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors],
+            "notes": self.notes,
+            "spent": {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens, "price": self.spent},
+            "cancelled": self.cancelled,
+            "digest": self.digest or None,
+            "ledger": self.ledger,
+            "steps": [
+                {"path": step.artifact.path, "action": step.action, "bytes": step.artifact.size, "reason": step.reason}
+                for step in self.plan.steps
+            ],
+        }
+
+
+def add_counts(total: dict[str, int], more: dict[str, int]) -> None:
+    for key, number in more.items():
+        total[key] = total.get(key, 0) + number

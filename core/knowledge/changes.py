@@ -1,0 +1,84 @@
+"""`changes.jsonl`: one line for every write to a knowledge file, what undo reads.
+
+Keys: `when` (ISO 8601, UTC), `run` (of a harvest or of one edit), `file` (below the knowledge folder), `added` and
+`removed` (exact lines), `sha` (the conversation, "" for a person's own edit).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from core.base import files
+from core.base.paths import Paths
+
+
+@dataclass(frozen=True)
+class Change:
+    """One write to one file."""
+
+    when: str
+    run: str
+    file: str
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    sha: str = ""
+
+
+def read_changes(paths: Paths) -> list[Change]:
+    """All changes, oldest first; a torn or foreign line is left out. Raises OSError."""
+    found = []
+    for line in files.read_or_empty(paths.changes).split(b"\n"):
+        try:
+            row: Any = json.loads(line)
+            found.append(
+                Change(
+                    str(row["when"]),
+                    str(row["run"]),
+                    str(row["file"]),
+                    tuple(map(str, row.get("added", ()))),
+                    tuple(map(str, row.get("removed", ()))),
+                    str(row.get("sha", "")),
+                )
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            continue
+    return found
+
+
+def append_changes(paths: Paths, changes: Iterable[Change]) -> None:
+    """Add changes durably, leaving out those of a run, conversation and file that stand there. Raises OSError."""
+    wanted = [change for change in changes if change.added or change.removed]
+    if not wanted:
+        return
+    runs = {change.run for change in wanted if change.sha}
+    known = {(row.run, row.sha, row.file) for row in read_changes(paths) if row.run in runs} if runs else set()
+    lines = [
+        json.dumps(asdict(change), ensure_ascii=False, separators=(",", ":"))
+        for change in wanted
+        if not change.sha or (change.run, change.sha, change.file) not in known
+    ]
+    if not lines:
+        return
+    files.make_folder(paths.knowledge)
+    fd = os.open(paths.changes, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        size = os.fstat(fd).st_size
+        torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n" if hasattr(os, "pread") else False
+        text = "\n" * torn + "\n".join(lines) + "\n"
+        files.write_all(fd, text.encode("utf-8", "backslashreplace"))
+        files.sync(fd)
+    finally:
+        os.close(fd)
+    files.sync_folder(paths.knowledge)
+
+
+def runs_with_changes(paths: Paths) -> dict[str, int]:
+    """Lines added by each run, oldest run first."""
+    counts: dict[str, int] = {}
+    for change in read_changes(paths):
+        counts[change.run] = counts.get(change.run, 0) + len(change.added)
+    return counts
