@@ -242,6 +242,24 @@ def create_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
         raise
 
 
+def write_cache(path: Path, data: bytes) -> bool:
+    """Replace a file that may be lost at any time: whole or not at all, but not synced. False when it cannot be."""
+    temporary = temporary_name(path)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
+        try:
+            write_all(fd, data)
+        finally:
+            os.close(fd)
+        temporary.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        return False
+    return True
+
+
 def discard(path: Path) -> None:
     """Unlink a file that nobody needs (a spent temporary one); not durable, and no error when it is gone."""
     with contextlib.suppress(FileNotFoundError):

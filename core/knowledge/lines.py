@@ -6,11 +6,8 @@ never truncates, an insertion swaps files in one step and compares what came out
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import hashlib
 import os
-import stat
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +15,7 @@ from pathlib import Path
 
 from core.base import files
 from core.knowledge.categories import NEW_TASKS, TASKS_FILE, is_done_heading, is_open_heading
+from core.knowledge.swap import swap_in
 
 ATTEMPTS = 10
 
@@ -128,7 +126,7 @@ def _append(path: Path, planned: PlannedFile, recovering: bool) -> list[bytes] |
         data = files.read_descriptor(fd)
         lines = missing_lines(data, planned.all_lines)
         if recovering:
-            _swap_in(path, with_lines(data, planned, recovering=True), data, planned)
+            swap_in(path, with_lines(data, planned, recovering=True), data, lambda found: with_lines(found, planned))
             return lines
         if lines:
             files.write_all(fd, _payload(data, lines, False))
@@ -225,51 +223,13 @@ def _insert(path: Path, planned: PlannedFile, recovering: bool) -> list[bytes] |
             return [] if files.is_same_file(fd, path) else None
     finally:
         os.close(fd)
-    _swap_in(path, with_lines(data, planned, recovering=recovering), data, planned)
+    new = with_lines(data, planned, recovering=recovering)
+    swap_in(path, new, data, lambda found: with_lines(found, planned))
     return lines
 
 
 def _text(lines: list[bytes]) -> list[str]:
     return [line.decode("utf-8") for line in lines]
-
-
-def _swap_in(path: Path, new: bytes, expected: bytes, planned: PlannedFile) -> None:
-    """Replace `expected` by `new`; when the person saved in between, merge into what they wrote instead.
-
-    What came out of a swap is kept under its temporary name until the merge is in place: `leftovers.py` knows what to
-    do with it after a crash, by the hashes in the name.
-    """
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if not os.access(path, os.W_OK):
-        raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    spent: list[Path] = []
-    for _ in range(ATTEMPTS):
-        temporary = files.write_temporary(path, new, mode, _short_hash(expected) + _short_hash(new))
-        try:
-            swapped = files.exchange(temporary, path)
-            if not swapped and (found := files.read_or_empty(path)) == expected:
-                files.replace_file(temporary, path)
-                return
-        except BaseException:
-            with contextlib.suppress(OSError):
-                files.discard(temporary)
-            raise
-        if not swapped:
-            files.discard(temporary)
-            expected, new = found, with_lines(found, planned)
-            continue
-        spent.append(temporary)
-        came_out = files.read_or_empty(temporary)
-        if came_out == expected:
-            for path_spent in spent:
-                files.discard(path_spent)
-            return
-        expected, new = new, with_lines(came_out, planned)
-    raise OSError(errno.EBUSY, "another program keeps saving the file", str(path))
-
-
-def _short_hash(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:16]
 
 
 # --- waiting for editors ---------------------------------------------------------------------------------------------

@@ -1,0 +1,213 @@
+"""`knowledge harvest`: the dry run and the run itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.answer import Answer, Generate
+from core.base.paths import cache_folder, shipped_root
+from core.base.price import price
+from core.base.result import Err, Ok, Result, fail
+from core.commands.workspace import Workspace, utc_now
+from core.harvest.classify import Limits
+from core.harvest.distil import DistilSettings, read_prompt
+from core.harvest.pipeline import HarvestOptions, HashCache, plan_harvest, run_harvest
+from core.harvest.report import HarvestReport, Report
+from core.knowledge.ledger import read_ledger
+from core.knowledge.lines import DEFAULT_PATIENCE, Patience
+
+HARVEST_PROMPT = "harvest-conversation.md"
+SUMMARIZE_PROMPT = "summarize.md"
+EXPECTED_OUTPUT_TOKENS = 700
+"""What one harvest's answer usually takes, for the estimate of a price."""
+
+
+@dataclass(frozen=True)
+class HarvestRequest:
+    """What the person asked for. Sizes in bytes; None and "" mean: as the settings say."""
+
+    apply: bool = False
+    no_harvest: bool = False
+    keep: bool = False
+    max_harvest_bytes: int | None = None
+    limit: int | None = None
+    provider: str = ""
+    model: str = ""
+    jobs: int | None = None
+
+
+def harvest(
+    workspace: Workspace,
+    request: HarvestRequest,
+    *,
+    progress: Report = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+    now: Callable[[], datetime] = utc_now,
+    generate: Generate | None = None,
+    patience: Patience = DEFAULT_PATIENCE,
+) -> Result[HarvestReport]:
+    """Dry run or, with `request.apply`, the harvest. `generate` stands in for the configured provider (for tests).
+
+    Err when the run cannot start: a prompt that cannot be read, a lock held by another run, an unusable store.
+    """
+    options = _options(workspace, request, patience)
+    if isinstance(options, Err):
+        return options
+    cache_file = cache_folder(workspace.paths.home) / "hashes.json"
+    cache = _read_cache(cache_file)
+    before = len(cache), hash(tuple(row[2] for row in cache.values()))
+    report = (
+        _apply(workspace, request, options.value, cache, progress, cancelled, now, generate)
+        if request.apply
+        else _dry_run(workspace, options.value, cache, now())
+    )
+    if (len(cache), hash(tuple(row[2] for row in cache.values()))) != before:
+        _write_cache(cache_file, cache)
+    if isinstance(report, Ok):
+        _estimate(workspace, options.value, report.value)
+    return report
+
+
+def _dry_run(workspace: Workspace, options: HarvestOptions, cache: HashCache, now: datetime) -> Result[HarvestReport]:
+    paths, notes = workspace.paths, []
+    ledger = read_ledger(paths)
+    if isinstance(ledger, Err):
+        notes.append(str(ledger.error))
+    if files.exists(paths.journal):
+        notes.append("the last run was interrupted; the next 'knowledge harvest --apply' finishes it first")
+    try:
+        plan = plan_harvest(paths, options, ledger.value if isinstance(ledger, Ok) else {}, now, cache)
+    except OSError as error:
+        return fail("scan-failed", f"the conversations cannot be listed: {error.strerror}", error.filename or "")
+    if plan.careful:
+        notes.append(f"nothing will be reclaimed: {plan.careful}")
+    report = HarvestReport(applied=False, plan=plan, notes=notes, ledger=str(paths.ledger))
+    report.too_large = sum(step.action == "too-large" for step in plan.steps)
+    report.deferred = sum(step.action == "defer" for step in plan.steps)
+    return Ok(report)
+
+
+def _apply(
+    workspace: Workspace,
+    request: HarvestRequest,
+    options: HarvestOptions,
+    cache: HashCache,
+    progress: Report,
+    cancelled: Callable[[], bool],
+    now: Callable[[], datetime],
+    generate: Generate | None,
+) -> Result[HarvestReport]:
+    if generate is None and options.limits.provider != "offline" and not request.no_harvest:
+        generate = _connect(workspace, options.limits.provider, request, cancelled)
+    return run_harvest(workspace.paths, options, generate, now=now, progress=progress, cancelled=cancelled, cache=cache)
+
+
+def _options(workspace: Workspace, request: HarvestRequest, patience: Patience) -> Result[HarvestOptions]:
+    config, paths = workspace.config, workspace.paths
+    shipped = shipped_root() / "assets" / "prompts"
+    try:
+        prompts = [read_prompt(name, paths.prompts, shipped) for name in (HARVEST_PROMPT, SUMMARIZE_PROMPT)]
+    except (OSError, UnicodeDecodeError) as error:
+        return fail("bad-prompt", f"a prompt cannot be read: {error}", paths.prompts, "mend it, or remove your copy")
+    limits = Limits(
+        provider=request.provider or config.provider,
+        max_source_bytes=config.max_harvest_source_bytes,
+        reclaim=config.reclaim,
+        harvest=not request.no_harvest,
+        keep=request.keep,
+        max_run_bytes=request.max_harvest_bytes,
+        limit=request.limit,
+    )
+    distil = DistilSettings(
+        attempts=config.harvest_max_attempts,
+        summarize_bytes=config.summarize_threshold_bytes,
+        quotes=config.quotes,
+        redact=config.redact,
+        harvest_prompt=prompts[0],
+        summarize_prompt=prompts[1],
+    )
+    return Ok(
+        HarvestOptions(
+            limits,
+            distil,
+            trash_days=config.trash_days,
+            file_roots=tuple(str(Path(root).expanduser()) for root in config.file_roots),
+            digest_max_bytes=config.digest_max_bytes if config.digest_enabled else None,
+            jobs=request.jobs or config.jobs,
+            max_run_tokens=config.max_run_tokens,
+            patience=patience,
+        )
+    )
+
+
+# --- the provider ----------------------------------------------------------------------------------------------------
+
+
+def _connect(workspace: Workspace, provider: str, request: HarvestRequest, cancelled: Callable[[], bool]) -> Generate:
+    """The configured model. One that cannot be reached at all is a callable whose every answer is that error, so that
+    each conversation ends `harvest-failed` with the reason."""
+    connected = connect_provider(workspace, provider, request.model, cancelled)
+    if isinstance(connected, Ok):
+        return connected.value
+    error = connected
+
+    def refuse(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        return error
+
+    return refuse
+
+
+def connect_provider(
+    workspace: Workspace, provider: str, model: str, cancelled: Callable[[], bool] = lambda: False
+) -> Result[Generate]:
+    """Ready the provider for calls; nothing is sent yet. Err for missing credentials or settings."""
+    from core.llm.credentials import keys_from
+    from core.llm.generate import connect
+    from core.llm.wire import ModelSettings
+
+    config = workspace.config
+    settings = ModelSettings(
+        provider=provider,
+        model=model or (config.model if provider == config.provider else ""),
+        base_url=config.base_url if provider == config.provider else "",
+        command=config.command,
+        timeout_seconds=config.request_timeout_seconds,
+        max_answer_bytes=config.max_answer_bytes,
+        max_output_tokens=config.max_output_tokens,
+    )
+    keys = keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
+    return connect(settings, credentials=keys, cancelled=cancelled)
+
+
+def _estimate(workspace: Workspace, options: HarvestOptions, report: HarvestReport) -> None:
+    """Fill in tokens and prices: what the plan would cost, and what the run did cost."""
+    config, provider = workspace.config, options.limits.provider
+    model = config.model
+    override = (config.price_input_per_million, config.price_output_per_million)
+    report.tokens = report.plan.bytes_to_send() // 4
+    calls = sum(step.action == "harvest" for step in report.plan.steps)
+    report.price = price(provider, model, report.tokens, calls * EXPECTED_OUTPUT_TOKENS, override)
+    if report.applied:
+        report.spent = price(provider, model, report.input_tokens, report.output_tokens, override)
+
+
+# --- the cache of hashes ---------------------------------------------------------------------------------------------
+
+
+def _read_cache(path: Path) -> HashCache:
+    try:
+        loaded = json.loads(files.read_or_empty(path) or b"{}")
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return loaded if isinstance(loaded, dict) and all(isinstance(row, list) for row in loaded.values()) else {}
+
+
+def _write_cache(path: Path, cache: HashCache) -> None:
+    """A projection: whether it can be written does not matter."""
+    files.write_cache(path, json.dumps(cache, separators=(",", ":")).encode("ascii"))

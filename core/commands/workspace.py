@@ -1,0 +1,61 @@
+"""One home with its settings: what every command is given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from core.base.config import Config, LoadedConfig, load_config
+from core.base.paths import Paths, choose_home
+from core.base.result import Err, Ok, Result
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A home, its places and its effective settings. Opening one reads config.toml and nothing else."""
+
+    paths: Paths
+    loaded: LoadedConfig
+    environment: Mapping[str, str]
+    cwd: Path
+
+    @property
+    def config(self) -> Config:
+        return self.loaded.config
+
+
+def open_workspace(
+    home: str = "",
+    config_file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Result[Workspace]:
+    """Find the settings and the home. `home` and `config_file` are what the person asked for, "" and None for nothing.
+
+    Err for settings that cannot be read or are wrong; a home that does not exist yet is fine.
+    """
+    variables = os.environ if environment is None else environment
+    folder = Path.cwd() if cwd is None else cwd
+    loaded = load_config(config_file, variables, folder)
+    if isinstance(loaded, Err):
+        return loaded
+    paths = Paths(choose_home(home, loaded.value.home_setting, variables))
+    return Ok(Workspace(paths, loaded.value, variables, folder))
+
+
+def reopened(workspace: Workspace) -> Result[Workspace]:
+    """The same home with the settings as they are on disk now."""
+    loaded = load_config(
+        workspace.loaded.file if workspace.loaded.found_by != "shipped" else None, workspace.environment, workspace.cwd
+    )
+    if isinstance(loaded, Err):
+        return loaded
+    return Ok(Workspace(workspace.paths, loaded.value, workspace.environment, workspace.cwd))
+
+
+def utc_now() -> datetime:
+    """The clock that commands use unless they are handed another."""
+    return datetime.now(UTC)

@@ -1,0 +1,84 @@
+"""Replaces a knowledge file in one step, and notices when a person saved it in that very moment.
+
+Two files are exchanged, then what came out is compared with what was read. What came out is kept under its temporary name
+until all is well: `leftovers.py` knows what to do with it after a crash, by the hashes in the name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+from core.base import files
+
+ATTEMPTS = 10
+
+
+def swap_in(path: Path, new: bytes, expected: bytes, merge: Callable[[bytes], bytes]) -> None:
+    """Replace `expected` by `new`; when somebody saved in between, put `merge(what they saved)` there instead.
+
+    The caller syncs the folder. Raises OSError(EACCES) for a file that is not writable, EBUSY when it never rests.
+    """
+    mode = _writable_mode(path)
+    spent: list[Path] = []
+    for _ in range(ATTEMPTS):
+        came_out = _exchange(path, new, expected, mode, spent)
+        if came_out == expected:
+            for temporary in spent:
+                files.discard(temporary)
+            return
+        if spent:  # our bytes stand there now, and theirs wait in the temporary file
+            expected, new = new, merge(came_out)
+        else:
+            expected, new = came_out, merge(came_out)
+    raise OSError(errno.EBUSY, "another program keeps saving the file", str(path))
+
+
+def replace_expected(path: Path, new: bytes, expected: bytes) -> bool:
+    """Replace `expected` by `new`, durably. False, and the file as it was, when it holds anything else."""
+    mode = _writable_mode(path)
+    spent: list[Path] = []
+    if files.read_or_empty(path) != expected:
+        return False
+    came_out = _exchange(path, new, expected, mode, spent)
+    if came_out != expected and spent:
+        files.exchange(spent[0], path)
+    for temporary in spent:
+        files.discard(temporary)
+    files.sync_folder(path.parent)
+    return came_out == expected
+
+
+def _writable_mode(path: Path) -> int:
+    if not os.access(path, os.W_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def _exchange(path: Path, new: bytes, expected: bytes, mode: int, spent: list[Path]) -> bytes:
+    """Put `new` at `path` and return what stood there. Where the system cannot exchange two files, compare and replace;
+    what is returned then differs from `expected` only when nothing was replaced."""
+    temporary = files.write_temporary(path, new, mode, _short_hash(expected) + _short_hash(new))
+    try:
+        if files.exchange(temporary, path):
+            spent.append(temporary)
+        elif (found := files.read_or_empty(path)) != expected:
+            files.discard(temporary)
+            return found
+        else:
+            files.replace_file(temporary, path)
+            return expected
+    except BaseException:
+        with contextlib.suppress(OSError):
+            files.discard(temporary)
+        raise
+    return files.read_or_empty(temporary)
+
+
+def _short_hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
