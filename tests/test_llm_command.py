@@ -15,6 +15,7 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.result import Err, Ok
+from core.llm.command import run_command
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
 
@@ -154,6 +155,22 @@ def test_cancelling_ends_the_program() -> None:
     """Else Ctrl-C and the panel's stop button would wait for the agent."""
     asked = iter([False] * 3)
     told(run(python("import time; time.sleep(600)"), cancelled=lambda: next(asked, True)), "cancelled")
+
+
+@posix_only
+def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
+    """Its process group is not the terminal's: Ctrl-C alone would leave the agent at work."""
+    note = tmp_path / "pid"
+    code = f"import os, time; os.symlink(str(os.getpid()), {str(note)!r}); time.sleep(600)"
+
+    def interrupted() -> bool:
+        if note.is_symlink():
+            raise KeyboardInterrupt
+        return False
+
+    with pytest.raises(KeyboardInterrupt):
+        run_command(python(code), "prompt", seconds=60.0, max_bytes=10, cancelled=interrupted)
+    assert is_gone(int(note.readlink().name))
 
 
 @posix_only

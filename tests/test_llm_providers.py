@@ -260,6 +260,7 @@ def test_a_bad_request_about_something_else_is_not_repeated() -> None:
         ("openai", {"choices": [{"finish_reason": "content_filter"}]}, "model-refused", "content filter"),
         ("openai", {"choices": [None]}, "empty-answer", "empty"),
         ("openai", {"choices": "no"}, "bad-answer", "without any choice"),
+        ("openai", {"error": {"code": 502, "message": "Upstream is down"}}, "server-error", "Upstream is down"),
         ("ollama", {"done": True}, "bad-answer", "without a message"),
         ("ollama", {"message": {"content": " "}}, "empty-answer", "empty"),
         ("anthropic", {"content": [], "stop_reason": "refusal"}, "model-refused", "refused"),

@@ -71,6 +71,20 @@ def test_cancelling_ends_a_call_that_hangs() -> None:
         assert server.broken_off.wait(PATIENT_SECONDS)
 
 
+def test_ctrl_c_cuts_the_connection() -> None:
+    """Else an interrupted program would leave a thread that reads on, while the provider's meter runs."""
+
+    def interrupted() -> bool:
+        raise KeyboardInterrupt
+
+    with model_server(hang()) as server:
+        asked = iter([False] * 4)
+        call = Call("ollama", server.url, {}, {})
+        with pytest.raises(KeyboardInterrupt):
+            exchange(call, seconds=60.0, max_bytes=10, cancelled=lambda: next(asked, None) is None and interrupted())
+        assert server.broken_off.wait(PATIENT_SECONDS)
+
+
 def test_cancelling_ends_a_pause_between_tries() -> None:
     """Else a long Retry-After would hold a run that the user has stopped."""
     pauses: list[float] = []

@@ -86,7 +86,11 @@ def run_command(
     threading.Thread(target=_feed, args=(process.stdin, prompt.encode()), name="llm-command", daemon=True).start()
     answer.start()
     complaints.start()
-    stopped = _wait_for(process, answer, name, deadline, cancelled)
+    try:
+        stopped = _wait_for(process, answer, name, deadline, cancelled)
+    except BaseException:  # Ctrl-C does not reach another process group by itself
+        _end(process)
+        raise
     if stopped is not None:
         return stopped
     if process.returncode != 0:
@@ -130,7 +134,9 @@ def _wait_for(
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(min(SLICE_SECONDS, deadline - now))
             continue
-        if not answer.is_alive() and not answer.overflowed:
+        if not answer.is_alive():
+            if answer.overflowed:
+                continue  # seen at the top of the loop
             return None
         ended_at = ended_at or now
         if now - ended_at > STRAGGLER_SECONDS:

@@ -90,18 +90,20 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
 
     # A daemon: a resolver that never answers must not keep the program from ending.
     threading.Thread(target=work, name="llm-exchange", daemon=True).start()
-    while True:
-        remaining = deadline - time.monotonic()
-        if remaining <= 0 or cancelled():
-            line.cut()
-            return Broken("timeout" if remaining <= 0 else "cancelled")
-        try:
-            result = outcome.get(timeout=min(SLICE_SECONDS, remaining))
-        except queue.Empty:
-            continue
-        if isinstance(result, BaseException):
-            raise result
-        return result
+    try:
+        while True:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0 or cancelled():
+                return Broken("timeout" if remaining <= 0 else "cancelled")
+            try:
+                result = outcome.get(timeout=min(SLICE_SECONDS, remaining))
+            except queue.Empty:
+                continue
+            if isinstance(result, BaseException):
+                raise result
+            return result
+    finally:
+        line.cut()  # also when Ctrl-C ends the waiting; after a complete answer there is nothing left to cut
 
 
 def _post(call: Call, line: Line, deadline: float, max_bytes: int) -> Reply | Broken:

@@ -167,7 +167,7 @@ def _http(
                         break
             smaller = None
             if reply.status in (400, 422):
-                said = complaint(reply, call.key)
+                said = complaint(reply, call.key, 2000)
                 smaller = dialect.after_refusal(said, wire.structure_words, schema is not None)
             if smaller is None:
                 return refusal(call, reply)
@@ -177,6 +177,9 @@ def _http(
         decoded = decode_object(reply.body)
         if decoded is None:
             return _not_json(call, reply.body)
+        if decoded.get("error"):  # some gateways (OpenRouter) tell a failure with status 200
+            said = complaint(reply, call.key)
+            return fail("server-error", f"{call.label} reports a failure: {said}", hint="Try again later")
         return _checked(wire.read(decoded, question), call.label, question.model)
 
     return generate

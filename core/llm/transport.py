@@ -171,9 +171,10 @@ def refusal(call: Call, reply: Reply) -> Err:
     return fail(code, f"{who} {what} (HTTP {reply.status})" + (f": {said}" if said else ""), hint=hint)
 
 
-def complaint(reply: Reply, key: str) -> str:
+def complaint(reply: Reply, key: str, limit: int = 200) -> str:
     """What a refusing server says, on one line: the `message` of its JSON error, or the beginning of its text.
 
+    At most `limit` printable characters, without the key.
     OpenAI, Anthropic and Gemini put `{"error": {"message"}}`, Ollama `{"error": "…"}`; a web page is not quoted.
     """
     decoded = decode_object(reply.body)
@@ -181,6 +182,6 @@ def complaint(reply: Reply, key: str) -> str:
         error = decoded.get("error")
         said = text_of(error, "message") or text_of(decoded, "error") or text_of(decoded, "message")
         if said:
-            return excerpt(said, key)
+            return excerpt(said, key, limit)
     text = reply.body[:4096].decode("utf-8", "replace")
-    return "" if text.lstrip().startswith("<") else excerpt(text, key)
+    return "" if text.lstrip().startswith("<") else excerpt(text, key, limit)

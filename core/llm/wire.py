@@ -27,7 +27,7 @@ class ModelSettings:
     command: tuple[str, ...] = ()
     timeout_seconds: float = 120.0
     max_answer_bytes: int = 4 * 1024 * 1024
-    max_retries: int = 4
+    max_retries: int = 3
     max_output_tokens: int = 0
 
 
