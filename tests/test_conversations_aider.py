@@ -2,14 +2,15 @@
 
 from core.conversations.read import read_conversation
 
+# Two blanks end a line of the person and of the tool; `@@` stands for them here.
 CHAT = """
 # aider chat started at 2025-07-15 11:38:37
 
-> Aider v0.85.1  
-> Git repo: .git with 16 files  
+> Aider v0.85.1@@
+> Git repo: .git with 16 files@@
 
-#### add a comment  
-#### at the top  
+#### add a comment@@
+#### at the top@@
 
 Here is the change.
 
@@ -17,17 +18,17 @@ Here is the change.
 
 > quoted by nobody
 
-> Tokens: 3.2k sent  
-> Run shell command? (Y)es/(N)o [Yes]: y  
+> Tokens: 3.2k sent@@
+> Run shell command? (Y)es/(N)o [Yes]: y@@
 
-#### Add file to the chat? (Y)es/(N)o [Yes]: skip  
+#### Add file to the chat? (Y)es/(N)o [Yes]: skip@@
 
-#### thanks  
+#### thanks@@
 
 # aider chat started at 2025-07-16 09:00:00
 
-#### next one  
-"""
+#### next one@@
+""".replace("@@", "  ")
 
 
 def test_prompts_of_several_lines_are_one_turn_and_a_heading_of_the_answer_is_none() -> None:

@@ -16,14 +16,13 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 BUFFER_BYTES = 1 << 20
 TEMPORARY_MARK = ".knowledge-tmp"
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+NOFOLLOW = getattr(os, "ONOFOLLOW", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 _counter = itertools.count()
@@ -31,14 +30,6 @@ _counter = itertools.count()
 
 class SyncError(OSError):
     """The disk refused to make a write durable. Never retried on one file: the kernel may have dropped the data."""
-
-
-class LockHeldError(OSError):
-    """Another process holds the lock; `holder` is its process id as text, or ""."""
-
-    def __init__(self, path: Path, holder: str) -> None:
-        super().__init__(errno.EWOULDBLOCK, "the lock is held by another process", str(path))
-        self.holder = holder
 
 
 @dataclass(frozen=True)
@@ -65,7 +56,7 @@ class FileRead:
 
 def open_regular(path: str | Path, flags: int = os.O_RDONLY) -> int:
     """Open a regular file and return its descriptor; anything else (link, FIFO, folder, device) is an OSError."""
-    fd = os.open(path, flags | _NOFOLLOW | _NONBLOCK | _BINARY)
+    fd = os.open(path, flags | NOFOLLOW | _NONBLOCK | _BINARY)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(errno.EINVAL, "not a regular file", str(path))
@@ -195,7 +186,7 @@ def temporary_name(path: Path, note: str = "") -> Path:
 def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
     """Write `data` durably under a temporary name beside `path` and return that name."""
     temporary = temporary_name(path, note)
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY, mode)
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | _BINARY, mode)
     try:
         write_all(fd, data)
         if sys.platform != "win32":
@@ -322,37 +313,3 @@ def rename_without_replacing(source: Path, target: Path) -> None:
 def exchange(one: Path, other: Path) -> bool:
     """Swap two files in one step. False where the system cannot: the caller compares and replaces instead."""
     return _rename_with_flag(one, other, 2)
-
-
-# --- locks -----------------------------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def locked(path: Path, *, holder: str = "") -> Iterator[None]:
-    """Hold an exclusive advisory lock on `path` (made when absent); `LockHeldError` at once when another has it."""
-    make_folder(path.parent)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | _NOFOLLOW, 0o600)
-    try:
-        try:
-            _lock_descriptor(fd)
-        except OSError as error:
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN):
-                raise
-            raise LockHeldError(path, read_descriptor(fd, 4096).decode("utf-8", "replace").strip()) from None
-        os.ftruncate(fd, 0)
-        os.lseek(fd, 0, os.SEEK_SET)
-        write_all(fd, (holder or str(os.getpid())).encode())
-        yield
-    finally:
-        os.close(fd)
-
-
-def _lock_descriptor(fd: int) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

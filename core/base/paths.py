@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def shipped_root() -> Path:
     return Path(__file__).resolve().parents[2]
 
 
-def choose_home(explicit: str, setting: str, environment: dict[str, str] | os._Environ[str]) -> Path:
+def choose_home(explicit: str, setting: str, environment: Mapping[str, str]) -> Path:
     """`--home`, then MANUAL_SLOP_HOME, then `[paths].home` of config.toml, then ~/.manual_slop; always absolute."""
     chosen = explicit or environment.get("MANUAL_SLOP_HOME", "") or setting or "~/.manual_slop"
     return Path(os.path.abspath(os.path.expanduser(chosen)))  # symbolic links stay as they are

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from core.base import files
+from core.base import files, locks
 from core.base.answer import Generate
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
@@ -80,11 +80,11 @@ def run_harvest(
     single conversations stands in the report.
     """
     try:
-        with files.locked(paths.lock):
+        with locks.locked(paths.lock):
             recovered = recover(paths, now(), options.patience)
             plan = plan_harvest(paths, options, recovered.entries, now(), cache if cache is not None else {})
             return Ok(_apply(paths, options, generate, plan, recovered, now, progress, cancelled))
-    except files.LockHeldError as error:
+    except locks.LockHeldError as error:
         hint = "wait until it is done; nothing was changed"
         return fail("lock-held", f"another harvest is running (process {error.holder or 'unknown'})", paths.lock, hint)
     except OSError as error:

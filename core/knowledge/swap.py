@@ -1,7 +1,7 @@
 """Replaces a knowledge file in one step, and notices when a person saved it in that very moment.
 
-Two files are exchanged, then what came out is compared with what was read. What came out is kept under its temporary name
-until all is well: `leftovers.py` knows what to do with it after a crash, by the hashes in the name.
+Two files are exchanged, then what came out is compared with what was read. What came out is kept under its temporary
+name until all is well: `leftovers.py` knows what to do with it after a crash, by the hashes in the name.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def replace_expected(path: Path, new: bytes, expected: bytes) -> bool:
     if files.read_or_empty(path) != expected:
         return False
     came_out = _exchange(path, new, expected, mode, spent)
-    if came_out != expected and spent:
-        files.exchange(spent[0], path)
+    if came_out != expected and spent and files.exchange(spent[0], path) and files.read_or_empty(spent[0]) != new:
+        files.exchange(spent[0], path)  # saved twice while we looked: the newest stays
     for temporary in spent:
         files.discard(temporary)
     files.sync_folder(path.parent)

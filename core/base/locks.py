@@ -1,0 +1,51 @@
+"""One process at a time: an advisory lock on a file, with the name of who holds it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.base import files
+
+
+class LockHeldError(OSError):
+    """Another process holds the lock; `holder` is its process id as text, or ""."""
+
+    def __init__(self, path: Path, holder: str) -> None:
+        super().__init__(errno.EWOULDBLOCK, "the lock is held by another process", str(path))
+        self.holder = holder
+
+
+@contextlib.contextmanager
+def locked(path: Path, *, holder: str = "") -> Iterator[None]:
+    """Hold an exclusive advisory lock on `path` (made when absent); `LockHeldError` at once when another has it."""
+    files.make_folder(path.parent)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | files.NOFOLLOW, 0o600)
+    try:
+        try:
+            _lock_descriptor(fd)
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN):
+                raise
+            raise LockHeldError(path, files.read_descriptor(fd, 4096).decode("utf-8", "replace").strip()) from None
+        os.ftruncate(fd, 0)
+        os.lseek(fd, 0, os.SEEK_SET)
+        files.write_all(fd, (holder or str(os.getpid())).encode())
+        yield
+    finally:
+        os.close(fd)
+
+
+def _lock_descriptor(fd: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
