@@ -1,0 +1,177 @@
+"""Secrets leave the text, everything else stays. The fake keys are put together here so that no scanner fires."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.base.redact import MARK, redact
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "conversations"
+
+MIXED = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1hJ3kL5mN7pQ9rS1tU3vW5xY"
+HEX = "0123456789abcdef" * 10
+BEGIN, END = "-----BEGIN RSA PRIVATE" + " KEY-----", "-----END RSA PRIVATE" + " KEY-----"
+
+# (kind, what stands before the secret, the secret, what stands after it)
+PLANTED = [
+    ("openai-key", "key ", "sk-" + MIXED[:48], ""),
+    ("openai-key", "key ", "sk-" + "proj-" + MIXED[:60], ""),
+    ("openai-key", "a line end written out\\n", "sk-" + HEX[:32], ""),
+    ("anthropic-key", "", "sk-" + "ant-api03-" + MIXED[:60], ""),
+    ("google-api-key", "?key=", "AI" + "za" + MIXED[:35], "&x=1"),
+    ("hugging-face-token", "", "hf" + "_" + MIXED[:34], ""),
+    ("npm-token", "//registry/:_authToken=", "npm" + "_" + MIXED[:36], ""),
+    *(("github-token", "", "gh" + letter + "_" + MIXED[:36], "") for letter in "pousr"),
+    ("github-token", "", "github" + "_pat_" + MIXED[:22] + "_" + MIXED[:59], ""),
+    ("gitlab-token", "", "gl" + "pat-" + MIXED[:20], ""),
+    ("slack-token", "", "xo" + "xb-123456789012-123456789012-" + MIXED[:24], ""),
+    ("slack-webhook", "https://hooks.slack" + ".com/services/", "T00000000/B00000000/" + MIXED[:24], ""),
+    ("stripe-key", "", "sk" + "_live_" + MIXED[:24], ""),
+    ("stripe-key", "", "rk" + "_live_" + MIXED[:24], ""),
+    ("aws-access-key", "", "AK" + "IAIOSFODNN7EXAMPLE", ""),
+    ("aws-secret-key", "aws_secret_access_key = ", MIXED[:20] + "/" + MIXED[20:39], ""),
+    ("azure-storage-key", "AccountName=x;Account" + "Key=", MIXED + MIXED[:18] + "==", ";EndpointSuffix=y"),
+    ("jwt", "", "ey" + "JhbGciOiJIUzI1NiJ9.ey" + "JzdWIiOiIxMjM0NTY3ODkwIn0." + MIXED[:43], ""),
+    ("bearer-token", "Authorization: Bearer ", MIXED[:30], ""),
+    ("basic-credentials", "Authorization: Basic ", base64.b64encode(b"user:hunter22").decode(), ""),
+    ("url-password", "postgres://app:", "s3cr3t" + "pw", "@db.local:5432/x"),
+    ("url-password", "curl -u me:", "hunter" + "2x", " https://x.y"),
+    ("password", "DB_PASSWORD=", "hunter" + "2xyz", ""),
+    ("password", "password: '", "tr0ub4dor" + "&3", "'"),
+    ("password", '{\\"password\\": \\"', "sword" + "fish", '\\"}'),
+    ("password", "mysql --password ", "hunter" + "2x", ""),
+    ("secret", 'api_key: "', MIXED[:24], '"'),
+    ("secret", "token = '", MIXED[:20], "'"),
+    ("secret", "x-api-key: ", MIXED[:32], ""),
+    ("twilio-key", "", "S" + "K" + HEX[:32], ""),
+    ("sendgrid-key", "", "SG." + MIXED[:22] + "." + MIXED[:43], ""),
+    ("telegram-token", "bot123456789:", MIXED[:35], "/sendMessage"),
+    ("discord-token", "", "M" + MIXED[:23] + "." + MIXED[:6] + "." + MIXED[:27], ""),
+    ("discord-webhook", "https://discord.com/api/webhooks/", "123456789012345678/" + MIXED, ""),
+    ("pypi-token", "", "py" + "pi-" + MIXED, ""),
+    ("digitalocean-token", "", "dop" + "_v1_" + HEX[:64], ""),
+    ("databricks-token", "", "da" + "pi" + HEX[:32], ""),
+    ("age-secret-key", "", "AGE-SECRET" + "-KEY-1" + "Q7" * 29, ""),
+    ("mailgun-key", "", "key" + "-" + HEX[:32], ""),
+    ("mailchimp-key", "", HEX[:32] + "-us12", ""),  # the library's find
+    ("square-token", "", "sq0" + "atp-" + MIXED[:22], ""),
+    ("shopify-token", "", "shp" + "at_" + HEX[:32], ""),
+    ("private-key", "", f"{BEGIN}\n{MIXED[:64]}\n{MIXED[:64]}\n{END}", ""),
+    ("private-key", '"private_key": "', f"{BEGIN}\\n{MIXED[:64]}\\nab==\\n{END}", '\\n"'),
+    ("private-key", "", f"{BEGIN}\n{MIXED[:64]}\n{MIXED[:64]}", "\n[cut off here]"),
+]
+
+KEPT = [
+    "commit 9f1c2d3e4b5a69788796a5b4c3d2e1f001234567",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "sha256:" + HEX[:64],
+    '"integrity": "sha512-' + MIXED + MIXED[:18] + '=="',
+    "from core.llm.token_counter import max_tokens",
+    "password = os.environ['DB_PASSWORD']",
+    "api_key=<your key>",
+    "token: xxxxxxxx",
+    "PASSWORD=${DB_PASSWORD}",
+    "password = changeme",
+    "secret = get_secret('name')",
+    "token = response.json()['token']",
+    "max_tokens=4096, tokens: 123456",
+    "/home/user/project/src/very_long_file_name_here_v2.py",
+    "https://example.com/a:b@c and git@github.com:owner/repo",
+    "sk-folding-cube-spinner-xx",
+    "def login(password: str = None) -> privateKey: Uint8Array;",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+    "--token-budget 4000; primary_key=True1; sort_key: created_at2",
+    "Basic authentication needed; Bearer authentication is used here",
+    "const apiKey = process.env.API_KEY_1",
+    "--- PASS: TestFoo_Bar1 (0.00s)",
+    f"it begins with {BEGIN} and then the key follows",
+]
+
+
+@pytest.mark.parametrize(("kind", "before", "secret", "after"), PLANTED)
+def test_a_planted_key_is_replaced_and_only_the_key(kind: str, before: str, secret: str, after: str) -> None:
+    """A key that slips through is sent to a model and stays in the notes for good."""
+    found = redact(f"first line\nsay {before}{secret}{after} now\nlast line")
+    assert found.text == f"first line\nsay {before}{MARK}{kind}]{after} now\nlast line"
+    assert found.counts == {kind: 1}
+    assert redact(found.text).text == found.text
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_is_no_secret_stays(text: str) -> None:
+    """A hash, a path or a line of code turned into a placeholder is knowledge lost."""
+    assert redact(text).text == text
+
+
+def test_several_secrets_are_counted_by_kind() -> None:
+    """The user sees how many were replaced, and never which."""
+    text = f"a {'gh' + 'p_' + MIXED[:36]} b {'gh' + 'o_' + MIXED[:36]}\r\nPASSWORD={'hunter' + '2xyz'}\r\n"
+    found = redact(text)
+    assert found.counts == {"github-token": 2, "password": 1}
+    assert found.text.count("\r\n") == 2 and MIXED[:20] not in found.text and "hunter" not in found.text
+
+
+PIECES = st.sampled_from(
+    [part for _kind, before, secret, after in PLANTED for part in (before, secret, secret[:-3], after) if part]
+    + [
+        MARK,
+        "]",
+        "[",
+        "\n",
+        " ",
+        '"',
+        "'",
+        "=",
+        ": ",
+        "://",
+        "@",
+        "\\n",
+        "é",
+        "\ud800",
+        "\u0130",
+        "password",
+        "Bearer ",
+    ]
+)
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.lists(PIECES, max_size=8).map("".join))
+def test_redacting_twice_is_redacting_once(text: str) -> None:
+    """Text is redacted before the model and again after it: placeholders must not grow or change."""
+    once = redact(text)
+    again = redact(once.text)
+    assert again.text == once.text and again.counts == {}
+
+
+def test_a_hostile_text_costs_no_more_than_its_length() -> None:
+    """One pasted megabyte must not stop the harvest: this ends at once, or not at all."""
+    for unit in (
+        "sk-",
+        "eyJ",
+        "eyJa.",
+        "://a:",
+        BEGIN,
+        "password=",
+        "curl -u ",
+        "aws secret ",
+        "a" * 50 + " ",
+        '"key": "',
+    ):
+        text = unit * (200_000 // len(unit))
+        assert len(redact(text).text) > 0
+
+
+def test_the_corpus_keeps_nearly_everything() -> None:
+    """The corpus was cleared of real keys, so what is replaced in it is almost all a mistake of ours."""
+    if not CORPUS.is_dir():
+        pytest.skip("the corpus is not here")
+    files = [file for file in sorted(CORPUS.rglob("*.md")) if file.stat().st_size < 200_000][:60]
+    found = [redact(file.read_text("utf-8", "replace")) for file in files]
+    assert len(files) > 20
+    assert sum(sum(one.counts.values()) for one in found) <= 10, [one.counts for one in found if one.counts]
