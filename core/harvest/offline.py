@@ -1,0 +1,67 @@
+"""The distiller that needs no model: rules that find what a conversation says outright, and nothing else.
+
+The answer has the same seven arrays as a model's, so the rest of the harvest does not know the difference. Rules miss
+much; what they do find should be worth keeping. An empty answer is a good answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+from core.conversations.conversation import Conversation
+from core.harvest.offline_files import absolute_path, find_file_notes
+from core.harvest.offline_playbooks import find_playbooks
+from core.harvest.offline_prose import read_prose
+from core.harvest.offline_statements import Found, find_statements
+from core.harvest.offline_tasks import find_questions, find_tasks
+
+CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
+MAX_ITEMS = 12
+
+
+def distil_offline(conversation: Conversation) -> dict[str, list[dict[str, str]]]:
+    """The seven arrays of a harvest, by rules alone: deterministic, no network, linear in the text.
+
+    Rows have `statement`, `detail` and `quote` (playbooks: `name`, `steps`, `quote`; files: `path`, `note`, `quote`).
+    `quote` is one line of a person or an assistant, word for word. Tool and system turns give no items; the success
+    of a command may be read from a tool turn. At most `MAX_ITEMS` a category: the best ones, in spoken order.
+    """
+    rows, codes = read_prose(conversation)
+    found = chain(
+        find_file_notes(rows),
+        find_statements(rows),
+        find_tasks(rows, conversation),
+        find_questions(rows, conversation),
+        find_playbooks(codes, conversation),
+    )
+    kept = _unique(found)
+    answer = {name: _best([item for item in kept if item.category == name]) for name in CATEGORIES}
+    answer["files"] = [row | {"path": absolute_path(row["path"], conversation)} for row in answer["files"]]
+    return answer
+
+
+def _unique(found: Iterable[Found]) -> list[Found]:
+    """Each statement once; of two with the same words, and of two from the same quote, the first stands."""
+    seen: set[str] = set()
+    kept: list[Found] = []
+    for item in found:
+        words = "".join(char for char in _words(item).casefold() if char.isalnum())
+        quote = "" if item.category == "playbooks" else item.fields["quote"]
+        if not words or words in seen or (quote and f"quote:{quote}" in seen):
+            continue
+        seen.update((words, f"quote:{quote}"))
+        kept.append(item)
+    return kept
+
+
+def _words(item: Found) -> str:
+    fields = item.fields
+    return fields.get("statement") or fields.get("steps") or f"{fields.get('path', '')} {fields.get('note', '')}"
+
+
+def _best(items: list[Found]) -> list[dict[str, str]]:
+    # The later of two equals wins: what was said last about a thing is more likely still true.
+    ranked = sorted(range(len(items)), key=lambda at: (items[at].score, items[at].turn, at), reverse=True)
+    chosen = sorted(ranked[:MAX_ITEMS], key=lambda at: (items[at].turn, at))
+    return [items[at].fields for at in chosen]

@@ -1,0 +1,93 @@
+"""Large and hostile conversations: a harvest must end, and what it takes must grow no faster than the text."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from core.conversations.read import read_conversation
+from core.harvest.offline import MAX_ITEMS, distil_offline
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "conversations"
+FILES = (
+    sorted(path for name in ("aider", "specstory", "cline") for path in (CORPUS / name).rglob("*.md"))
+    if CORPUS.is_dir()
+    else []
+)
+MEGABYTE = 1_000_000
+
+PIECES = {
+    "one character": "a",
+    "backticks": "`",
+    "stars": "*",
+    "brackets": "[",
+    "link openings": "[a](",
+    "short lines": "ab c\n",
+    "bullets": "- a b\n",
+    "one long line of cues": "the root cause is X because we decided to use a instead of b ",
+    "lines of cues": "The root cause is X because we decided to use a instead of b.\n",
+    "long lines of cues": ("because the root cause is " * 70) + "\n\n",
+    "sentence ends": ("we decided . A. B? C! " * 80) + "\n\n",
+    "paths": ("- " + "a/b.c/" * 60 + "x.py: holds a thing\n"),
+    "file notes": "- `src/lexer.py`: holds the token table of everything\nThe bug was in `src/lexer.py`: twice.\n",
+    "boxes": "- [ ] port the lexer to Rust\n",
+    "fences": "```bash\ngit a\ngit b\n```\n",
+    "open fences": "```\n",
+    "open tags": "<think>\n",
+    "tags": "<think>\n</think>\n",
+    "turns": "User: is it x?\nAssistant: It turned out that `a_b` needs 2 of them.\n",
+}
+
+
+def took(text: str) -> float:
+    start = time.process_time()
+    found = distil_offline(read_conversation("x", text.encode()))
+    assert all(len(rows) <= MAX_ITEMS for rows in found.values())
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_eight_times_the_text_does_not_take_much_more_than_eight_times_as_long(name: str) -> None:
+    piece = PIECES[name]
+    small = max(min(took(piece * (30_000 // len(piece) + 1)) for _ in range(2)), 0.003)
+    assert took(piece * (240_000 // len(piece) + 1)) < 30 * small
+
+
+@pytest.mark.parametrize("text", ["a" * MEGABYTE, "ab c\n" * 200_000, "\x00" * MEGABYTE, "<" * MEGABYTE])
+def test_a_megabyte_of_nothing_gives_nothing(text: str) -> None:
+    assert not any(distil_offline(read_conversation("x", text.encode())).values())
+
+
+def test_deep_nesting_is_read_to_its_end() -> None:
+    lines = [" " * (depth % 200) + "- " * (depth % 50) + "level" for depth in range(20_000)]
+    text = "\n".join([*lines, "", "- [ ] Rotate the signing key"])
+    found = distil_offline(read_conversation("x", text.encode()))
+    assert [row["statement"] for row in found["tasks_open"]] == ["Rotate the signing key"]
+
+
+@pytest.mark.skipif(not FILES, reason="the corpus of real conversations is not beside this checkout")
+def test_every_quote_from_a_real_conversation_stands_in_its_file() -> None:
+    """A quote that is not in the source would send the item to quarantine."""
+    for path in FILES:
+        data = path.read_bytes()
+        conversation = read_conversation(path.name, data)
+        source = data.decode("utf-8", "replace")
+        speech = "\n".join(turn.text for turn in conversation.turns if turn.role in ("user", "assistant"))
+        for rows in distil_offline(conversation).values():
+            assert len(rows) <= MAX_ITEMS
+            for row in rows:
+                assert row["quote"] in source, path
+                assert row["quote"] in speech, path
+
+
+@pytest.mark.skipif(not FILES, reason="the corpus of real conversations is not beside this checkout")
+def test_most_real_conversations_give_little_and_some_give_something() -> None:
+    """Restraint on real data: rules that flood the knowledge, or that find nothing any more, show here."""
+    counts = [
+        sum(len(rows) for rows in distil_offline(read_conversation(path.name, path.read_bytes())).values())
+        for path in FILES
+    ]
+    assert sum(count == 0 for count in counts) >= len(counts) // 2
+    assert 20 <= sum(counts) <= 3 * len(counts)
