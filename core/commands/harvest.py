@@ -74,6 +74,34 @@ def harvest(
     return report
 
 
+def harvest_command(
+    workspace: Workspace,
+    *,
+    apply: bool = False,
+    no_harvest: bool = False,
+    keep: bool = False,
+    max_harvest_bytes: int | None = None,
+    limit: int | None = None,
+    provider: str | None = None,
+    model: str | None = None,
+    jobs: int | None = None,
+    progress: Report = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Result[HarvestReport]:
+    """`harvest` with the arguments of the command line, checked."""
+    if provider and provider != "offline":
+        from core.llm.generate import PROVIDERS
+
+        if provider not in PROVIDERS:
+            known = ", ".join(["offline", *PROVIDERS])
+            return fail("unknown-provider", f"there is no provider {provider!r}", hint=f"choose one of {known}")
+    for name, number in (("--max-harvest-bytes", max_harvest_bytes), ("--limit", limit), ("--jobs", jobs)):
+        if number is not None and number < (1 if name == "--jobs" else 0):
+            return fail("usage", f"{name} cannot be {number}")
+    request = HarvestRequest(apply, no_harvest, keep, max_harvest_bytes, limit, provider or "", model or "", jobs)
+    return harvest(workspace, request, progress=progress, cancelled=cancelled)
+
+
 def _dry_run(workspace: Workspace, options: HarvestOptions, cache: HashCache, now: datetime) -> Result[HarvestReport]:
     paths, notes = workspace.paths, []
     ledger = read_ledger(paths)

@@ -1,0 +1,88 @@
+"""`knowledge demo`: the whole journey on shipped sample conversations, in a home of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.paths import Paths, shipped_root
+from core.base.result import Err, Ok, Result, fail
+from core.commands.harvest import HarvestRequest, harvest
+from core.commands.status import Status, status
+from core.commands.workspace import Workspace
+from core.harvest.report import HarvestReport, Report
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the demo showed: the dry run, the run, the state afterwards, and the digest that came of it."""
+
+    home: str
+    dry_run: HarvestReport
+    applied: HarvestReport
+    status: Status
+    digest: str
+    panel: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "home": self.home,
+            "dry_run": self.dry_run.to_json(),
+            "applied": self.applied.to_json(),
+            "status": self.status.to_json(),
+            "digest": self.digest,
+        }
+
+
+def demo(
+    workspace: Workspace,
+    *,
+    no_panel: bool = False,
+    into: str = "",
+    progress: Report = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Result[Demo]:
+    """Make a home from `assets/demo`, harvest it with the offline rules, and say what is there now.
+
+    The home is a new temporary folder, or `into`, which must not exist yet. Nothing else is changed.
+    """
+    made = make_demo_home(into)
+    if isinstance(made, Err):
+        return made
+    inside = Workspace(Paths(made.value), workspace.loaded, workspace.environment, workspace.cwd)
+    dry = harvest(inside, HarvestRequest(provider="offline"))
+    if isinstance(dry, Err):
+        return dry
+    applied = harvest(inside, HarvestRequest(apply=True, provider="offline"), progress=progress, cancelled=cancelled)
+    if isinstance(applied, Err):
+        return applied
+    state = status(inside)
+    if isinstance(state, Err):
+        return state
+    digest = files.read_or_empty(inside.paths.digest).decode("utf-8", "replace")
+    return Ok(Demo(str(made.value), dry.value, applied.value, state.value, digest, not no_panel))
+
+
+def make_demo_home(into: str = "") -> Result[Path]:
+    """Copy the sample home to a new folder. Conversations and source files get the times that a real home has."""
+    shipped = shipped_root() / "assets" / "demo"
+    try:
+        if into:
+            home = Path(into).expanduser().absolute()
+            if files.exists(home):
+                return fail("occupied", "the folder for the demo exists already", home, "name one that does not")
+        else:
+            home = Path(tempfile.mkdtemp(prefix="knowledge-demo-")) / "home"
+        shutil.copytree(shipped, home)
+        for number, path in enumerate(sorted((home / "conversations").iterdir())):
+            moment = path.stat().st_mtime - 86_400 * (20 - number)
+            os.utime(path, (moment, moment))
+    except (OSError, shutil.Error) as error:
+        return fail("demo-failed", f"the demo's home could not be made: {error}", shipped)
+    return Ok(home)

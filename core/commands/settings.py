@@ -1,0 +1,93 @@
+"""`knowledge config`: what the settings are, where each comes from, and the change of one."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.config import changed_config, load_config, writable_config_file
+from core.base.result import Err, Ok, Result, fail
+from core.base.settings import SETTINGS, parse_setting, unknown_key
+from core.commands.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class SettingValue:
+    """One setting as it is in force: its key, its value, the file that value comes from, and what would be accepted."""
+
+    key: str
+    value: Any
+    origin: str
+    accepted: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings. `file` is the one that was found; `writable` is the one that a change goes to."""
+
+    file: str
+    writable: str
+    settings: tuple[SettingValue, ...]
+    warnings: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def config_show(workspace: Workspace) -> Result[Settings]:
+    """Every setting in the order of the shipped file."""
+    loaded = workspace.loaded
+    rows = tuple(
+        SettingValue(row.key, _plain(getattr(loaded.config, row.key)), loaded.origins[row.key], row.accepted)
+        for row in SETTINGS
+    )
+    writable = writable_config_file(loaded, workspace.environment)
+    return Ok(Settings(str(loaded.file), str(writable), rows, loaded.warnings))
+
+
+def config_set(workspace: Workspace, key: str, text: str, seen: str | None = None) -> Result[Settings]:
+    """Change one value and no other byte. `seen` is the sha256 of the file that the person saw, if they saw it."""
+    value = parse_setting(key, text)
+    if isinstance(value, Err):
+        return value
+    file = writable_config_file(workspace.loaded, workspace.environment)
+    try:
+        data = _read(file)
+        if seen is not None and hashlib.sha256(data).hexdigest() != seen:
+            return fail("changed-outside", "the settings file has changed since you saw it", file, "look again")
+        changed = changed_config(data, key, value.value)
+        if isinstance(changed, Err):
+            return changed
+        if changed.value != data or not file.exists():
+            files.make_folder(file.parent)
+            files.write_atomic(file, changed.value)
+    except OSError as error:
+        return fail("config-failed", f"the settings file could not be changed: {error.strerror}", file)
+    again = load_config(None if workspace.loaded.found_by == "shipped" else file, workspace.environment, workspace.cwd)
+    if isinstance(again, Err):
+        return again
+    return config_show(Workspace(workspace.paths, again.value, workspace.environment, workspace.cwd))
+
+
+def config(workspace: Workspace, action: str = "show", key: str = "", value: str | None = None) -> Result[Settings]:
+    """Show all settings (or the one named `key`), or set one."""
+    if action == "set":
+        if not key or value is None:
+            return fail("usage", "'knowledge config set' needs a key and a value", hint="knowledge config set jobs 2")
+        return config_set(workspace, key, value)
+    shown = config_show(workspace)
+    if not key or isinstance(shown, Err):
+        return shown
+    rows = tuple(row for row in shown.value.settings if row.key == key)
+    return Ok(replace(shown.value, settings=rows)) if rows else unknown_key(key)
+
+
+def _read(file: Path) -> bytes:
+    return Path(file).read_bytes() if file.exists() else b""
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

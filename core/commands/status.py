@@ -1,0 +1,144 @@
+"""`knowledge status`: the store at a glance, without changing a byte of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from core.base import files
+from core.base.paths import Paths
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.context import DigestState, digest_state
+from core.commands.harvest import HarvestRequest, harvest
+from core.commands.workspace import Workspace, utc_now
+from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
+from core.knowledge.journal import read_journal
+from core.knowledge.ledger import counts_by_status, read_ledger
+
+
+@dataclass(frozen=True)
+class StoreFile:
+    """One file of the store. `bullets` counts those not struck; `modified` is seconds since 1970, 0 when absent."""
+
+    name: str
+    path: str
+    exists: bool
+    bytes: int
+    bullets: int
+    modified: float
+
+
+@dataclass
+class Status:
+    """What the first view of the panel shows. Sizes in bytes; `pending` tells what the next harvest would do."""
+
+    home: str
+    digest: DigestState
+    files: list[StoreFile]
+    tasks: dict[str, int]
+    ledger: dict[str, int]
+    pending: dict[str, Any]
+    trash: dict[str, int]
+    quarantined: int
+    prompts: list[str]
+    errors: list[ErrorInfo] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        digest = self.digest.to_json()
+        digest.pop("text")
+        return {
+            "home": self.home,
+            "digest": digest,
+            "categories": {row.name: asdict(row) for row in self.files},
+            "tasks": self.tasks,
+            "ledger": self.ledger,
+            "pending": self.pending,
+            "trash": self.trash,
+            "quarantined": self.quarantined,
+            "prompts": self.prompts,
+            "errors": [asdict(error) for error in self.errors],
+        }
+
+
+def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
+    """Gather the state of the store. What cannot be read is named in `errors`; the rest is told all the same."""
+    paths, errors = workspace.paths, list[ErrorInfo]()
+    state = digest_state(workspace)
+    if isinstance(state, Err):
+        return state
+    ledger = read_ledger(paths)
+    if isinstance(ledger, Err):
+        errors.append(ledger.error)
+    tasks_text = _text(paths, "tasks.md", errors)
+    return Ok(
+        Status(
+            str(paths.home),
+            state.value,
+            [_store_file(paths, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
+            {name: len(bullets_in(tasks_text, f"tasks_{name}")) for name in ("open", "done")},
+            counts_by_status(ledger.value if isinstance(ledger, Ok) else {}),
+            _pending(workspace, now, errors),
+            _trash(paths),
+            len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
+            sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
+            errors,
+        )
+    )
+
+
+def _text(paths: Paths, name: str, errors: list[ErrorInfo]) -> str:
+    try:
+        return read_text(paths.knowledge / name)
+    except OSError as error:
+        message = f"{name} cannot be read: {error.strerror}"
+        if message not in [known.message for known in errors]:
+            errors.append(ErrorInfo("unreadable", message, str(paths.knowledge / name)))
+        return ""
+
+
+def _store_file(paths: Paths, name: str, errors: list[ErrorInfo]) -> StoreFile:
+    path = paths.knowledge / name
+    bullets = sum(not bullet.struck for bullet in bullets_in(_text(paths, name, errors), "facts"))
+    try:
+        found = path.stat()
+    except OSError:
+        return StoreFile(path.stem, str(path), False, 0, 0, 0.0)
+    return StoreFile(path.stem, str(path), True, found.st_size, bullets, found.st_mtime)
+
+
+def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
+    size, bullets, modified = 0, 0, 0.0
+    notes = note_files(paths)
+    for note in notes:
+        bullets += len(bullets_in(_text(paths, f"files/{note.name}", errors), "facts"))
+        found = note.stat()
+        size, modified = size + found.st_size, max(modified, found.st_mtime)
+    return StoreFile("files", str(paths.file_notes), bool(notes), size, bullets, modified)
+
+
+def _pending(workspace: Workspace, now: datetime | None, errors: list[ErrorInfo]) -> dict[str, Any]:
+    plan = harvest(workspace, HarvestRequest(), now=(lambda: now) if now else utc_now)
+    records = read_journal(workspace.paths.journal) if files.exists(workspace.paths.journal) else []
+    if isinstance(plan, Err):
+        errors.append(plan.error)
+        return {"conversations": 0, "bytes": 0, "tokens": 0, "interrupted": bool(records)}
+    steps = plan.value.plan.steps
+    waiting = [step for step in steps if step.action in ("harvest", "duplicate", "reclaim", "defer")]
+    return {
+        "conversations": len(waiting),
+        "bytes": sum(step.artifact.size for step in waiting),
+        "tokens": plan.value.tokens,
+        "prune": sum(step.action == "prune" for step in steps),
+        "interrupted": bool(records),
+    }
+
+
+def _trash(paths: Paths) -> dict[str, int]:
+    try:
+        with os.scandir(paths.trash) as found:
+            sizes = [entry.stat(follow_symlinks=False).st_size for entry in found]
+    except OSError:
+        sizes = []
+    return {"files": len(sizes), "bytes": sum(sizes)}

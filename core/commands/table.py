@@ -1,0 +1,211 @@
+"""COMMANDS: one row a command. The command line, the panel's palette, MCP and the documentation are made from it.
+
+A target is named, not imported, so that `knowledge --help` costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument: its names as on the command line (positional without dashes) and what argparse should know."""
+
+    names: tuple[str, ...]
+    help: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command. `target` is `module:function`; the function takes a Workspace and the arguments by name.
+
+    `long` says that it also takes `progress` and `cancelled`; `mutates` that it may change something on disk.
+    """
+
+    name: str
+    summary: str
+    example: str
+    target: str
+    mutates: bool
+    arguments: tuple[Argument, ...] = ()
+    long: bool = False
+
+    def function(self) -> Callable[..., Any]:
+        from importlib import import_module
+
+        module, name = self.target.split(":")
+        function: Callable[..., Any] = getattr(import_module(module), name)
+        return function
+
+
+def _flag(name: str, words: str) -> Argument:
+    return Argument((name,), words, {"action": "store_true"})
+
+
+def _action(words: str, *choices: str) -> Argument:
+    return Argument(("action",), words, {"nargs": "?", "choices": choices, "default": choices[0]})
+
+
+_CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
+_CATEGORY = Argument(("category",), "facts, decisions, questions, playbooks, tasks or files", {"choices": _CATEGORIES})
+_MATCH = Argument(("match",), "the bullet's text, or a part of it that no other bullet has")
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "harvest",
+        "turn conversations into knowledge (a dry run unless --apply)",
+        "knowledge harvest --apply --limit 10",
+        "core.commands.harvest:harvest_command",
+        True,
+        (
+            _flag("--apply", "harvest and reclaim; without it nothing changes"),
+            _flag("--no-harvest", "remove the candidates without asking a model"),
+            _flag("--keep", "harvest, but reclaim nothing"),
+            Argument(("--max-harvest-bytes",), "read at most N bytes of conversations", {"type": int, "metavar": "N"}),
+            Argument(("--limit",), "harvest at most N conversations", {"type": int, "metavar": "N"}),
+            Argument(("--provider",), "offline, openai, ollama, anthropic, gemini or command", {"metavar": "P"}),
+            Argument(("--model",), "the model's name", {"metavar": "M"}),
+            Argument(("--jobs",), "model calls at the same time", {"type": int, "metavar": "N"}),
+        ),
+        long=True,
+    ),
+    Command("status", "the store at a glance", "knowledge status", "core.commands.status:status", False),
+    Command(
+        "digest",
+        "show the digest, write it anew (on), or delete it (off)",
+        "knowledge digest on",
+        "core.commands.context:digest",
+        True,
+        (_action("show, on or off", "show", "on", "off"),),
+    ),
+    Command(
+        "context",
+        "print what a new conversation would start with",
+        "knowledge context > prefix.txt",
+        "core.commands.context:context",
+        False,
+    ),
+    Command(
+        "notes",
+        "the notes of a source file, whatever it was called before",
+        "knowledge notes src/app.py",
+        "core.commands.bullets:notes",
+        False,
+        (Argument(("path",), "a source file"),),
+    ),
+    Command(
+        "add",
+        "add one bullet",
+        'knowledge add decisions "SQLite, because there is one writer"',
+        "core.commands.bullets:add",
+        True,
+        (
+            _CATEGORY,
+            Argument(("text",), "one line"),
+            Argument(("--file",), "the source file that a note is about", {"default": "", "metavar": "PATH"}),
+        ),
+    ),
+    Command(
+        "done",
+        "move an open task to Done",
+        'knowledge done "release notes"',
+        "core.commands.bullets:done",
+        True,
+        (_MATCH,),
+    ),
+    Command(
+        "edit",
+        "change the text of one bullet",
+        'knowledge edit facts "port 8080" "The server listens on port 8081"',
+        "core.commands.bullets:edit",
+        True,
+        (_CATEGORY, _MATCH, Argument(("text",), "the new text")),
+    ),
+    Command(
+        "rm",
+        "delete one bullet, or strike it through",
+        'knowledge rm facts "port 8080" --strike',
+        "core.commands.bullets:remove",
+        True,
+        (_CATEGORY, _MATCH, _flag("--strike", "strike it through instead: kept, but in no digest")),
+    ),
+    Command(
+        "ledger",
+        "the audit log: what became of each conversation",
+        "knowledge ledger --status harvest-failed",
+        "core.commands.history:ledger",
+        False,
+        (
+            Argument(("sha",), "the beginning of a hash: that entry alone", {"nargs": "?", "default": ""}),
+            Argument(("--status",), "only entries of this status", {"default": "", "metavar": "S"}),
+        ),
+    ),
+    Command(
+        "trash",
+        "reclaimed conversations: list, restore SHA, purge",
+        "knowledge trash restore 3fa9",
+        "core.commands.history:trash",
+        True,
+        (
+            _action("list, restore or purge", "list", "restore", "purge"),
+            Argument(("sha",), "the beginning of a hash, to restore", {"nargs": "?", "default": ""}),
+            _flag("--all", "purge also what is still in its grace period"),
+        ),
+    ),
+    Command(
+        "undo",
+        "take back one run or one edit (without a name: list them)",
+        "knowledge undo 20260612T142300-a1b2c3",
+        "core.commands.history:undo_command",
+        True,
+        (Argument(("run",), "the id of the run", {"nargs": "?", "default": ""}),),
+    ),
+    Command(
+        "quarantine",
+        "items held back: list, accept, drop",
+        'knowledge quarantine accept "port 8080"',
+        "core.commands.quarantine:quarantine",
+        True,
+        (
+            _action("list, accept or drop", "list", "accept", "drop"),
+            Argument(("match",), "the item's text, or a part of it", {"nargs": "?", "default": ""}),
+        ),
+    ),
+    Command(
+        "config",
+        "the settings: show, set KEY VALUE",
+        "knowledge config set provider ollama",
+        "core.commands.settings:config",
+        True,
+        (
+            _action("show or set", "show", "set"),
+            Argument(("key",), "a setting's name", {"nargs": "?", "default": ""}),
+            Argument(("value",), "its new value", {"nargs": "?", "default": None}),
+        ),
+    ),
+    Command(
+        "doctor",
+        "check the store, like a file system check",
+        "knowledge doctor --repair",
+        "core.commands.doctor:doctor",
+        True,
+        (_flag("--repair", "mend what can be mended"),),
+    ),
+    Command(
+        "demo",
+        "a temporary home with sample conversations: dry run, apply, status",
+        "knowledge demo",
+        "core.commands.demo:demo",
+        True,
+        (
+            _flag("--no-panel", "do not open the panel afterwards"),
+            Argument(("--into",), "make the home in this new folder and keep it", {"default": "", "metavar": "DIR"}),
+        ),
+        long=True,
+    ),
+)
+COMMAND = {row.name: row for row in COMMANDS}
