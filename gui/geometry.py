@@ -1,0 +1,143 @@
+"""Where the window stood and how its columns were divided, remembered between runs as one JSON file."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from core.base.result import Ok, Result, fail
+
+FILE_NAME = "panel.json"
+SMALLEST = (640, 420)
+LARGEST = 16_384
+VISIBLE_EDGE = 80  # pixels of the title bar that must be within reach on some screen
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Window position and size in pixels of the desktop, and what else is remembered.
+
+    `layout` maps names to widths of columns (unscaled pixels) or other numbers; `choices` maps names to words
+    (theme, last view). `scale` 0 means: ask the monitor.
+    """
+
+    x: int = 80
+    y: int = 60
+    width: int = 1280
+    height: int = 800
+    maximized: bool = False
+    scale: float = 0.0
+    layout: Mapping[str, float] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
+
+
+def state_folder() -> Path:
+    """The folder that the system keeps for such things, outside of the person's own files."""
+    from platformdirs import user_state_path
+
+    return user_state_path("manual_slop", appauthor=False)
+
+
+def read_geometry(folder: Path | None = None) -> tuple[Geometry, str]:
+    """What was remembered, and a sentence about what had to be ignored ("" for nothing).
+
+    Never fails: a missing, torn or foreign file gives the defaults, value by value.
+    """
+    path = (folder or state_folder()) / FILE_NAME
+    try:
+        raw = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return Geometry(), ""
+    except (OSError, ValueError) as problem:
+        return Geometry(), f"The remembered window could not be read and is set back ({path}): {problem}"
+    if not isinstance(raw, dict):
+        return Geometry(), f"The remembered window is not understood and is set back ({path})"
+    usual = Geometry()
+    return (
+        Geometry(
+            x=round(number(raw, "x", usual.x, -LARGEST, LARGEST)),
+            y=round(number(raw, "y", usual.y, -LARGEST, LARGEST)),
+            width=round(number(raw, "width", usual.width, SMALLEST[0], LARGEST)),
+            height=round(number(raw, "height", usual.height, SMALLEST[1], LARGEST)),
+            maximized=raw.get("maximized") is True,
+            scale=number(raw, "scale", 0.0, 0.0, 4.0),
+            layout=numbers(raw.get("layout")),
+            choices=words(raw.get("choices")),
+        ),
+        "",
+    )
+
+
+def number(raw: Mapping[str, object], name: str, usual: float, low: float, high: float) -> float:
+    """The number under `name` when it is one and lies within the bounds, else `usual`."""
+    value = raw.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        return usual
+    return float(value)
+
+
+def numbers(raw: object) -> dict[str, float]:
+    """The entries of a JSON object that are numbers (a truth value is none); others are left out."""
+    entries = raw.items() if isinstance(raw, dict) else ()
+    return {str(key): value for key, value in entries if isinstance(value, int | float) and not isinstance(value, bool)}
+
+
+def words(raw: object) -> dict[str, str]:
+    """The entries of a JSON object that are text; others are left out."""
+    entries = raw.items() if isinstance(raw, dict) else ()
+    return {str(key): value for key, value in entries if isinstance(value, str)}
+
+
+def write_geometry(geometry: Geometry, folder: Path | None = None) -> Result[Path]:
+    """Remember `geometry`: written beside the old file, then put in its place at once."""
+    place = folder or state_folder()
+    path = place / FILE_NAME
+    record = {**geometry.__dict__, "layout": dict(geometry.layout), "choices": dict(geometry.choices)}
+    temporary = ""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(prefix=".panel-", suffix=".tmp", dir=place)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(record, file, indent=2, sort_keys=True)
+            file.write("\n")
+        os.replace(temporary, path)
+    except OSError as problem:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        return fail("state-not-written", f"The window's place could not be remembered: {problem}", path)
+    return Ok(path)
+
+
+def remembered(before: Geometry, now: Geometry) -> Geometry:
+    """What to write at the end: while maximised, the place from before stays and only the fact is noted."""
+    if not now.maximized:
+        return now
+    return moved(now, before.x, before.y, before.width, before.height)
+
+
+def on_screen(geometry: Geometry, screens: Sequence[tuple[int, int, int, int]]) -> Geometry:
+    """Move and shrink the window so that its title bar can be reached on one of `screens` (x, y, width, height).
+
+    Without any known screen the window stays where it is, but not above or left of the desktop's origin.
+    """
+    if not screens:
+        return moved(geometry, max(geometry.x, 0), max(geometry.y, 0), geometry.width, geometry.height)
+    for left, top, width, height in screens:
+        across = min(geometry.x + geometry.width, left + width) - max(geometry.x, left)
+        if across >= VISIBLE_EDGE and top <= geometry.y <= top + height - VISIBLE_EDGE:
+            fits = geometry.width <= width and geometry.height <= height
+            if fits:
+                return geometry
+            return moved(geometry, left, top, min(geometry.width, width), min(geometry.height, height))
+    left, top, width, height = screens[0]
+    new_width, new_height = min(geometry.width, width), min(geometry.height, height)
+    return moved(geometry, left + (width - new_width) // 2, top + (height - new_height) // 2, new_width, new_height)
+
+
+def moved(geometry: Geometry, x: int, y: int, width: int, height: int) -> Geometry:
+    """The same with another place and size."""
+    return replace(geometry, x=x, y=y, width=width, height=height)

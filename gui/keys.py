@@ -1,0 +1,98 @@
+"""Keyboard shortcuts as a table of plain data; plain letters rest while somebody types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+MODIFIERS = ("Ctrl", "Alt", "Shift")
+
+# Names as a person reads them -> names of Dear PyGui's constants.
+KEY_NAMES: dict[str, str] = {
+    **{letter: f"mvKey_{letter}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"},
+    **{f"F{number}": f"mvKey_F{number}" for number in range(1, 13)},
+    "Enter": "mvKey_Return",
+    "Keypad Enter": "mvKey_NumPadEnter",
+    "Esc": "mvKey_Escape",
+    "Tab": "mvKey_Tab",
+    "Space": "mvKey_Spacebar",
+    "Backspace": "mvKey_Back",
+    "Delete": "mvKey_Delete",
+    "Up": "mvKey_Up",
+    "Down": "mvKey_Down",
+    "Left": "mvKey_Left",
+    "Right": "mvKey_Right",
+    "Home": "mvKey_Home",
+    "End": "mvKey_End",
+    "Page up": "mvKey_Prior",
+    "Page down": "mvKey_Next",
+    "/": "mvKey_Slash",
+    ",": "mvKey_Comma",
+    ".": "mvKey_Period",
+}
+
+# These go to a text field when one has the keyboard, also together with Shift.
+TYPING_KEEPS = frozenset(KEY_NAMES) - {f"F{number}" for number in range(1, 13)} - {"Esc"}
+# A text field uses these with Ctrl itself: select all, copy, cut, paste, undo, redo, and moves by words.
+TYPING_KEEPS_CTRL = frozenset("ACVXYZ") | {"Left", "Right", "Up", "Down", "Home", "End", "Backspace", "Delete"}
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """`key` is a name of `KEY_NAMES`; `command` names what is posted; `modifiers` is a subset of `MODIFIERS`.
+
+    `typing` is true for the few that must work in a text field even though it would use the key itself.
+    """
+
+    key: str
+    command: str
+    description: str
+    modifiers: tuple[str, ...] = ()
+    typing: bool = False
+
+    @property
+    def label(self) -> str:
+        """How it is written in tooltips and in the list of keys: `Ctrl+Shift+K`."""
+        return "+".join([*(name for name in MODIFIERS if name in self.modifiers), self.key])
+
+
+def find(
+    shortcuts: Iterable[Shortcut], key: str, modifiers: frozenset[str] = frozenset(), typing: bool = False
+) -> Shortcut | None:
+    """The shortcut that this key press means, or None; `typing` tells that a text field has the keyboard."""
+    for shortcut in shortcuts:
+        if shortcut.key != key or frozenset(shortcut.modifiers) != modifiers:
+            continue
+        if typing and not shortcut.typing and belongs_to_text(key, modifiers):
+            return None
+        return shortcut
+    return None
+
+
+def belongs_to_text(key: str, modifiers: frozenset[str]) -> bool:
+    """True when a text field wants this key press for itself."""
+    if "Ctrl" in modifiers:
+        return key in TYPING_KEEPS_CTRL
+    return key in TYPING_KEEPS and "Alt" not in modifiers
+
+
+def label_of(shortcuts: Iterable[Shortcut], command: str) -> str:
+    """The label of the first shortcut for a command, "" when it has none."""
+    return next((shortcut.label for shortcut in shortcuts if shortcut.command == command), "")
+
+
+def conflicts(shortcuts: Iterable[Shortcut]) -> list[str]:
+    """Sentences about keys that are unknown or stand for two commands; empty when the table is sound."""
+    seen: dict[tuple[str, frozenset[str]], str] = {}
+    problems: list[str] = []
+    for shortcut in shortcuts:
+        if shortcut.key not in KEY_NAMES:
+            problems.append(f"{shortcut.command}: there is no key named {shortcut.key}")
+        unknown = [name for name in shortcut.modifiers if name not in MODIFIERS]
+        if unknown:
+            problems.append(f"{shortcut.command}: there is no modifier named {', '.join(unknown)}")
+        place = (shortcut.key, frozenset(shortcut.modifiers))
+        if place in seen:
+            problems.append(f"{shortcut.label} means both {seen[place]} and {shortcut.command}")
+        seen.setdefault(place, shortcut.command)
+    return problems

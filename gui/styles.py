@@ -1,0 +1,203 @@
+"""Named styles as tables of plain data: colours by palette name, lengths in unscaled pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Colours and styles for one kind of item (`mvAll`, `mvButton`, ...), named without Dear PyGui's prefixes."""
+
+    kind: str
+    colors: Mapping[str, str] = field(default_factory=dict)
+    styles: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    enabled: bool = True
+
+
+CLEAR = "none@0"
+
+FRAME = (10.0, 6.0)
+
+PANEL_COLORS = {
+    "Text": "text",
+    "TextDisabled": "hint",
+    "WindowBg": "window",
+    "ChildBg": CLEAR,
+    "PopupBg": "card",
+    "Border": "line",
+    "BorderShadow": CLEAR,
+    "FrameBg": "field",
+    "FrameBgHovered": "hover",
+    "FrameBgActive": "hover",
+    "TitleBg": "panel",
+    "TitleBgActive": "panel",
+    "TitleBgCollapsed": "panel",
+    "MenuBarBg": "panel",
+    "ScrollbarBg": CLEAR,
+    "ScrollbarGrab": "hover",
+    "ScrollbarGrabHovered": "handle",
+    "ScrollbarGrabActive": "handle",
+    "CheckMark": "accent",
+    "SliderGrab": "accent",
+    "SliderGrabActive": "accent",
+    "Button": "field",
+    "ButtonHovered": "hover",
+    "ButtonActive": "pressed",
+    "Header": "selected",
+    "HeaderHovered": "hover@60",
+    "HeaderActive": "selected",
+    "Separator": "line",
+    "SeparatorHovered": "accent@60",
+    "SeparatorActive": "accent",
+    "ResizeGrip": CLEAR,
+    "ResizeGripHovered": "accent@60",
+    "ResizeGripActive": "accent",
+    "InputTextCursor": "accent",
+    "Tab": CLEAR,
+    "TabHovered": "hover",
+    "TabSelected": "field",
+    "TabSelectedOverline": "accent",
+    "TabDimmed": CLEAR,
+    "TabDimmedSelected": "field",
+    "PlotHistogram": "accent",
+    "TableHeaderBg": CLEAR,
+    "TableBorderStrong": "line",
+    "TableBorderLight": "line@70",
+    "TableRowBg": CLEAR,
+    "TableRowBgAlt": CLEAR,
+    "TextSelectedBg": "accent@35",
+    "NavCursor": "accent",
+    "NavHighlight": "accent",
+    "ModalWindowDimBg": "shade@60",
+}
+PANEL_STYLES: dict[str, tuple[float, ...]] = {
+    "WindowPadding": (14, 12),
+    "FramePadding": FRAME,
+    "ItemSpacing": (8, 8),
+    "ItemInnerSpacing": (8, 6),
+    "CellPadding": (8, 6),
+    "FrameRounding": (6,),
+    "ChildRounding": (8,),
+    "PopupRounding": (8,),
+    "WindowRounding": (10,),
+    "WindowBorderSize": (1,),
+    "ChildBorderSize": (1,),
+    "PopupBorderSize": (1,),
+    "FrameBorderSize": (0,),
+    "ScrollbarSize": (10,),
+    "ScrollbarRounding": (5,),
+    "GrabRounding": (5,),
+    "GrabMinSize": (18,),
+    "TabRounding": (6,),
+    "SelectableTextAlign": (0, 0.5),
+    "DisabledAlpha": (0.45,),
+}
+ROW_COLORS = {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}
+MODAL_COLORS = {"WindowBg": "card", "PopupBg": "card", "Border": "handle"}
+TOAST_COLORS = {"WindowBg": "field", "Border": "handle"}
+UNSCALED = frozenset({"SelectableTextAlign", "ButtonTextAlign", "DisabledAlpha", "Alpha", "WindowTitleAlign"})
+
+
+def button(fill: str, hover: str, pressed: str, text: str, border: str = "", rounding: float = 6) -> tuple[Rule, ...]:
+    """A button in three states, and the same pale while it is disabled."""
+    styles: dict[str, tuple[float, ...]] = {"FrameRounding": (rounding,), "FramePadding": FRAME}
+    colors = {"Button": fill, "ButtonHovered": hover, "ButtonActive": pressed, "Text": text}
+    if border:
+        colors["Border"] = border
+        styles["FrameBorderSize"] = (1,)
+    off = {"Button": "field", "ButtonHovered": "field", "ButtonActive": "field", "Text": "hint@70", "Border": "line"}
+    if fill == CLEAR:
+        off.update({"Button": CLEAR, "ButtonHovered": CLEAR, "ButtonActive": CLEAR})
+    return Rule("mvButton", colors, styles), Rule("mvButton", off, styles, enabled=False)
+
+
+def box(fill: str, border: str, padding: tuple[float, float], rounding: float = 8) -> tuple[Rule, ...]:
+    """A child window with a fill and a line around it; what is in it starts with the usual distances again."""
+    return (
+        Rule("mvAll", {}, {"ItemSpacing": (8, 8)}),
+        Rule(
+            "mvChildWindow",
+            {"ChildBg": fill, "Border": border},
+            {"WindowPadding": padding, "ChildRounding": (rounding,)},
+        ),
+    )
+
+
+def spacing(x: float, y: float) -> tuple[Rule, ...]:
+    """Distance between items, for a group."""
+    return (Rule("mvAll", {}, {"ItemSpacing": (x, y)}),)
+
+
+# Dear PyGui makes every text as tall as a button; ours are as tall as their letters.
+PANEL = (
+    Rule("mvAll", PANEL_COLORS, PANEL_STYLES),
+    Rule("mvText", {}, {"FramePadding": (0, 0)}),
+    Rule("mvInputText", {"Text": "hint@70", "FrameBg": "panel"}, {}, enabled=False),
+)
+
+STYLES: Mapping[str, tuple[Rule, ...]] = {
+    "panel": PANEL,
+    "root": (
+        Rule("mvChildWindow", {"ChildBg": "window", "Border": CLEAR}, {"WindowPadding": (0, 0), "ChildRounding": (0,)}),
+    ),
+    "card": box("card", "line", (12, 9)),
+    "pane": box("panel", "line", (12, 9)),
+    "bar": box("window", CLEAR, (14, 8), 0),
+    "well": box("window", "line", (10, 8)),
+    "clear": box(CLEAR, CLEAR, (0, 0), 0),
+    "banner": box("failed@12", "failed@45", (12, 9)),
+    "notice": box("edited@12", "edited@45", (12, 9)),
+    # A window passes nothing but colours on to what is in it: the child window inside takes the panel's theme again.
+    "modal": (Rule("mvWindowAppItem", {**PANEL_COLORS, **MODAL_COLORS}, {**PANEL_STYLES, "WindowPadding": (18, 16)}),),
+    "toast": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 8)}),),
+    "window-body": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
+    "primary": button("primary", "primary-hover", "primary-pressed", "on-primary"),
+    "secondary": button("field", "hover", "pressed", "text"),
+    "danger": button("failed@16", "failed@28", "failed@40", "failed", "failed@45"),
+    "ghost": button(CLEAR, "hover", "pressed", "muted"),
+    "ghost-text": button(CLEAR, CLEAR, CLEAR, "text"),
+    "link": button(CLEAR, "accent@14", "accent@24", "accent"),
+    "splitter": button(CLEAR, "accent@50", "accent", "hint", rounding=2),
+    "row": (Rule("mvSelectable", {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}),),
+    "table": (
+        Rule(
+            "mvTable",
+            {"Text": "muted", "HeaderHovered": "hover", "HeaderActive": "pressed", "TableBorderStrong": "line"},
+            {"ItemSpacing": (8, 12), "CellPadding": (8, 6)},
+        ),
+        Rule(
+            "mvAll", {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}, {"ItemSpacing": (8, 12)}
+        ),
+    ),
+    "copy": (
+        Rule(
+            "mvInputText",
+            {"FrameBg": CLEAR, "FrameBgHovered": "hover@40", "FrameBgActive": "hover@60"},
+            {"FramePadding": (0, 2), "FrameRounding": (4,)},
+        ),
+    ),
+    "search": (Rule("mvInputText", {"FrameBg": "field"}, {"FramePadding": (12, 6)}),),
+    "progress": (Rule("mvProgressBar", {"PlotHistogram": "accent", "FrameBg": "field"}, {"FrameRounding": (4,)}),),
+    "bare-table": (Rule("mvTable", {}, {"CellPadding": (0, 0)}),),
+    "no-gap": spacing(0, 0),
+    "gap": spacing(8, 8),
+    "tight": spacing(8, 2),
+    "chips": spacing(6, 6),
+    "loose": spacing(8, 12),
+}
+
+
+def rules_of(name: str) -> tuple[Rule, ...]:
+    """The rules of a style: one of `STYLES`, `chip:COLOUR` or `chip-on:COLOUR`, `text:COLOUR`, `tight:X,Y`."""
+    kind, _, color = name.partition(":")
+    if kind == "chip":
+        return button(f"{color}@10", f"{color}@20", f"{color}@30", color, f"{color}@30", rounding=14)
+    if kind == "chip-on":
+        return button(f"{color}@26", f"{color}@34", f"{color}@40", "text", f"{color}@80", rounding=14)
+    if kind == "text":
+        return (Rule("mvAll", {"Text": color}),)
+    if kind == "copy" and color:
+        return (*STYLES["copy"], Rule("mvInputText", {"Text": color}))
+    return STYLES[name]

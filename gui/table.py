@@ -1,0 +1,357 @@
+"""The big table: about forty rows that are filled again while the person scrolls over a hundred thousand.
+
+Dear PyGui's own clipper needs an item for every cell. Here a pool of rows stands between two empty rows that are as
+tall as everything above and below; sorting and filtering exchange a list of indexes and never touch an item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dearpygui.dearpygui as dpg
+
+from gui.theme import Look
+
+Cell = str | tuple[str, str]
+OVERSCAN = 6  # rows kept ready above and below what is seen
+FIRST_POOL = 40
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. `width` in unscaled pixels, 0 shares what is left by `weight`.
+
+    `chars` > 0 sets text to the right, in so many letters of the mono font. `color` is for cells that bring none.
+    """
+
+    key: str
+    title: str
+    width: float = 0
+    weight: float = 1.0
+    role: str = "text"
+    chars: int = 0
+    color: str = "text"
+    sortable: bool = True
+    descending_first: bool = False
+    sorted_first: bool = False
+
+
+class BigTable:
+    """A table over rows that somebody else keeps.
+
+    `cell(row, column)` gives what stands in row `row` (an index of the caller's data) and column `column` (a number):
+    a text, or a text and a colour. `set_rows` says which rows are shown and in what order. `on_select(row)` hears a
+    click or a move by key, `on_open(row)` a double click or Enter, `on_context(row)` a right click,
+    `on_sort(key, descending)` a click on a header; all on the interface thread.
+    """
+
+    def __init__(
+        self,
+        look: Look,
+        columns: Sequence[Column],
+        cell: Callable[[int, int], Cell],
+        *,
+        on_select: Callable[[int], object] | None = None,
+        on_open: Callable[[int], object] | None = None,
+        on_context: Callable[[int], object] | None = None,
+        on_sort: Callable[[str, bool], object] | None = None,
+    ) -> None:
+        self._look, self.columns, self.cell = look, tuple(columns), cell
+        self._on = {"select": on_select, "open": on_open, "context": on_context}
+        self._on_sort = on_sort
+        self.rows: Sequence[int] = ()
+        self.selected: int | None = None  # an index of the caller's data
+        self.sort: tuple[str, bool] | None = None
+        self.first = 0  # position of the first row of the pool in `rows`
+        self.pitch = 28.0
+        self.item = self.holder = 0
+        self._tall = 0.0
+        self._pool: list[tuple[int, int, list[int]]] = []  # row, selectable, texts
+        self._shown: list[list[tuple[str, str] | None]] = []
+        self._lit: int | None = None
+        self._scroll = -1.0
+        self._heights = (-1, -1)
+        self._wanted_scroll: float | None = None
+        self._position: dict[int, int] | None = None
+
+    def build(self, parent: int, height: int = -1) -> int:
+        """Make all items; once. Returns the table's item."""
+        look = self._look
+        # A table does not tell its size; the child window around it does.
+        self.holder = int(dpg.add_child_window(parent=parent, border=False, height=height, no_scrollbar=True))
+        look.theme(self.holder, "clear")
+        look.follow(self.holder, self._fit)
+        self.item = int(
+            dpg.add_table(
+                parent=self.holder,
+                height=-1,
+                header_row=True,
+                freeze_rows=1,
+                scrollY=True,
+                resizable=True,
+                sortable=True,
+                sort_tristate=True,
+                borders_innerH=True,
+                borders_innerV=True,
+                policy=dpg.mvTable_SizingStretchProp,
+                no_saved_settings=True,
+                callback=self._sorted,
+            )
+        )
+        look.theme(self.item, "table")
+        self._column_items: dict[int, Column] = {}
+        for column in self.columns:
+            item = int(
+                dpg.add_table_column(
+                    parent=self.item,
+                    label=column.title,
+                    width_fixed=column.width > 0,
+                    width_stretch=column.width <= 0,
+                    init_width_or_weight=look.px(column.width) if column.width else column.weight,
+                    no_sort=not column.sortable,
+                    default_sort=column.sorted_first,
+                    prefer_sort_descending=column.descending_first,
+                    prefer_sort_ascending=not column.descending_first,
+                    no_resize=column.width > 0 and not column.title,
+                )
+            )
+            self._column_items[item] = column
+        self._clicks = look.own(int(dpg.add_item_handler_registry()))
+        dpg.add_item_double_clicked_handler(dpg.mvMouseButton_Left, parent=self._clicks, callback=self._double)
+        dpg.add_item_clicked_handler(dpg.mvMouseButton_Right, parent=self._clicks, callback=self._right)
+        self._above = int(dpg.add_table_row(parent=self.item, height=0, show=False))
+        self._below = int(dpg.add_table_row(parent=self.item, height=0, show=False))
+        self._grow(FIRST_POOL)
+        look.every_tick(self.tick)
+        look.on_change(self._restyle)
+        return self.item
+
+    def set_rows(self, rows: Sequence[int], keep_place: bool = False) -> None:
+        """Show these rows (indexes of the caller's data) in this order; from the top, unless `keep_place`."""
+        self.rows = rows
+        self._position = None
+        self._wanted_scroll = None if keep_place else 0.0
+        if not keep_place:
+            dpg.set_y_scroll(self.item, 0.0)
+            self.first = 0
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Ask for the visible cells again; makes no item and changes only what differs."""
+        pool, count = len(self._pool), len(self.rows)
+        self.first = max(0, min(self.first, count - pool))
+        self._lengths(count)
+        light: int | None = None
+        for slot, (row, _selectable, texts) in enumerate(self._pool):
+            position = self.first + slot
+            used = position < count
+            if not used:
+                if self._shown[slot]:
+                    self._shown[slot] = []
+                    dpg.configure_item(row, show=False)
+                continue
+            index = self.rows[position]
+            if not self._shown[slot]:
+                self._shown[slot] = [None] * len(self.columns)
+                dpg.configure_item(row, show=True)
+            if index == self.selected:
+                light = slot
+            self._fill(slot, index, texts)
+        self._light(light)
+
+    def select(self, row: int | None, scroll: bool = True) -> None:
+        """Mark a row of the caller's data (None: no one), and bring it into view; calls nobody."""
+        self.selected = row
+        position = self.position(row)
+        if scroll and position is not None:
+            self._bring(position)
+        self.refresh()
+
+    def position(self, row: int | None) -> int | None:
+        """Where a row of the caller's data stands in the present order; None when it is filtered out."""
+        if row is None:
+            return None
+        if self._position is None:
+            self._position = {index: place for place, index in enumerate(self.rows)}
+        return self._position.get(row)
+
+    def press(self, key: str) -> bool:
+        """Move the selection: Up, Down, Page up, Page down, Home, End; Enter opens. True when the key was used."""
+        count = len(self.rows)
+        if key == "Enter" and self.selected is not None:
+            self._tell("open", self.selected)
+            return True
+        page = max(1, self.visible_rows() - 1)
+        steps = {"Up": -1, "Down": 1, "Page up": -page, "Page down": page, "Home": -count, "End": count}
+        if key not in steps or not count:
+            return False
+        now = self.position(self.selected)
+        target = (0 if steps[key] >= 0 and key != "End" else count - 1) if now is None else now + steps[key]
+        if now is None and key in ("Home", "Up", "Page up"):
+            target = 0
+        self._choose(self.rows[max(0, min(count - 1, target))])
+        return True
+
+    def visible_rows(self) -> int:
+        """How many whole rows are in sight."""
+        tall = self._tall - self.pitch  # the header is one row
+        return max(1, int(tall // self.pitch)) if tall > 0 else 20
+
+    def tick(self) -> bool:
+        """Follow the scroll bar, the wheel and the height; before each frame. True when rows were filled again."""
+        self._measure()
+        needed = self.visible_rows() + 2 * OVERSCAN
+        if needed > len(self._pool) < len(self.rows):
+            self._grow(needed)
+            self.refresh()
+        scroll = dpg.get_y_scroll(self.item)
+        if self._wanted_scroll is not None:
+            if abs(scroll - self._wanted_scroll) > 1:
+                scroll = self._wanted_scroll
+            self._wanted_scroll = None
+        if scroll == self._scroll:
+            return False
+        self._scroll = scroll
+        first = int(scroll // self.pitch)
+        if self.first <= max(0, first - 1) and first + self.visible_rows() + 1 <= self.first + len(self._pool):
+            return False
+        self.first = max(0, first - (len(self._pool) - self.visible_rows()) // 2)
+        self.refresh()
+        return True
+
+    def _fit(self, _width: float, height: float) -> None:
+        self._tall = height
+        self._scroll = -1.0
+
+    def _measure(self) -> None:
+        """Take the height of a row from two neighbours on the screen."""
+        for (_, _, texts), (_, _, below) in zip(self._pool, self._pool[1:], strict=False):
+            one, other = dpg.get_item_state(texts[0]), dpg.get_item_state(below[0])
+            if one.get("visible") and other.get("visible"):
+                pitch = other["rect_min"][1] - one["rect_min"][1]
+                if pitch > 0 and pitch != self.pitch:
+                    self.pitch = float(pitch)
+                    self._lengths(len(self.rows))
+                return
+
+    def _lengths(self, count: int) -> None:
+        """Make the empty rows as tall as what they stand for."""
+        above = round(self.first * self.pitch)
+        below = round(max(0, count - self.first - len(self._pool)) * self.pitch)
+        if (above, below) != self._heights:
+            self._heights = (above, below)
+            dpg.configure_item(self._above, height=above, show=above > 0)
+            dpg.configure_item(self._below, height=below, show=below > 0)
+
+    def _grow(self, count: int) -> None:
+        """Make more rows of the pool, before the lower empty row."""
+        roles = {column.role for column in self.columns} - {"text"}
+        for slot in range(len(self._pool), count):
+            row = int(dpg.add_table_row(parent=self.item, before=self._below, show=False))
+            texts: list[int] = []
+            selectable = 0
+            for number, column in enumerate(self.columns):
+                parent = row
+                if number == 0:
+                    parent = int(dpg.add_group(parent=row, horizontal=True, horizontal_spacing=0.01))
+                    selectable = int(
+                        dpg.add_selectable(parent=parent, span_columns=True, callback=self._clicked, user_data=slot)
+                    )
+                    dpg.bind_item_handler_registry(selectable, self._clicks)
+                item = int(dpg.add_text("", parent=parent))
+                if column.role in roles:
+                    self._look.font(item, column.role)
+                texts.append(item)
+            self._pool.append((row, selectable, texts))
+            self._shown.append([])
+
+    def _fill(self, slot: int, index: int, texts: list[int]) -> None:
+        shown = self._shown[slot]
+        for number, column in enumerate(self.columns):
+            cell = self.cell(index, number)
+            words, color = (cell, column.color) if isinstance(cell, str) else cell
+            words = words.rjust(column.chars) if column.chars else words
+            before = shown[number]
+            if before == (words, color):
+                continue
+            if before is None or before[0] != words:
+                dpg.set_value(texts[number], words)
+            if before is None or before[1] != color:
+                dpg.configure_item(texts[number], color=self._look.rgba(color))
+            shown[number] = (words, color)
+
+    def _light(self, slot: int | None) -> None:
+        """Put the colour of the selection behind one row of the pool."""
+        if slot == self._lit:
+            return
+        if self._lit is not None:
+            dpg.unhighlight_table_row(self.item, self._lit + 1)
+        if slot is not None:
+            dpg.highlight_table_row(self.item, slot + 1, self._look.rgba("selected"))
+        self._lit = slot
+
+    def _bring(self, position: int) -> None:
+        """Scroll just so far that a position is in sight."""
+        scroll = dpg.get_y_scroll(self.item) if self._wanted_scroll is None else self._wanted_scroll
+        seen = self.visible_rows()
+        top, bottom = position * self.pitch, (position + 1 - seen) * self.pitch
+        wanted = min(scroll, top) if top < scroll else max(scroll, bottom)
+        if wanted != scroll:
+            dpg.set_y_scroll(self.item, wanted)
+            self._wanted_scroll = wanted
+        first = int(wanted // self.pitch)
+        if not (self.first <= first and first + seen < self.first + len(self._pool)):
+            self.first = max(0, first - (len(self._pool) - seen) // 2)
+
+    def _restyle(self) -> None:
+        """After a change of palette or scale: all colours again, and the height of a row by measure."""
+        self._shown = [[None] * len(self.columns) if shown else [] for shown in self._shown]
+        lit, self._lit = self._lit, None
+        if lit is not None:
+            dpg.unhighlight_table_row(self.item, lit + 1)
+        self.refresh()
+
+    # What Dear PyGui calls, perhaps on its own thread: it only posts.
+
+    def _clicked(self, sender: int, _value: bool, slot: int) -> None:
+        self._look.jobs.post(self._pick, sender, slot)
+
+    def _double(self, _sender: int, what: Any) -> None:
+        self._look.jobs.post(self._pointed, "open", what[1])
+
+    def _right(self, _sender: int, what: Any) -> None:
+        self._look.jobs.post(self._pointed, "context", what[1])
+
+    def _sorted(self, _sender: int, specs: Any) -> None:
+        self._look.jobs.post(self._sort, specs)
+
+    def _pick(self, selectable: int, slot: int) -> None:
+        dpg.set_value(selectable, False)  # the highlight is ours: the item moves under other rows
+        position = self.first + slot
+        if position < len(self.rows):
+            self._choose(self.rows[position])
+
+    def _pointed(self, what: str, selectable: int) -> None:
+        slot = next((number for number, (_, item, _) in enumerate(self._pool) if item == selectable), None)
+        if slot is not None and self.first + slot < len(self.rows):
+            row = self.rows[self.first + slot]
+            if what == "context" and row != self.selected:
+                self._choose(row)
+            self._tell(what, row)
+
+    def _choose(self, row: int) -> None:
+        self.select(row)
+        self._tell("select", row)
+
+    def _tell(self, what: str, row: int) -> None:
+        listener = self._on[what]
+        if listener is not None:
+            listener(row)
+
+    def _sort(self, specs: Any) -> None:
+        column = self._column_items.get(specs[0][0]) if specs else None
+        self.sort = (column.key, specs[0][1] < 0) if column else None
+        if self._on_sort is not None:
+            self._on_sort(*(self.sort or ("", False)))

@@ -1,0 +1,278 @@
+"""The small parts: buttons, chips, switches, texts, cards. Built once, changed by their setters.
+
+Every `on_...` runs on the interface thread, one job at a time, after the frame that heard the click. Lengths are
+unscaled pixels; colours are names of `gui/palette.py`; `parent` is the item that the part goes into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import dearpygui.dearpygui as dpg
+
+from gui.icons import icon as icon_of
+from gui.palette import STATUS_ICONS
+from gui.theme import Look
+
+TOOLTIP_SECONDS = 0.35
+CONTROL_HEIGHT = 28  # text 16 and the padding of a frame
+CardBody = int
+
+
+def labelled(label: str, icon: str = "") -> str:
+    """A label with its icon in front; either may be empty."""
+    return "  ".join(part for part in (icon_of(icon) if icon else "", label) if part)
+
+
+def hint(look: Look, item: int, text: str, shortcut: str = "") -> int:
+    """A tooltip for `item` after 350 ms that also names the shortcut. Returns the text's item, for `set_value`."""
+    tip = dpg.add_tooltip(item, delay=TOOLTIP_SECONDS, hide_on_activity=True)
+    row = dpg.add_group(horizontal=True, parent=tip)
+    words = int(dpg.add_text(text, parent=row))
+    if shortcut:
+        look.tint(look.font(int(dpg.add_text(shortcut, parent=row)), "small"), "hint")
+    return words
+
+
+class Button:
+    """A button; `kind` is `primary` (one a view), `secondary`, `danger`, `ghost` (no frame) or `link`."""
+
+    def __init__(
+        self,
+        look: Look,
+        parent: int,
+        label: str,
+        on_click: Callable[[], object],
+        *,
+        icon: str = "",
+        kind: str = "secondary",
+        tip: str = "",
+        shortcut: str = "",
+        width: float = 0,
+    ) -> None:
+        self._look = look
+        self._icon = icon
+        self._callback = on_click
+        self.item = int(dpg.add_button(label=labelled(label, icon), parent=parent, callback=self._clicked))
+        look.theme(self.item, kind)
+        if width:
+            look.size(self.item, width=width)
+        if tip or shortcut:
+            hint(look, self.item, tip or label, shortcut)
+
+    def _clicked(self) -> None:
+        self._look.jobs.post(self._callback)
+
+    def set_label(self, label: str, icon: str | None = None) -> None:
+        """Another label, and another icon when one is given."""
+        self._icon = self._icon if icon is None else icon
+        dpg.configure_item(self.item, label=labelled(label, self._icon))
+
+    def set_kind(self, kind: str) -> None:
+        """Another style."""
+        self._look.theme(self.item, kind)
+
+    def enable(self, on: bool) -> None:
+        """Whether it can be pressed; pale when not."""
+        dpg.configure_item(self.item, enabled=on)
+
+    def show(self, on: bool) -> None:
+        """Whether it is there at all."""
+        dpg.configure_item(self.item, show=on)
+
+
+class Chip:
+    """A round filter with a count that can be on or off; a click calls `on_toggle(new state)`."""
+
+    def __init__(
+        self, look: Look, parent: int, name: str, color: str, on_toggle: Callable[[bool], object], tip: str = ""
+    ) -> None:
+        self._look, self._color, self._on_toggle = look, color, on_toggle
+        self.name = name
+        self.on = False
+        self.count = 0
+        self.item = int(dpg.add_button(label=name, parent=parent, callback=self._clicked))
+        look.theme(self.item, f"chip:{color}")
+        if tip:
+            hint(look, self.item, tip)
+
+    def _clicked(self) -> None:
+        self._look.jobs.post(self._toggle)
+
+    def _toggle(self) -> None:
+        self.set_on(not self.on)
+        self._on_toggle(self.on)
+
+    def set_on(self, on: bool) -> None:
+        """Show it pressed or not, without calling anybody."""
+        self.on = on
+        self._look.theme(self.item, f"chip-on:{self._color}" if on else f"chip:{self._color}")
+
+    def set_count(self, count: int) -> None:
+        """The number after the name."""
+        self.count = count
+        dpg.configure_item(self.item, label=f"{self.name}  {count:,}")
+
+
+class Toggle:
+    """A switch with its label; a click on either calls `on_change(new state)`."""
+
+    WIDTH, HEIGHT = 30, 16
+
+    def __init__(
+        self,
+        look: Look,
+        parent: int,
+        label: str,
+        on_change: Callable[[bool], object],
+        *,
+        on: bool = False,
+        tip: str = "",
+        shortcut: str = "",
+    ) -> None:
+        self._look, self._on_change = look, on_change
+        self.on = on
+        row = int(dpg.add_group(horizontal=True, parent=parent))
+        self.item = int(dpg.add_drawlist(self.WIDTH, CONTROL_HEIGHT, parent=row))
+        self._track = int(dpg.draw_rectangle((0, 0), (1, 1), parent=self.item))
+        self._knob = int(dpg.draw_circle((0, 0), 1, parent=self.item))
+        self._label = int(dpg.add_button(label=label, parent=row, callback=self._clicked))
+        look.theme(self._label, "ghost-text")
+        clicks = look.own(int(dpg.add_item_handler_registry()))
+        dpg.add_item_clicked_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
+        dpg.bind_item_handler_registry(self.item, clicks)
+        if tip:
+            hint(look, self._label, tip, shortcut)
+        look.on_change(self.draw)
+        self.draw()
+
+    def _clicked(self) -> None:
+        self._look.jobs.post(self._switch)
+
+    def _switch(self) -> None:
+        self.set_on(not self.on)
+        self._on_change(self.on)
+
+    def set_on(self, on: bool) -> None:
+        """Show it on or off, without calling anybody."""
+        self.on = on
+        self.draw()
+
+    def set_label(self, label: str) -> None:
+        """Other words beside it."""
+        dpg.configure_item(self._label, label=label)
+
+    def draw(self) -> None:
+        """Put the drawing right for state, palette and scale."""
+        look, px = self._look, self._look.scale
+        width, height, top = self.WIDTH * px, self.HEIGHT * px, (CONTROL_HEIGHT - self.HEIGHT) * px / 2
+        dpg.configure_item(self.item, width=look.px(self.WIDTH), height=look.px(CONTROL_HEIGHT))
+        dpg.configure_item(
+            self._track,
+            pmin=(0, top),
+            pmax=(width, top + height),
+            rounding=height / 2,
+            color=look.rgba("harvested@0" if self.on else "handle"),
+            fill=look.rgba("harvested" if self.on else "field"),
+            thickness=1,
+        )
+        dpg.configure_item(
+            self._knob,
+            center=(width - height / 2 if self.on else height / 2, top + height / 2),
+            radius=height / 2 - 3 * px,
+            color=look.rgba("card" if self.on else "muted"),
+            fill=look.rgba("card" if self.on else "muted"),
+        )
+
+
+def text(look: Look, parent: int, words: str, role: str = "text", color: str = "text", wrap: bool = False) -> int:
+    """A line of text, or a paragraph that wraps at the edge of its container."""
+    item = int(dpg.add_text(words, parent=parent, wrap=0 if wrap else -1))
+    if role != "text":
+        look.font(item, role)
+    return look.tint(item, color)
+
+
+def heading(look: Look, parent: int, words: str, icon: str = "", color: str = "accent") -> int:
+    """The heading of a view or of the inspector, with a coloured icon in front. Returns the text's item."""
+    row = parent
+    if icon:
+        row = int(dpg.add_group(horizontal=True, parent=parent))
+        text(look, row, icon_of(icon), "heading", color)
+    return text(look, row, words, "heading")
+
+
+def section(look: Look, parent: int, words: str, aside: str = "") -> tuple[int, int]:
+    """The heading of a part, with a pale word after it. Returns both text items."""
+    row = int(dpg.add_group(horizontal=True, parent=parent))
+    name = text(look, row, words, "strong", "muted")
+    return name, text(look, row, aside, "text", "hint")
+
+
+def status_icon(look: Look, parent: int, status: str) -> int:
+    """The icon of a status in its colour."""
+    return text(look, parent, icon_of(STATUS_ICONS[status]), "text", status)
+
+
+def set_status(look: Look, item: int, status: str) -> None:
+    """Another status for an item of `status_icon`."""
+    dpg.set_value(item, icon_of(STATUS_ICONS[status]))
+    look.tint(item, status)
+
+
+class CopyText:
+    """Text that can be selected and copied: labels of Dear PyGui cannot. One line, or `lines` high."""
+
+    def __init__(
+        self, look: Look, parent: int, words: str = "", *, role: str = "mono", color: str = "hint", lines: int = 1
+    ) -> None:
+        self._look = look
+        self.item = int(
+            dpg.add_input_text(default_value=words, readonly=True, multiline=lines > 1, width=-1, parent=parent)
+        )
+        look.font(self.item, role)
+        look.theme(self.item, f"copy:{color}")
+        if lines > 1:
+            look.size(self.item, height=lines * 18 + 4)
+
+    def set(self, words: str) -> None:
+        """Show other words."""
+        dpg.set_value(self.item, words)
+
+
+def copy_button(look: Look, parent: int, words: Callable[[], str], what: str = "Copy") -> Button:
+    """A small button that puts `words()` on the clipboard and shows that it did."""
+
+    def copy() -> None:
+        dpg.set_clipboard_text(words())
+        button.set_label("", "check")
+
+    button = Button(look, parent, "", copy, icon="copy", kind="ghost", tip=what)
+    return button
+
+
+def field(
+    look: Look, parent: int, *, placeholder: str = "", value: str = "", width: float = -1, lines: int = 1,
+    on_change: Callable[[str], object] | None = None, on_enter: Callable[[str], object] | None = None,
+) -> int:  # fmt: skip
+    """A text field; plain-letter shortcuts rest while it has the keyboard. Returns its item."""
+
+    def changed(_sender: int, words: str) -> None:
+        if on_change is not None:
+            look.jobs.post(on_change, words)
+
+    item = int(
+        dpg.add_input_text(hint=placeholder, default_value=value, parent=parent, multiline=lines > 1, callback=changed)
+    )
+    look.size(item, width=width, **({"height": lines * 18 + 12} if lines > 1 else {}))
+    look.inputs.append(item)
+    if on_enter is not None:
+        entered = look.own(int(dpg.add_item_handler_registry()))
+
+        def left() -> None:
+            if dpg.is_key_down(dpg.mvKey_Return) or dpg.is_key_down(dpg.mvKey_NumPadEnter):
+                look.jobs.post(lambda: on_enter(str(dpg.get_value(item))))
+
+        dpg.add_item_deactivated_handler(parent=entered, callback=left)
+        dpg.bind_item_handler_registry(item, entered)
+    return item

@@ -1,0 +1,231 @@
+"""What Dear PyGui lacks of a layout: rows with a right side, cards, columns with handles to drag, chips that wrap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import dearpygui.dearpygui as dpg
+
+from gui.theme import Look
+from gui.widgets import Chip, text
+
+
+def spread(look: Look, parent: int, lower: float = 0) -> tuple[int, int]:
+    """A row with a left and a right side: two horizontal groups. The right one stays at the right edge.
+
+    `lower` moves the right side down, for a small text beside a tall one.
+    """
+    cells = trailing_row(look, parent, 2, lower)
+    return cells[0], cells[1]
+
+
+def trailing_row(look: Look, parent: int, count: int, lower: float = 0) -> list[int]:
+    """A row of `count` horizontal groups: the first takes what is left, the others fit what is in them."""
+    table = int(
+        dpg.add_table(
+            parent=parent,
+            header_row=False,
+            policy=dpg.mvTable_SizingFixedFit,
+            no_pad_outerX=True,
+            pad_outerX=False,
+            no_saved_settings=True,
+        )
+    )
+    look.theme(table, "bare-table")
+    for number in range(count):
+        dpg.add_table_column(parent=table, width_stretch=number == 0, width_fixed=number > 0)
+    row = dpg.add_table_row(parent=table)
+    cells = []
+    for number in range(count):
+        cell = int(dpg.add_group(parent=row))
+        look.theme(cell, "no-gap")
+        if number and lower:
+            look.size(int(dpg.add_spacer(parent=cell)), height=lower)
+        group = int(dpg.add_group(horizontal=True, parent=cell))
+        cells.append(look.theme(group, "gap"))
+    return cells
+
+
+def lowered(look: Look, parent: int, by: float) -> int:
+    """A horizontal group whose content stands `by` pixels lower than its row."""
+    column = look.theme(int(dpg.add_group(parent=parent)), "no-gap")
+    look.size(int(dpg.add_spacer(parent=column)), height=by)
+    return look.theme(int(dpg.add_group(horizontal=True, parent=column)), "gap")
+
+
+def space(look: Look, parent: int, height: float) -> int:
+    """An empty line of a given height (the distance between items comes on top of it)."""
+    return look.size(int(dpg.add_spacer(parent=parent)), height=height)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A framed part: `item` is the child window to put things into, `aside` the pale text at the right of its title."""
+
+    item: int
+    title: int
+    aside: int
+
+
+def card(look: Look, parent: int, title: str = "", aside: str = "", height: float = 0, kind: str = "card") -> Card:
+    """A framed part with a title; `height` 0 fits the content, -1 takes what is left."""
+    item = int(dpg.add_child_window(parent=parent, border=True, width=-1, auto_resize_y=height == 0, no_scrollbar=True))
+    look.theme(item, kind)
+    if height:
+        look.size(item, height=height)
+    if not title:
+        return Card(item, 0, 0)
+    left, right = spread(look, item, lower=1)
+    return Card(item, text(look, left, title, "strong", "muted"), text(look, right, aside, "small", "hint"))
+
+
+@dataclass
+class Pane:
+    """One column: `width` in unscaled pixels, 0 for the one that takes what is left; never below `least`."""
+
+    name: str
+    width: float
+    least: float = 160
+    item: int = 0
+
+
+class Columns:
+    """Columns side by side with handles between them that can be dragged; they fill `parent` (a child window).
+
+    Exactly one pane has width 0. `on_moved(widths)` hears the widths of the others after a drag, to be remembered.
+    """
+
+    HANDLE = 8
+
+    def __init__(
+        self,
+        look: Look,
+        parent: int,
+        panes: list[Pane],
+        *,
+        kind: str = "clear",
+        on_moved: Callable[[dict[str, float]], object] | None = None,
+    ) -> None:
+        self._look, self.panes, self._on_moved = look, panes, on_moved
+        self._inside = (0.0, 0.0)
+        self._dragged: tuple[int, float, float] | None = None
+        self._handles: list[int] = []
+        row = look.theme(int(dpg.add_group(horizontal=True, parent=parent)), "no-gap")
+        for number, pane in enumerate(panes):
+            if number:
+                handle = int(dpg.add_button(label="", parent=row))
+                self._handles.append(look.theme(handle, "splitter"))
+            pane.item = int(
+                dpg.add_child_window(parent=row, border=False, no_scrollbar=True, no_scroll_with_mouse=True)
+            )
+            look.theme(pane.item, kind)
+        look.follow(parent, self._fit)
+        look.every_tick(self.tick)
+
+    def widths(self) -> dict[str, float]:
+        """Widths in unscaled pixels of all panes but the one that takes what is left."""
+        return {pane.name: pane.width for pane in self.panes if pane.width}
+
+    def set_widths(self, widths: Mapping[str, float]) -> None:
+        """Put remembered widths back; unknown names and too small ones are put right."""
+        for pane in self.panes:
+            if pane.width and pane.name in widths:
+                pane.width = max(pane.least, widths[pane.name])
+        self._fit(*self._inside)
+
+    def tick(self) -> bool:
+        """Follow a drag; true while one goes on."""
+        held = next((number for number, handle in enumerate(self._handles) if dpg.is_item_active(handle)), None)
+        if held is None:
+            if self._dragged is not None:
+                self._dragged = None
+                if self._on_moved is not None:
+                    self._on_moved(self.widths())
+            return False
+        x = dpg.get_mouse_pos(local=False)[0] / self._look.scale
+        left, right = self.panes[held], self.panes[held + 1]
+        # The pane before the handle grows with the mouse, unless it is the elastic one: then the next one shrinks.
+        pane, sign = (left, 1.0) if left.width else (right, -1.0)
+        if self._dragged is None or self._dragged[0] != held:
+            self._dragged = (held, x, pane.width)
+        _, begun, width = self._dragged
+        wanted = max(pane.least, width + sign * (x - begun))
+        elastic = next((other for other in self.panes if not other.width), None)
+        others = sum(other.width for other in self.panes if other is not pane)
+        room = self._inside[0] / self._look.scale - others - self.HANDLE * len(self._handles)
+        pane.width = max(pane.least, min(wanted, room - (elastic.least if elastic else 0)))
+        self._fit(*self._inside)
+        return True
+
+    def _fit(self, width: float, height: float) -> None:
+        if width <= 0:
+            return
+        self._inside = (width, height)
+        handle = self._look.px(self.HANDLE)
+        for item in self._handles:
+            dpg.configure_item(item, width=handle, height=int(height))
+        fixed = {pane.name: self._look.px(pane.width) for pane in self.panes if pane.width}
+        elastic = next(pane for pane in self.panes if not pane.width)
+        left = int(width) - sum(fixed.values()) - handle * len(self._handles)
+        short = self._look.px(elastic.least) - left
+        for pane in reversed(self.panes):  # a narrow window: the last columns give way first
+            if short > 0 and pane.width:
+                give = min(short, max(0, fixed[pane.name] - self._look.px(pane.least)))
+                fixed[pane.name] -= give
+                short -= give
+                left += give
+        for pane in self.panes:
+            dpg.configure_item(pane.item, width=fixed.get(pane.name, max(left, 1)), height=int(height))
+
+
+class ChipRow:
+    """Chips in a row that wraps at the width of `container` (the child window around it)."""
+
+    LINES = 4
+
+    def __init__(self, look: Look, parent: int, container: int) -> None:
+        self._look = look
+        self._group = look.theme(int(dpg.add_group(parent=parent)), "chips")
+        self._lines = [int(dpg.add_group(horizontal=True, parent=self._group)) for _ in range(self.LINES)]
+        for line in self._lines[1:]:
+            dpg.configure_item(line, show=False)
+        self.chips: list[Chip] = []
+        self._placed: list[int] = []
+        self._width = 0.0
+        look.follow(container, self._fit)
+        look.every_tick(self.tick)
+
+    def add(self, name: str, color: str, on_toggle: Callable[[bool], object], tip: str = "") -> Chip:
+        """One more chip, at the end."""
+        chip = Chip(self._look, self._lines[0], name, color, on_toggle, tip)
+        self.chips.append(chip)
+        self._placed.append(0)
+        return chip
+
+    def tick(self) -> bool:
+        """Wrap again when a count made a chip wider; true when one moved."""
+        return self._wrap()
+
+    def _fit(self, width: float, _height: float) -> None:
+        self._width = width
+        self._wrap()
+
+    def _wrap(self) -> bool:
+        if self._width <= 0 or not self.chips:
+            return False
+        gap, used, line, moved = self._look.px(6), 0.0, 0, False
+        for number, chip in enumerate(self.chips):
+            width = dpg.get_item_rect_size(chip.item)[0]
+            if used and used + width > self._width and line + 1 < self.LINES:
+                line, used = line + 1, 0.0
+            used += width + gap
+            if self._placed[number] != line:
+                moved = True
+                self._placed[number] = line
+        if moved:
+            for number, chip in enumerate(self.chips):
+                dpg.move_item(chip.item, parent=self._lines[self._placed[number]])
+            for number, item in enumerate(self._lines):
+                dpg.configure_item(item, show=number <= line)
+        return moved

@@ -1,0 +1,195 @@
+"""What speaks to the person: empty states that teach, errors where they happen, toasts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import dearpygui.dearpygui as dpg
+
+from core.base.result import ErrorInfo
+from gui.icons import icon as icon_of
+from gui.theme import Look
+from gui.widgets import Button, text
+from gui.widgets_layout import spread
+
+TOAST_SECONDS = 5.0
+
+
+class EmptyState:
+    """What goes here, and the command that fills it; in the middle of `container`, until there is something."""
+
+    def __init__(
+        self,
+        look: Look,
+        parent: int,
+        container: int,
+        *,
+        icon: str,
+        title: str,
+        words: str,
+        command: str = "",
+        action: str = "",
+        on_action: Callable[[], object] | None = None,
+    ) -> None:
+        self._look = look
+        self.item = int(dpg.add_group(parent=parent, show=False))
+        self._space = int(dpg.add_spacer(parent=self.item, height=1))
+        self._lines = [
+            text(look, self.item, icon_of(icon), "picture", "hint"),
+            text(look, self.item, title, "heading"),
+        ]
+        self._words = [text(look, self.item, line, "text", "muted") for line in words.splitlines()]
+        self._lines += self._words
+        if command:
+            look.size(int(dpg.add_spacer(parent=self.item)), height=2)
+            self._lines.append(text(look, self.item, command, "mono", "accent"))
+        if action and on_action is not None:
+            look.size(int(dpg.add_spacer(parent=self.item)), height=4)
+            self._lines.append(Button(look, self.item, action, on_action).item)
+        self._width = self._height = 0.0
+        self._middles: list[float] = []
+        look.follow(container, self._fit)
+        look.every_tick(self.tick)
+
+    def show(self, on: bool) -> None:
+        """Whether it is there."""
+        dpg.configure_item(self.item, show=on)
+        self._middles = []
+
+    def _fit(self, width: float, height: float) -> None:
+        self._width, self._height = width, height
+        self._middles = []
+
+    def tick(self) -> bool:
+        """Bring every line into the middle once its width is known; true when one moved."""
+        if self._width <= 0 or not dpg.is_item_shown(self.item):
+            return False
+        wide = [dpg.get_item_rect_size(item)[0] for item in self._lines]
+        if wide == self._middles or not all(wide):
+            return False
+        self._middles = wide
+        for item, width in zip(self._lines, wide, strict=True):
+            dpg.configure_item(item, indent=max(1, int((self._width - width) / 2)))
+        tall = self._look.px(40 + 34 * len(self._lines))
+        dpg.configure_item(self._space, height=max(1, int((self._height - tall) * 0.4)))
+        return True
+
+
+class Banner:
+    """An error where it happened: a sentence, and the way out as a button. Hidden until `set`."""
+
+    def __init__(self, look: Look, parent: int, *, kind: str = "banner") -> None:
+        self._look = look
+        self._action: Callable[[], object] | None = None
+        color, icon = ("failed", "circle-alert") if kind == "banner" else ("edited", "triangle-alert")
+        self.item = int(dpg.add_child_window(parent=parent, width=-1, auto_resize_y=True, border=True, show=False))
+        look.theme(self.item, kind)
+        left, right = spread(look, self.item)
+        text(look, left, icon_of(icon), "text", color)
+        self._words = text(look, left, "", wrap=True)
+        self._button = Button(look, right, "", self._act, kind="link")
+        self._close = Button(look, right, "", self.hide, icon="x", kind="ghost", tip="Close this message")
+        self.shown: ErrorInfo | None = None
+
+    def set(self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None) -> None:
+        """Show `error`; `action` names the way out."""
+        self.shown = error
+        dpg.set_value(self._words, str(error))
+        self._action = on_action
+        self._button.set_label(action)
+        self._button.show(bool(action and on_action))
+        dpg.configure_item(self.item, show=True)
+
+    def hide(self) -> None:
+        """Take it away."""
+        self.shown = None
+        dpg.configure_item(self.item, show=False)
+
+    def _act(self) -> None:
+        if self._action is not None:
+            self._action()
+
+
+class Toast:
+    """A short message at the lower right, gone after five seconds; one at a time, the newest."""
+
+    def __init__(self, look: Look, now: Callable[[], float] = time.monotonic) -> None:
+        self._look, self._now = look, now
+        self._until = 0.0
+        self._action: Callable[[], object] | None = None
+        self.item = look.own(
+            int(
+                dpg.add_window(
+                    show=False,
+                    no_title_bar=True,
+                    no_resize=True,
+                    no_move=True,
+                    no_collapse=True,
+                    no_focus_on_appearing=True,
+                    no_saved_settings=True,
+                    no_scrollbar=True,
+                    autosize=True,
+                    min_size=[10, 10],
+                )
+            )
+        )
+        look.bind(self.item, "toast")
+        body = int(dpg.add_child_window(parent=self.item, border=False, auto_resize_x=True, auto_resize_y=True))
+        row = int(dpg.add_group(horizontal=True, parent=look.theme(body, "window-body")))
+        self._icon = text(look, row, "")
+        self._words = text(look, row, "")
+        self._button = Button(look, row, "", self._act, kind="link")
+        look.every_tick(self.tick)
+
+    def show(
+        self,
+        words: str,
+        *,
+        icon: str = "circle-check",
+        color: str = "harvested",
+        action: str = "",
+        on_action: Callable[[], object] | None = None,
+        seconds: float = TOAST_SECONDS,
+    ) -> None:
+        """Show `words` for some seconds, with a button (such as Undo) when `action` is given."""
+        dpg.set_value(self._icon, icon_of(icon))
+        self._look.tint(self._icon, color)
+        dpg.set_value(self._words, words)
+        self._action = on_action
+        self._button.set_label(action)
+        self._button.show(bool(action and on_action))
+        self._until = self._now() + seconds
+        dpg.configure_item(self.item, show=True)
+
+    def hide(self) -> None:
+        """Take it away."""
+        self._until = 0.0
+        dpg.configure_item(self.item, show=False)
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is there."""
+        return self._until > 0
+
+    def tick(self) -> bool:
+        """Keep it in the corner, and take it away in time; true while its place is not right yet."""
+        if not self._until:
+            return False
+        if self._now() >= self._until:
+            self.hide()
+            return True
+        width, height = dpg.get_item_rect_size(self.item)
+        place = [
+            dpg.get_viewport_client_width() - int(width) - self._look.px(16),
+            dpg.get_viewport_client_height() - int(height) - self._look.px(48),
+        ]
+        if place == dpg.get_item_pos(self.item):
+            return False
+        dpg.configure_item(self.item, pos=place)
+        return True
+
+    def _act(self) -> None:
+        self.hide()
+        if self._action is not None:
+            self._action()

@@ -1,0 +1,147 @@
+"""One worker thread: jobs in, results out, so that the interface never waits for the disk or a model."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from core.base.result import Err, ErrorInfo, Ok, Result
+from gui.jobs import no_wake
+
+
+@dataclass(eq=False)
+class Job:
+    """One piece of work, handed to its own `work(job)`.
+
+    `work` looks at `cancelled` between its durable steps and tells how far it is with `report`. It returns a value,
+    or an `Ok` or an `Err`. `done` gets the Result and `progress` what was reported, both on the interface thread.
+    """
+
+    name: str
+    work: Callable[[Job], Any]
+    done: Callable[[Result[Any]], object] | None = None
+    progress: Callable[[Any], object] | None = None
+    state: str = "waiting"  # waiting, running, done
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _report: Callable[[Any], None] | None = None
+
+    @property
+    def cancelled(self) -> bool:
+        """True once somebody asked this job to stop."""
+        return self._stop.is_set()
+
+    def cancel(self) -> None:
+        """Ask the job to stop after its current step; one that has not begun never begins. Safe from every thread."""
+        self._stop.set()
+
+    def report(self, news: Any) -> None:
+        """Send `news` to `progress`. For the work itself, on the worker's thread."""
+        if self._report is not None:
+            self._report(news)
+
+
+class Worker:
+    """Runs jobs one after the other on a thread of its own; results wait in a queue until `drain` is called.
+
+    `wake` is called after each result, from the worker's thread: it must be safe there. The thread starts with the
+    first job.
+    """
+
+    def __init__(self, wake: Callable[[], None] = no_wake, name: str = "knowledge-worker") -> None:
+        self._wake = wake
+        self._name = name
+        self._in: SimpleQueue[Job | None] = SimpleQueue()
+        self._out: SimpleQueue[tuple[Job, str, Any]] = SimpleQueue()
+        self._open: list[Job] = []  # touched on the interface thread only
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def submit(
+        self,
+        name: str,
+        work: Callable[[Job], Any],
+        done: Callable[[Result[Any]], object] | None = None,
+        progress: Callable[[Any], object] | None = None,
+    ) -> Job:
+        """Queue `work(job)`. After `dispose` the job is answered with the error `panel-closed` and never runs."""
+        job = Job(name, work, done, progress)
+        job._report = lambda news: self._send(job, "progress", news)
+        if self._closed:
+            job.state = "done"
+            closed = ErrorInfo("panel-closed", f"{name} was not started: the panel is closing")
+            self._out.put((job, "done", Err(closed)))
+            return job
+        self._open.append(job)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self._thread.start()
+        self._in.put(job)
+        return job
+
+    def drain(self, attempt: Callable[..., object] | None = None) -> int:
+        """Hand out what came back, on the calling (interface) thread; returns how many pieces of news there were.
+
+        `attempt(call, value)` makes each call, so that one failing listener does not stop the next (`Jobs.attempt`).
+        """
+        handed = 0
+        for _ in range(self._out.qsize()):
+            try:
+                job, kind, value = self._out.get_nowait()
+            except Empty:
+                break
+            handed += 1
+            if kind == "done" and job in self._open:
+                self._open.remove(job)
+            listener = job.done if kind == "done" else job.progress
+            if listener is None:
+                continue
+            if attempt is None:
+                listener(value)
+            else:
+                attempt(listener, value)
+        return handed
+
+    @property
+    def open_jobs(self) -> tuple[Job, ...]:
+        """Jobs whose result has not been handed out yet, in the order they were submitted."""
+        return tuple(self._open)
+
+    def cancel_all(self) -> None:
+        """Ask every open job to stop."""
+        for job in self._open:
+            job.cancel()
+
+    def dispose(self, timeout: float = 10.0) -> bool:
+        """Cancel everything and wait for the thread, `timeout` seconds at most; True when it has ended."""
+        self._closed = True
+        self.cancel_all()
+        if self._thread is None:
+            return True
+        self._in.put(None)
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _send(self, job: Job, kind: str, value: Any) -> None:
+        self._out.put((job, kind, value))
+        self._wake()
+
+    def _run(self) -> None:
+        while (job := self._in.get()) is not None:
+            job.state = "running"
+            result = self._answer(job)
+            job.state = "done"
+            self._send(job, "done", result)
+
+    @staticmethod
+    def _answer(job: Job) -> Result[Any]:
+        if job.cancelled:
+            return Err(ErrorInfo("cancelled", f"{job.name} was cancelled before it began"))
+        try:
+            value = job.work(job)
+        except Exception as problem:  # noqa: BLE001 - an error is a value here: the thread must live on
+            text = str(problem) or "no further words"
+            return Err(ErrorInfo("job-failed", f"{job.name} failed: {type(problem).__name__}: {text}"))
+        return value if isinstance(value, Ok | Err) else Ok(value)

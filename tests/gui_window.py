@@ -1,0 +1,225 @@
+"""One real window for all tests of the panel: frames are pumped here, clicks and keys come from xdotool.
+
+`from gui_window import desk` brings the fixture. Without a display it starts Xvfb itself, and ends it by its process
+id; where Xvfb is not installed the tests are skipped and say so. Dear PyGui allows one window a process, so all test
+files share it; every test gets an empty page and leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+WIDTH, HEIGHT = 1280, 800
+SCREEN = "1440x900x24"
+
+
+class Desk:
+    """The window, and a hand on mouse and keyboard."""
+
+    def __init__(self) -> None:
+        import dearpygui.dearpygui as dpg
+
+        from gui.jobs import Jobs
+        from gui.display import find_glfw
+        from gui.loop import FrameLoop
+
+        self.dpg = dpg
+        dpg.create_context()
+        dpg.configure_app(manual_callback_management=True)
+        dpg.create_viewport(title="knowledge tests", width=WIDTH, height=HEIGHT, x_pos=0, y_pos=0, vsync=False)
+        dpg.setup_dearpygui()
+        self.window = int(dpg.add_window(no_scrollbar=True, no_title_bar=True, no_move=True, no_resize=True))
+        dpg.set_primary_window(self.window, True)
+        dpg.show_viewport()
+        self.jobs = Jobs()
+        self.ticks: list[Callable[[], object]] = []
+        self.glfw = find_glfw()
+        self.loop = FrameLoop(self.jobs, self._tick, glfw=self.glfw)
+        self.look: Any = None
+        self.page = 0
+        self.frames(4)
+
+    def fresh(self, scale: float = 1.0, theme: str = "dark") -> None:
+        """An empty page with a look of its own, bound as a host would bind the panel's root."""
+        from gui.palette import PALETTES
+        from gui.theme import Look
+
+        self.look = Look(self.jobs, PALETTES[theme], scale)
+        self.page = int(self.dpg.add_child_window(parent=self.window, border=False, width=-1, height=-1))
+        self.look.bind(self.page)
+        self.frames(2)
+
+    def clear(self) -> None:
+        """Take everything away again."""
+        if self.page:
+            self.dpg.delete_item(self.page)
+            self.look.dispose()
+        self.page, self.look = 0, None
+        self.ticks.clear()
+        self.jobs.errors.clear()
+        self.jobs.on_error = None
+        self.move(WIDTH + 60, HEIGHT + 60)
+        self.frames(2)
+
+    def _tick(self) -> float | None:
+        wanted = bool(self.look.tick()) if self.look is not None else False
+        for tick in self.ticks:
+            wanted = bool(tick()) or wanted
+        return 0.0 if wanted else None
+
+    def frames(self, count: int = 3) -> None:
+        """Draw so many frames now."""
+        for _ in range(count):
+            self.loop.frame()
+
+    def until(self, true: Callable[[], object], frames: int = 300) -> bool:
+        """Draw until `true()` is, `frames` times at the most; whether it became true."""
+        for _ in range(frames):
+            if true():
+                return True
+            self.loop.frame()
+            time.sleep(0.002)
+        return bool(true())
+
+    def middle(self, item: int) -> tuple[int, int]:
+        """Where the middle of an item is on the screen."""
+        left, top = self.dpg.get_item_rect_min(item)
+        width, height = self.dpg.get_item_rect_size(item)
+        x, y = self.dpg.get_viewport_pos()
+        return int(x + left + width / 2), int(y + top + height / 2)
+
+    def xdotool(self, *words: str) -> None:
+        """Run xdotool and let the window see what it did."""
+        subprocess.run(["xdotool", *words], check=True, timeout=10, stdout=subprocess.DEVNULL)
+        time.sleep(0.02)
+
+    def move(self, x: int, y: int) -> None:
+        """Put the mouse somewhere on the screen."""
+        self.xdotool("mousemove", str(x), str(y))
+        self.frames(3)
+
+    def click(self, item: int, button: int = 1, times: int = 1) -> None:
+        """Click the middle of an item."""
+        self.click_at(*self.middle(item), button, times)
+
+    def click_at(self, x: int, y: int, button: int = 1, times: int = 1) -> None:
+        """Click a place of the screen."""
+        self.move(x, y)
+        for _ in range(times):
+            self.xdotool("mousedown", str(button))
+            self.frames(2)
+            self.xdotool("mouseup", str(button))
+            self.frames(2)
+        self.frames(3)
+
+    def drag(self, item: int, by: int) -> None:
+        """Drag an item to the right by so many pixels (to the left when negative)."""
+        x, y = self.middle(item)
+        self.move(x, y)
+        self.xdotool("mousedown", "1")
+        self.frames(3)
+        for part in (by // 2, by):
+            self.move(x + part, y)
+        self.xdotool("mouseup", "1")
+        self.frames(4)
+
+    def wheel(self, item: int, clicks: int) -> None:
+        """Turn the wheel over an item, down when positive."""
+        self.move(*self.middle(item))
+        for _ in range(abs(clicks)):
+            self.xdotool("click", "5" if clicks > 0 else "4")
+            self.frames(2)
+        self.frames(3)
+
+    def type_text(self, text: str) -> None:
+        """Type letters."""
+        for letter in text:
+            self.press("space" if letter == " " else letter)
+
+    def press(self, keys: str) -> None:
+        """Press a key by its X name: `Escape`, `Return`, `Down`, `ctrl+k`."""
+        *held, last = keys.split("+")
+        for key in held:
+            self.xdotool("keydown", key)
+        self.frames(1)
+        self.xdotool("keydown", last)
+        self.frames(2)
+        for key in (last, *reversed(held)):
+            self.xdotool("keyup", key)
+        self.frames(3)
+
+    def focus(self) -> None:
+        """Give the window the keyboard: without a window manager nobody does."""
+        found = subprocess.run(
+            ["xdotool", "search", "--name", "knowledge tests"], capture_output=True, text=True, timeout=10, check=False
+        ).stdout.split()
+        if found:
+            subprocess.run(["xdotool", "windowfocus", found[-1]], check=False, timeout=10)
+        self.frames(3)
+
+    def screenshot(self, path: Path) -> Path:
+        """Write what is on the screen now as a PNG file."""
+        self.frames(3)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.dpg.output_frame_buffer(str(path))
+        for _ in range(20):
+            self.frames(2)
+            if path.exists() and path.stat().st_size:
+                break
+        return path
+
+    def items(self) -> int:
+        """How many items there are in all."""
+        return len(self.dpg.get_all_items())
+
+
+_open: list[Desk] = []
+
+
+def _start_screen() -> None:
+    if not shutil.which("Xvfb"):
+        pytest.skip("the panel's window is not tested here: Xvfb is not installed")
+    read, write = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", SCREEN, "-noreset", "-nolisten", "tcp"]
+    screen = subprocess.Popen(command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    atexit.register(screen.terminate)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        number = answer.readline().strip()
+    if not number:
+        pytest.skip("the panel's window is not tested here: Xvfb did not start")
+    os.environ["DISPLAY"] = f":{number}"
+
+
+def open_desk() -> Desk:
+    """The one window of this process, opened when first wanted."""
+    if not _open:
+        if not sys.platform.startswith("linux"):
+            pytest.skip("the panel's window is tested under Linux with Xvfb")
+        if not shutil.which("xdotool"):
+            pytest.skip("the panel's window is not tested here: xdotool is not installed")
+        if not os.environ.get("DISPLAY"):
+            _start_screen()
+        _open.append(Desk())
+        atexit.register(_open[0].dpg.destroy_context)
+        _open[0].focus()
+    return _open[0]
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    """The window with an empty page."""
+    opened = open_desk()
+    opened.fresh()
+    yield opened
+    opened.clear()
