@@ -89,6 +89,7 @@ KEPT = [
     "--token-budget 4000; primary_key=True1; sort_key: created_at2",
     "Basic authentication needed; Bearer authentication is used here",
     "const apiKey = process.env.API_KEY_1",
+    "password: '/run/db/login1' and API_TOKEN=./keys/prod2.json",
     "--- PASS: TestFoo_Bar1 (0.00s)",
     f"it begins with {BEGIN} and then the key follows",
 ]
