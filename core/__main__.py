@@ -1,0 +1,6 @@
+"""`python -m core` is `knowledge`."""
+
+from core.cli.main import run
+
+if __name__ == "__main__":
+    run()

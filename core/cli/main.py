@@ -1,0 +1,100 @@
+"""Arguments to a command, its result to text or JSON, its errors to sentences on stderr.
+
+Exit status: 0 done, 1 something failed (named on stderr), 2 wrong usage, 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import IO, Any, NoReturn
+
+from core.cli.parser import build_parser
+
+
+def run() -> NoReturn:
+    """The entry point of the `knowledge` program."""
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Somebody read only the beginning (`knowledge ledger | head`): that is no error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
+
+
+def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | None = None) -> int:
+    """Run one command line and return its exit status. Streams are those of the process unless given."""
+    out, err = out or sys.stdout, err or sys.stderr
+    _tolerate_any_text(out, err)
+    parser = build_parser()
+    if not arguments:
+        parser.print_help(out)
+        return 2
+    try:
+        options = vars(parser.parse_args(list(arguments)))
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    try:
+        return _dispatch(options, out, err)
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt:
+        print("knowledge: stopped; nothing is lost, run it again to go on", file=err)
+        return 130
+    except Exception as error:
+        if options.get("debug"):
+            raise
+        print(f"knowledge: unexpected {type(error).__name__}: {error}. Run it with --debug to see where.", file=err)
+        return 1
+
+
+def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
+    from pathlib import Path
+
+    from core.base.result import Err
+    from core.cli.progress import Interrupt, reporter
+    from core.cli.text import errors_of, to_json, to_text
+    from core.commands.table import COMMAND
+    from core.commands.workspace import open_workspace
+
+    command = COMMAND[options.pop("command")]
+    home, config = options.pop("home", ""), options.pop("config", "")
+    as_json, quiet = options.pop("json", False), options.pop("quiet", False)
+    options.pop("debug", None)
+    opened = open_workspace(home, Path(config) if config else None)
+    if isinstance(opened, Err):
+        print(f"knowledge: {opened.error}", file=err)
+        return 1
+    if not quiet:
+        for warning in opened.value.loaded.warnings:
+            print(f"knowledge: {warning}", file=err)
+    with Interrupt(enabled=command.long) as interrupt:
+        if command.long:
+            options |= {"progress": reporter(err, quiet), "cancelled": interrupt.pressed}
+        result = command.function()(opened.value, **options)
+    if isinstance(result, Err):
+        print(f"knowledge: {result.error}", file=err)
+        return 2 if result.error.code == "usage" else 1
+    print(to_json(result.value) if as_json else to_text(command.name, result.value), file=out, end="")
+    errors = errors_of(result.value)
+    for error in errors:
+        print(f"knowledge: {error}", file=err)
+    if interrupt.pressed():
+        print("knowledge: stopped; nothing is lost, run it again to go on", file=err)
+        return 130
+    if command.name == "demo" and not errors and not as_json:
+        from core.cli.demo_panel import open_panel
+
+        open_panel(result.value, err)
+    return 1 if errors else 0
+
+
+def _tolerate_any_text(*streams: IO[str]) -> None:
+    """A terminal that cannot show a character gets `?` for it instead of an error."""
+    for stream in streams:
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")

@@ -1,0 +1,57 @@
+"""The argument parser, made from the table of commands."""
+
+from __future__ import annotations
+
+import argparse
+
+from core.commands.table import COMMANDS, Argument, Command
+
+DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """A parser whose result has `command` and, by name, the command's arguments that were given."""
+    common = _common()
+    parser = argparse.ArgumentParser(
+        prog="knowledge",
+        description=DESCRIPTION,
+        epilog="Begin with 'knowledge demo', or with 'knowledge harvest': it changes nothing without --apply.",
+        parents=[common],
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        _add_command(commands, command, common)
+    return parser
+
+
+def _common() -> argparse.ArgumentParser:
+    """What every command takes, before its name or after it. A suppressed default keeps the one from overwriting the
+    other."""
+    common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    group = common.add_argument_group("everywhere")
+    group.add_argument("--home", metavar="DIR", help="the home folder (default: ~/.manual_slop)")
+    group.add_argument("--config", metavar="FILE", help="the settings file to use")
+    group.add_argument("--json", action="store_true", help="print one JSON document")
+    group.add_argument("--quiet", action="store_true", help="no progress and no warnings")
+    group.add_argument("--debug", action="store_true", help="show the traceback of an unexpected error")
+    return common
+
+
+def _add_command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], command: Command, common: argparse.ArgumentParser
+) -> None:
+    parser = commands.add_parser(
+        command.name,
+        help=command.summary,
+        description=command.summary[0].upper() + command.summary[1:] + ".",
+        epilog=f"example: {command.example}",
+        parents=[common],
+        allow_abbrev=False,
+    )
+    for argument in command.arguments:
+        _add_argument(parser, argument)
+
+
+def _add_argument(parser: argparse.ArgumentParser, argument: Argument) -> None:
+    parser.add_argument(*argument.names, help=argument.help, **argument.options)
