@@ -55,7 +55,7 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     from pathlib import Path
 
     from core.base.result import Err
-    from core.cli.progress import Interrupt, reporter
+    from core.cli.interrupt import Interrupt
     from core.cli.text import errors_of, to_json, to_text
     from core.commands.table import COMMAND
     from core.commands.workspace import open_workspace
@@ -73,12 +73,16 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
             print(f"knowledge: {warning}", file=err)
     with Interrupt(enabled=command.long) as interrupt:
         if command.long:
+            from core.cli.progress import reporter
+
             options |= {"progress": reporter(err, quiet), "cancelled": interrupt.pressed}
         result = command.function()(opened.value, **options)
     if isinstance(result, Err):
         print(f"knowledge: {result.error}", file=err)
         return 2 if result.error.code == "usage" else 1
-    print(to_json(result.value) if as_json else to_text(command.name, result.value), file=out, end="")
+    ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
+    shown = to_json(result.value, ascii_only=ascii_only) if as_json else to_text(command.name, result.value)
+    print(shown, file=out, end="")
     errors = errors_of(result.value)
     for error in errors:
         print(f"knowledge: {error}", file=err)

@@ -1,0 +1,44 @@
+"""The reports of `knowledge harvest`: those of the seeds to the letter, further lines after them."""
+
+from __future__ import annotations
+
+from core.cli.figures import dollars, size, tokens
+from core.harvest.classify import CLASSES
+from core.harvest.report import HarvestReport
+
+
+def harvest_text(report: HarvestReport) -> str:
+    """The two reports of the seeds, to the letter; further lines come after them."""
+    plan = report.plan
+    if not report.applied:
+        lines = [
+            "artifacts: " + ", ".join(f"{name}:{plan.counts.get(name, 0)}" for name in CLASSES),
+            f"harvest candidates: {size(plan.bytes_of('harvest'))} (~{tokens(report.tokens)} input tokens), "
+            f"prune candidates: {size(plan.bytes_of('prune'))}",
+            "dry run; pass --apply to harvest and reclaim",
+        ]
+        if report.price:
+            lines.append(f"price: about {dollars(report.price)}")
+    else:
+        lines = [
+            f"reclaimed: {size(report.reclaimed_bytes)}",
+            "harvested items: " + ", ".join(f"{name}:{number}" for name, number in report.items.items()),
+            f"digest: {report.digest or 'none'}",
+            f"ledger: {report.ledger}",
+            f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
+            f"durable, {report.reclaimed} reclaimed, {report.kept} kept, {len(report.errors)} failed)",
+        ]
+        if report.input_tokens or report.output_tokens:
+            cost = f", {dollars(report.spent)}" if report.spent else ""
+            lines.append(
+                f"spent: {tokens(report.input_tokens)} input and {tokens(report.output_tokens)} output tokens{cost}"
+            )
+    for name, number in (("deferred", report.deferred), ("too large", report.too_large)):
+        if number:
+            lines.append(f"{name}: {number}")
+    if report.quarantined:
+        lines.append(f"quarantined: {report.quarantined} ('knowledge quarantine' shows them)")
+    for name, counts in (("secrets replaced", report.redacted), ("rows skipped", report.skipped)):
+        if counts:
+            lines.append(f"{name}: " + ", ".join(f"{kind}:{number}" for kind, number in sorted(counts.items())))
+    return "\n".join(lines + [f"note: {note}" for note in report.notes]) + "\n"

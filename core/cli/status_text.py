@@ -1,0 +1,72 @@
+"""The texts of `status`, `digest`, `context`, `config` and `demo`."""
+
+from __future__ import annotations
+
+import json
+
+from core.cli.figures import age, count, size
+from core.cli.harvest_text import harvest_text
+from core.commands.context import DigestState
+from core.commands.demo import Demo
+from core.commands.settings import Settings
+from core.commands.status import Status
+
+
+def status_text(state: Status) -> str:
+    rows = [f"home: {state.home}", ""]
+    for row in state.files:
+        detail = (
+            f"{size(row.bytes):>8}  {count(row.bullets, 'bullet'):>12}  {age(row.modified):>7}" if row.exists else ""
+        )
+        extra = (
+            f"  ({state.tasks['open']} open, {state.tasks['done']} done)" if row.name == "tasks" and row.exists else ""
+        )
+        name = "files/" if row.name == "files" else f"{row.name}.md"
+        rows.append(f"  {name:<14}{detail or '  absent'}{extra}")
+    digest = state.digest
+    rows += ["", f"digest: {digest.bytes} of {digest.max_bytes} bytes, {digest.why}"]
+    rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
+    waiting = state.pending
+    rows.append(
+        f"pending: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}"
+        + (" (the last run was interrupted: run the harvest again)" if waiting["interrupted"] else "")
+    )
+    rows.append(f"trash: {count(state.trash['files'], 'conversation')}, {size(state.trash['bytes'])}")
+    if state.quarantined:
+        rows.append(f"quarantine: {count(state.quarantined, 'item')}")
+    if state.prompts:
+        rows.append(f"your own prompts: {', '.join(state.prompts)}")
+    return "\n".join(rows) + "\n"
+
+
+def digest_text(state: DigestState) -> str:
+    return state.text + ("" if state.text.endswith("\n") or not state.text else "\n") + f"({state.why})\n"
+
+
+def context_text(prefix: str) -> str:
+    return prefix
+
+
+def config_text(settings: Settings) -> str:
+    width = max(len(row.key) for row in settings.settings)
+    values = [json.dumps(row.value, ensure_ascii=False) for row in settings.settings]
+    column = min(40, max(map(len, values)))
+    rows = [
+        f"{row.key:<{width}} = {value:<{column}}  # {row.origin}"
+        for row, value in zip(settings.settings, values, strict=True)
+    ]
+    return "\n".join([*rows, f"'knowledge config set KEY VALUE' writes {settings.writable}"]) + "\n"
+
+
+def demo_text(demo: Demo) -> str:
+    parts = [
+        ("$ knowledge harvest", harvest_text(demo.dry_run)),
+        ("$ knowledge harvest --apply", harvest_text(demo.applied)),
+        ("$ knowledge status", status_text(demo.status)),
+        ("$ knowledge digest", demo.digest),
+    ]
+    shown = "\n".join(f"{prompt}\n{text}" for prompt, text in parts)
+    home = demo.home
+    return (
+        f"{shown}\nThe demo's home is {home}: look around, edit it, delete it.\nNext: knowledge status --home {home}\n"
+    )
