@@ -6,6 +6,7 @@ from core.conversations.read import read_conversation
 
 STYLES = {
     "colon": "User: fix it\nAssistant: done now\n",
+    "lower case": "user: fix it\nassistant: done now\n",
     "human": "Human: fix it\n\nAI: done now\n",
     "bold colon": "**User:** fix it\n\n**Assistant:** done now\n",
     "bold line": "**User**\n\nfix it\n\n---\n\n**Cursor**\n\ndone now\n",
@@ -30,6 +31,11 @@ def test_notes_without_speakers_are_one_turn_of_the_person() -> None:
     turns = read_conversation("x", b"# Notes\n\nUser: is a column here\n\nSecond paragraph.\n").turns
     assert [turn.role for turn in turns] == ["user"]
     assert "User: is a column here" in turns[0].text
+
+
+def test_lines_of_a_form_are_no_speakers() -> None:
+    turns = read_conversation("x", b"prompt: be brief\nmodel: small\noutput: text\n").turns
+    assert [turn.role for turn in turns] == ["user"]
 
 
 def test_markers_inside_code_are_code() -> None:

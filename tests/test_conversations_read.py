@@ -77,9 +77,9 @@ def test_any_mixture_of_markers_is_a_conversation_with_exact_ranges(parts: list[
 
 
 def test_a_byte_order_mark_and_carriage_returns_are_no_part_of_what_was_said() -> None:
-    data = b"\xef\xbb\xbfUser: hello there\r\nAssistant: good day\r\n"
+    data = b"\xef\xbb\xbfUser: hello\r\nthere\r\nAssistant: good day\r\n"
     first, second = read_conversation("x", data).turns
-    assert (first.role, first.text, first.start) == ("user", "hello there", 3)
+    assert (first.role, first.text, first.start) == ("user", "hello\nthere", 3)
     assert (second.role, second.text) == ("assistant", "good day")
     assert data[second.start : second.end] == b"Assistant: good day\r\n"
 

@@ -60,6 +60,16 @@ def test_the_last_state_of_a_box_counts() -> None:
     assert [row["statement"] for row in found["tasks_open"]] == ["Delete the old lexer"]
 
 
+def test_a_plan_that_a_later_list_has_replaced_is_not_open_any_more() -> None:
+    found = harvest(
+        ("assistant", "- [ ] Port the lexer to Rust by hand\n- [ ] Benchmark the old lexer"),
+        ("user", "generate it instead"),
+        ("assistant", "- [ ] Generate the lexer from a grammar"),
+        ("user", "stop here for today"),
+    )
+    assert [row["statement"] for row in found["tasks_open"]] == ["Generate the lexer from a grammar"]
+
+
 @pytest.mark.parametrize("mark", ["TODO: ", "FIXME: ", "- TODO(sam): ", "**TODO:** ", "Action item: ", "todo: "])
 def test_a_line_that_says_todo_is_an_open_task(mark: str) -> None:
     assert statements("tasks_open", ("user", f"Notes.\n\n{mark}renew the certificate of the mirror")) == [
@@ -68,7 +78,10 @@ def test_a_line_that_says_todo_is_an_open_task(mark: str) -> None:
 
 
 def test_what_the_last_answer_lists_as_remaining_is_open() -> None:
-    answer = "The parser works.\n\n## Remaining work\n\n- Windows paths in the importer\n- A test for empty input\n"
+    answer = (
+        "The parser works. Remaining:\n\n- too early a list\n\n## Parser\n\nRemaining work:\n\n"
+        "- Windows paths in the importer\n- A test for empty input\n\nThat is all I saw.\n\n- the old lexer\n"
+    )
     assert statements("tasks_open", ("user", "and?"), ("assistant", answer), ("user", "fine")) == [
         "Windows paths in the importer",
         "A test for empty input",
@@ -106,6 +119,12 @@ def test_a_request_that_nobody_took_up_stays_open() -> None:
             "we need HTTP/2.",
         ),
         ("Decision: releases happen on Tuesdays.", "Releases happen on Tuesdays.", ""),
+        (
+            "No, the primary form should be the `app://` scheme.",
+            "The primary form should be the `app://` scheme.",
+            "",
+        ),
+        ("We never test the HTTP library itself.", "We never test the HTTP library itself.", ""),
         ("We don't want a cap on the `limit` parameter.", "We don't want a cap on the `limit` parameter.", ""),
     ],
 )

@@ -39,6 +39,8 @@ def test_tool_output_and_injected_context_give_nothing(role: str) -> None:
         f"~~~\n{FACT}\n~~~",
         f"```\n{FACT}\n- [ ] in a fence that is never closed",
         f"> {FACT}\n> - [ ] Rotate the signing key",
+        "> Yesterday we decided to keep SQLite because it is enough.",
+        "| a | b |\n| 1 | we decided to keep SQLite because it is enough |",
         f"| a | b |\n| {FACT} | TODO: renew it soon |",
         f"text above\n\n    {FACT}\n    TODO: renew the certificate now\n",
         f"diff --git a/x b/x\n+ {FACT}\n+ - [ ] Rotate the signing key\n",
@@ -81,10 +83,12 @@ def test_code_quotes_tables_diffs_and_logs_give_nothing(text: str, role: str) ->
         # lists that every task has
         "- [x] Analyze requirements\n- [x] Verify the results\n- [ ] Test the implementation\n- [x] Read `main.py`",
         "1. `src/a.py`: Add a new parameter to the function\n2. `src/b.py` - might need an update of its imports",
+        "- `src/b.py`: Adds a check that a token is valid before it is used",
         "Next steps:\n\n- Try it out\n- Let me know",
         # looking around is no procedure
         "```bash\nls -la\ngit status\ncat README.md\n```",
         "```bash\ngit log | head\n```",
+        "```bash\ncd app && make test\n```",
         "```bash\nexport KEY=<your-key>\nmake deploy\n```",
         "```python\nmake\ngit push\n```",
     ],

@@ -21,6 +21,8 @@ SPEAKERS: dict[str, str] = {
     "system": "system", "developer": "system", "context": "system",
     "tool": "tool", "tool result": "tool", "tool output": "tool", "function": "tool", "output": "tool",
 }  # fmt: skip
+# Written in lower case, the other names are too common as words in front of a colon.
+_LOWER = ("user", "human", "assistant")
 _NAMES = "|".join(sorted(map(re.escape, SPEAKERS), key=len, reverse=True))
 # A line that holds nothing but the marker: heading or emphasis, perhaps a number and a time.
 _ALONE = re.compile(
@@ -28,8 +30,8 @@ _ALONE = re.compile(
     r"(?: \(([^()\n]{0,80})\))?:?[*_\]]{0,3}:?\s*$",
     re.IGNORECASE,
 )
-# `User: words` on one line, also in bold. Written out in lower case it is too common a word to be a marker.
-_INLINE = re.compile(rf"(\*{{0,2}})((?i:{_NAMES}))(?::\1|\1:)(?:\s+|$)(?=(.?))")
+# `User: words` on one line, also in bold.
+_INLINE = re.compile(rf"(\*{{0,2}})((?i:{_NAMES}))(?::\1|\1:)(?:\s+|$)")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
@@ -82,9 +84,13 @@ def _markers(lines: Sequence[Line]) -> dict[int, Label]:
             when = _TIME.search(alone[2] or "")
             time = f"{when[1]}T{when[2]}" if when else ""
             marks[number] = Label(SPEAKERS[alone[1].lower()], None, opens=True, time=time)
-        elif number not in fenced and ":" in text[:24] and (inline := _INLINE.match(text)) and inline[2][0].isupper():
+        elif number not in fenced and ":" in text[:24] and (inline := _INLINE.match(text)) and _is_name(inline[2]):
             marks[number] = Label(SPEAKERS[inline[2].lower()], text[inline.end() :] or None, opens=True)
     return marks
+
+
+def _is_name(name: str) -> bool:
+    return name[0].isupper() or name in _LOWER
 
 
 def _fenced(lines: Sequence[Line]) -> set[int]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation
-from core.harvest.offline_prose import Row, Sentence, looks_like_code, sentences, whole
+from core.harvest.offline_prose import Row, Sentence, has, looks_like_code, sentences, whole
 from core.harvest.offline_statements import Found
 
 _EXTENSIONS = (
@@ -25,6 +25,7 @@ _FAULT = re.compile(
     rf"`?(?P<path>{_PATH})`?",
     re.IGNORECASE,
 )
+_FAULTS = ("bug", "issue", "problem", "error", "cause", "culprit", "fault", "leak", "regression")
 _NO_NOTE = re.compile(
     r"^(?:add(?:s|ed|ing)?|updat(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|creat(?:e|es|ed|ing)|modif(?:y|ies|ied)|chang(?:e|es|ed)|"
     r"fix(?:e[sd])?|implement(?:s|ed)?|replac(?:e|es|ed)|use|run|check|see|ensure|make|mov(?:e|ed)|renam(?:e|ed)|import|"
@@ -56,8 +57,8 @@ def find_file_notes(rows: list[Row]) -> Iterator[Found]:
         if ("/" in start or "`" in start) and row.kind == "bullet":
             yield from _described(row, whole(row))
         low = row.low
-        if " in " in low and ("/" in low or "`" in low):
-            for sentence in sentences(row):
+        if " in " in low and ("/" in low or "`" in low) and has(low, _FAULTS):
+            for sentence in sentences(row, _FAULTS):
                 fault = _FAULT.search(sentence.text)
                 if fault and not _UNSURE.search(sentence.text) and not sentence.text.endswith("?"):
                     yield _found(fault["path"], sentence.text, sentence, 3, row)

@@ -157,7 +157,7 @@ def _longest_line(row: Row, start: int, end: int) -> str:
 
 def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
     parts: list[str] = []
-    kind, mark, heading, above = "", "", "", ""
+    kind, mark, section, heading, above = "", "", "", "", ""
     fence = language = ""
     code: list[str] = []
     blank, diff = True, False
@@ -208,7 +208,7 @@ def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
             found = _HEADING.match(bare)
             if found:
                 flush()
-                heading = above = clean(found[1])
+                section = heading = above = clean(found[1])
                 continue
         item = _BULLET.match(line) if first in "-*+•–0123456789" else None
         if item:
@@ -226,8 +226,8 @@ def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
                 flush()
             if not parts:
                 kind, length = "prose", 0
-                if bare.endswith(":"):
-                    heading = clean(bare[:-1])
+                # A lead-in line stands above the list that follows it, and no further.
+                heading = clean(bare[:-1]) if bare.endswith(":") else section
             parts.append(bare)
             length += len(bare)
             if length > MAX_PARAGRAPH:

@@ -25,12 +25,13 @@ FACT_CUES = (
     "learned", "lesson", "finding", "note that", "note:", "found that", "found out", "discovered", "confirmed",
     "the problem", "the issue", "the bug", "the reason", "the cause", "only works", "not support", "n't support",
     "not supported", "defaults to", "deprecated", "limited to", "returns", "listens on", "runs on", "by design",
-    "intentional", "important:", "fyi", "til:", "remember:", "must be", "only accepts",
+    "intentional", "important:", "fyi", "til:", "remember:", "must ", "only accepts",
 )  # fmt: skip
 DECISION_CUES = (
     "decid", "decision", "go with", "going with", "stick with", "instead of", "rather than", "agreed", "resolved",
     "resolution", "consensus", "chosen", "chose ", "settled on", "opted", "intentional", "don't want", "do not want",
-    "prefer", "we want", "switch to", "switched to",
+    "prefer", "we want", "switch to", "switched to", "let's ", "lets ", "never", "always", "we don't", "we do not",
+    "better ", "should ", "we only", "we also",
 )  # fmt: skip
 
 _SETTLED = ("decided", "agreed", "opted", "chose", "settled")
@@ -69,7 +70,8 @@ _SYSTEM = re.compile(
 # Said of one's own systems by the person, this is knowledge; said by an assistant it mostly explains the code.
 _SYSTEM_OF_PERSON = re.compile(
     r"^(?:the|our|my|its?|staging|production|prod)\b.{0,60}?\b(?:requires|returns|listens on|runs on|must be|"
-    r"expects|lives (?:in|at|on)|is hosted|is deployed)\b",
+    r"expects|lives (?:in|at|on)|is hosted|is deployed)\b"
+    r"|^(?!i |we |you )[^,;:]{3,80}? must(?: not| always| never)? \w",
     re.IGNORECASE,
 )
 # Diagnoses in passing: what "we" are doing at the moment is no knowledge about a system.
@@ -138,6 +140,15 @@ _WANT = re.compile(
     r"we want\b.{3,80}?\bto\b)",
     re.IGNORECASE,
 )
+# How a person settles things in passing: a rule of the house, a correction, a choice of one thing.
+_RULING = re.compile(
+    r"^(?:ok(?:ay)?,? |yes,? |no,? )?let'?s (?:not |just |always )?"
+    r"(?:allow|use|keep|drop|store|have|avoid|forbid|name|make)\b"
+    r"|^we (?:also |only |still )?(?:don't|do not|never|always|only) (?!want|know|have|need|see|get|think|care)\w+"
+    r"|^(?:no,? |it'?s )?better (?:to|that we|not to)\b"
+    r"|^no,? .{3,120}\bshould (?:be|use|stay|go|have|not)\b",
+    re.IGNORECASE,
+)
 _INTENT = re.compile(r"\b(?:was|is|were|are) (?:intentional|deliberate|by design)\b", re.IGNORECASE)
 _OPEN = re.compile(
     r"\b(?:if|should|could|would|might|maybe|whether|once|until|unless|did|do) (?:we|i|you|they)\b", re.IGNORECASE
@@ -149,6 +160,7 @@ _REASON = re.compile(
 _UNDER = re.compile(
     r"^(?:\d+\.? )?(?:decisions?(?: (?:outcome|made|taken))?|what we decided|agreed|decided)$", re.IGNORECASE
 )
+_NO = re.compile(r"^(?:no|yes|ok|okay|and|so|but)\b,? ", re.IGNORECASE)
 _EMPTY_TAIL = re.compile(r"\b(?:with|that|this|it|because|…)[.!]?$", re.IGNORECASE)
 
 
@@ -184,7 +196,10 @@ def _decision(row: Row, sentence: Sentence) -> Found | None:
         score = 3 if person else 2
     elif _UNDER.match(row.heading) and re.match(r"we (?:will|use|do|shall|now|are going)\b|use ", text, re.IGNORECASE):
         score = 3
-    elif person and (_WANT.match(text) or _INTENT.search(text)) and _ANCHOR.search(text):
+    elif person and (
+        (_RULING.match(text) and len(text.split()) >= 6 and _ANCHOR.search(text[1:]))
+        or ((_WANT.match(text) or _INTENT.search(text)) and _ANCHOR.search(text))
+    ):
         score = 2
     else:
         return None
@@ -200,6 +215,7 @@ def _decision(row: Row, sentence: Sentence) -> Found | None:
     if because and because.start() >= 9:
         statement, detail = body[: because.start()], body[because.end() :]
         detail = "" if "see below" in detail else detail
+    statement = _NO.sub("", statement) if person else statement
     if _EMPTY_TAIL.search(statement):
         return None
     return _found("decisions", statement, detail, sentence, score + bool(detail) + person, row)
@@ -212,7 +228,7 @@ def _fact(row: Row, sentence: Sentence) -> Found | None:
         return None
     learned = _LEARNED.match(text) or _NOTE.match(text)
     statement = learned["rest"] if learned else text
-    if learned or _CAUSE.search(text):
+    if learned or (has(low, _CAUSES) and _CAUSE.search(text)):
         score = 4
     elif (
         (has(low, _LIMITS) and _SYSTEM.search(text))
