@@ -6,6 +6,7 @@ The texts are looked up by name and imported when they are printed, so that one 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -59,4 +60,5 @@ def _plain(value: Any) -> Any:
 def errors_of(value: Any) -> list[ErrorInfo]:
     """The failures that a report carries; a demo carries those of its run."""
     report = getattr(value, "applied", value)
-    return list(getattr(report, "errors", None) or getattr(value, "errors", ()))
+    errors: Sequence[ErrorInfo] = getattr(value if isinstance(report, bool) else report, "errors", ())
+    return list(errors)

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,9 @@ def demo(
     made = make_demo_home(into)
     if isinstance(made, Err):
         return made
-    inside = Workspace(Paths(made.value), workspace.loaded, workspace.environment, workspace.cwd)
+    config = replace(workspace.config, file_roots=(str(made.value),), digest_enabled=True)
+    loaded = replace(workspace.loaded, config=config)
+    inside = Workspace(Paths(made.value), loaded, workspace.environment, workspace.cwd)
     dry = harvest(inside, HarvestRequest(provider="offline"))
     if isinstance(dry, Err):
         return dry
@@ -70,7 +72,7 @@ def demo(
 
 
 def make_demo_home(into: str = "") -> Result[Path]:
-    """Copy the sample home to a new folder. Conversations and source files get the times that a real home has."""
+    """Copy the sample home to a new folder; `{home}` in its texts becomes that folder."""
     shipped = shipped_root() / "assets" / "demo"
     try:
         if into:
@@ -79,10 +81,11 @@ def make_demo_home(into: str = "") -> Result[Path]:
                 return fail("occupied", "the folder for the demo exists already", home, "name one that does not")
         else:
             home = Path(tempfile.mkdtemp(prefix="knowledge-demo-")) / "home"
+        home = Path(os.path.realpath(home))
         shutil.copytree(shipped, home)
-        for number, path in enumerate(sorted((home / "conversations").iterdir())):
-            moment = path.stat().st_mtime - 86_400 * (20 - number)
-            os.utime(path, (moment, moment))
+        for path in (home / "conversations").iterdir():
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace("{home}", home.as_posix()), encoding="utf-8")
     except (OSError, shutil.Error) as error:
         return fail("demo-failed", f"the demo's home could not be made: {error}", shipped)
     return Ok(home)
