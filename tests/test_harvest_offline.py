@@ -219,6 +219,12 @@ def test_commands_that_failed_or_whose_end_is_unknown_are_none(after: tuple[str,
     assert harvest(("user", "how?"), ("assistant", COMMANDS), after)["playbooks"] == []
 
 
+def test_a_playbook_is_named_after_its_commands_where_nothing_announces_them() -> None:
+    text = COMMANDS.replace("To publish the docs:", "The server is slow today.")
+    (row,) = only("playbooks", ("user", "how?"), ("assistant", text), ("user", "That worked."))
+    assert row["name"] == "make html, rsync"
+
+
 # --- files
 
 

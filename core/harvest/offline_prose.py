@@ -66,12 +66,19 @@ class Code:
     turn: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: `text` without markup, `quote` as it stands in the source (one line, the longest part)."""
+    """One sentence of a row: `text` without markup, `start` and `end` in the row's text."""
 
     text: str
-    quote: str
+    row: Row
+    start: int
+    end: int
+
+    @property
+    def quote(self) -> str:
+        """The sentence as it stands in the source; of a wrapped one the line that holds most of it."""
+        return _longest_line(self.row, self.start, self.end)
 
 
 @dataclass
@@ -100,7 +107,7 @@ def sentences(row: Row, cues: Sequence[str] = ("",)) -> Iterator[Sentence]:
         low = raw.lower() if 8 <= len(raw) <= 500 else ""
         if low and has(low, cues):
             offset = text.index(raw, start)
-            yield Sentence(clean(raw), _longest_line(row, offset, offset + len(raw)))
+            yield Sentence(clean(raw), row, offset, offset + len(raw))
         start = end
 
 
@@ -114,7 +121,7 @@ def has(low: str, cues: Sequence[str]) -> bool:
 
 def whole(row: Row) -> Sentence:
     """The row as one sentence."""
-    return Sentence(clean(row.text), _longest_line(row, 0, len(row.text)))
+    return Sentence(clean(row.text), row, 0, len(row.text))
 
 
 def clean(text: str) -> str:
@@ -191,7 +198,6 @@ def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
         if "``" in line or "~~" in line:
             opening = _FENCE.match(line)
             if opening and "`" not in line[opening.end() :]:
-                above = parts[-1] if parts else above
                 flush()
                 fence, language = opening[1], opening[2].lower()
                 code = []
@@ -232,5 +238,6 @@ def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
             length += len(bare)
             if length > MAX_PARAGRAPH:
                 flush()
-        above, blank = bare, False
+        # Only a heading or a line that ends in a colon announces the code below it.
+        above, blank = bare if bare.endswith(":") else "", False
     flush()
