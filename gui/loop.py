@@ -130,7 +130,7 @@ class FrameLoop:
         import dearpygui.dearpygui as dpg
 
         now = (*dpg.get_mouse_pos(local=False), *(dpg.is_mouse_button_down(button) for button in range(3)))
-        moved, self._mouse = now != self._mouse, now
+        moved, self._mouse = bool(self._mouse) and now != self._mouse, now
         return moved
 
 

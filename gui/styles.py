@@ -97,6 +97,7 @@ PANEL_STYLES: dict[str, tuple[float, ...]] = {
 ROW_COLORS = {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}
 MODAL_COLORS = {"WindowBg": "card", "PopupBg": "card", "Border": "handle"}
 TOAST_COLORS = {"WindowBg": "field", "Border": "handle"}
+GHOST_TEXT = {"Button": CLEAR, "ButtonHovered": CLEAR, "ButtonActive": CLEAR, "Text": "text"}
 UNSCALED = frozenset({"SelectableTextAlign", "ButtonTextAlign", "DisabledAlpha", "Alpha", "WindowTitleAlign"})
 
 
@@ -134,6 +135,7 @@ def spacing(x: float, y: float) -> tuple[Rule, ...]:
 PANEL = (
     Rule("mvAll", PANEL_COLORS, PANEL_STYLES),
     Rule("mvText", {}, {"FramePadding": (0, 0)}),
+    *(Rule(kind, {"Border": "line"}, {"FrameBorderSize": (1,)}) for kind in ("mvInputText", "mvCombo", "mvInputInt")),
     Rule("mvInputText", {"Text": "hint@70", "FrameBg": "panel"}, {}, enabled=False),
 )
 
@@ -143,8 +145,9 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
         Rule("mvChildWindow", {"ChildBg": "window", "Border": CLEAR}, {"WindowPadding": (0, 0), "ChildRounding": (0,)}),
     ),
     "card": box("card", "line", (12, 9)),
-    "pane": box("panel", "line", (12, 9)),
-    "bar": box("window", CLEAR, (14, 8), 0),
+    "pane": box("panel", "line", (12, 10)),
+    "bar": box("window", CLEAR, (14, 10), 0),
+    "gutter": box(CLEAR, CLEAR, (8, 0), 0),
     "well": box("window", "line", (10, 8)),
     "clear": box(CLEAR, CLEAR, (0, 0), 0),
     "banner": box("failed@12", "failed@45", (12, 9)),
@@ -154,10 +157,10 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "toast": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 8)}),),
     "window-body": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
     "primary": button("primary", "primary-hover", "primary-pressed", "on-primary"),
-    "secondary": button("field", "hover", "pressed", "text"),
+    "secondary": button("field", "hover", "pressed", "text", "line"),
     "danger": button("failed@16", "failed@28", "failed@40", "failed", "failed@45"),
     "ghost": button(CLEAR, "hover", "pressed", "muted"),
-    "ghost-text": button(CLEAR, CLEAR, CLEAR, "text"),
+    "ghost-text": (Rule("mvButton", GHOST_TEXT, {"FramePadding": (0, 6)}),),
     "link": button(CLEAR, "accent@14", "accent@24", "accent"),
     "splitter": button(CLEAR, "accent@50", "accent", "hint", rounding=2),
     "row": (Rule("mvSelectable", {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}),),
@@ -174,7 +177,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "copy": (
         Rule(
             "mvInputText",
-            {"FrameBg": CLEAR, "FrameBgHovered": "hover@40", "FrameBgActive": "hover@60"},
+            {"Border": CLEAR, "FrameBg": CLEAR, "FrameBgHovered": "hover@40", "FrameBgActive": "hover@60"},
             {"FramePadding": (0, 2), "FrameRounding": (4,)},
         ),
     ),
@@ -183,7 +186,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "bare-table": (Rule("mvTable", {}, {"CellPadding": (0, 0)}),),
     "no-gap": spacing(0, 0),
     "gap": spacing(8, 8),
-    "tight": spacing(8, 2),
+    "tight": spacing(8, 3),
     "chips": spacing(6, 6),
     "loose": spacing(8, 12),
 }

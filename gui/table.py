@@ -7,35 +7,15 @@ tall as everything above and below; sorting and filtering exchange a list of ind
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
+from gui.columns import Cell, Column, moved_to
 from gui.theme import Look
 
-Cell = str | tuple[str, str]
 OVERSCAN = 6  # rows kept ready above and below what is seen
 FIRST_POOL = 40
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column. `width` in unscaled pixels, 0 shares what is left by `weight`.
-
-    `chars` > 0 sets text to the right, in so many letters of the mono font. `color` is for cells that bring none.
-    """
-
-    key: str
-    title: str
-    width: float = 0
-    weight: float = 1.0
-    role: str = "text"
-    chars: int = 0
-    color: str = "text"
-    sortable: bool = True
-    descending_first: bool = False
-    sorted_first: bool = False
 
 
 class BigTable:
@@ -63,7 +43,8 @@ class BigTable:
         self._on_sort = on_sort
         self.rows: Sequence[int] = ()
         self.selected: int | None = None  # an index of the caller's data
-        self.sort: tuple[str, bool] | None = None
+        first = next((column for column in self.columns if column.sorted_first), None)
+        self.sort: tuple[str, bool] | None = (first.key, first.descending_first) if first else None
         self.first = 0  # position of the first row of the pool in `rows`
         self.pitch = 28.0
         self.item = self.holder = 0
@@ -95,6 +76,7 @@ class BigTable:
                 sort_tristate=True,
                 borders_innerH=True,
                 borders_innerV=True,
+                pad_outerX=True,
                 policy=dpg.mvTable_SizingStretchProp,
                 no_saved_settings=True,
                 callback=self._sorted,
@@ -179,19 +161,14 @@ class BigTable:
 
     def press(self, key: str) -> bool:
         """Move the selection: Up, Down, Page up, Page down, Home, End; Enter opens. True when the key was used."""
-        count = len(self.rows)
         if key == "Enter" and self.selected is not None:
             self._tell("open", self.selected)
             return True
         page = max(1, self.visible_rows() - 1)
-        steps = {"Up": -1, "Down": 1, "Page up": -page, "Page down": page, "Home": -count, "End": count}
-        if key not in steps or not count:
+        target = moved_to(key, self.position(self.selected), len(self.rows), page)
+        if target is None:
             return False
-        now = self.position(self.selected)
-        target = (0 if steps[key] >= 0 and key != "End" else count - 1) if now is None else now + steps[key]
-        if now is None and key in ("Home", "Up", "Page up"):
-            target = 0
-        self._choose(self.rows[max(0, min(count - 1, target))])
+        self._choose(self.rows[target])
         return True
 
     def visible_rows(self) -> int:
@@ -221,7 +198,10 @@ class BigTable:
         self.refresh()
         return True
 
-    def _fit(self, _width: float, height: float) -> None:
+    def _fit(self, width: float, height: float) -> None:
+        for item, column in self._column_items.items():
+            if column.least:
+                dpg.configure_item(item, show=width >= self._look.px(column.least))
         self._tall = height
         self._scroll = -1.0
 
@@ -271,8 +251,7 @@ class BigTable:
         shown = self._shown[slot]
         for number, column in enumerate(self.columns):
             cell = self.cell(index, number)
-            words, color = (cell, column.color) if isinstance(cell, str) else cell
-            words = words.rjust(column.chars) if column.chars else words
+            words, color = column.shown(cell)
             before = shown[number]
             if before == (words, color):
                 continue
@@ -352,6 +331,9 @@ class BigTable:
 
     def _sort(self, specs: Any) -> None:
         column = self._column_items.get(specs[0][0]) if specs else None
-        self.sort = (column.key, specs[0][1] < 0) if column else None
+        sort = (column.key, specs[0][1] < 0) if column else None
+        if sort == self.sort:  # the first frame tells the order that is there already
+            return
+        self.sort = sort
         if self._on_sort is not None:
             self._on_sort(*(self.sort or ("", False)))

@@ -9,7 +9,7 @@ import dearpygui.dearpygui as dpg
 from gui.icons import icon as icon_of
 from gui.theme import Look
 from gui.widgets import Button, text
-from gui.widgets_layout import space, spread
+from gui.widgets_layout import lowered, space, spread
 
 
 class Dialog:
@@ -59,7 +59,7 @@ class Dialog:
         self.body = int(dpg.add_group(parent=outer))
         space(look, outer, 2)
         left, right = spread(look, outer)
-        self._note = text(look, left, "", "mono", "muted")
+        self._note = text(look, lowered(look, left, 7), "", "mono", "muted")
         self.cancel_button = Button(look, right, "Cancel  Esc", self.cancel)
         self.confirm_button = Button(look, right, f"{confirm}  Enter", self.confirm, kind=kind)
         look.every_tick(self.tick)

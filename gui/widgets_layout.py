@@ -54,9 +54,35 @@ def lowered(look: Look, parent: int, by: float) -> int:
     return look.theme(int(dpg.add_group(horizontal=True, parent=column)), "gap")
 
 
+def gap(look: Look, parent: int, width: float) -> int:
+    """Empty room between two parts of a row."""
+    return look.size(int(dpg.add_spacer(parent=parent)), width=width)
+
+
 def space(look: Look, parent: int, height: float) -> int:
     """An empty line of a given height (the distance between items comes on top of it)."""
     return look.size(int(dpg.add_spacer(parent=parent)), height=height)
+
+
+def box(
+    look: Look, parent: int, style: str = "pane", *, width: float = -1, height: float = -1, scroll: bool = False
+) -> int:
+    """A child window in a style of `gui/styles.py` (`pane`, `card`, `bar`, `well`, `clear`) with that style's padding.
+
+    It fills what is left, unless given lengths; `height` 0 fits the content.
+    """
+    item = int(
+        dpg.add_child_window(
+            parent=parent,
+            border=style not in ("clear", "bar", "root", "gutter"),
+            always_use_window_padding=True,
+            auto_resize_y=height == 0,
+            no_scrollbar=not scroll,
+            no_scroll_with_mouse=not scroll,
+        )
+    )
+    look.theme(item, style)
+    return look.size(item, width=width, **({"height": height} if height else {}))
 
 
 @dataclass(frozen=True)
@@ -68,12 +94,17 @@ class Card:
     aside: int
 
 
-def card(look: Look, parent: int, title: str = "", aside: str = "", height: float = 0, kind: str = "card") -> Card:
-    """A framed part with a title; `height` 0 fits the content, -1 takes what is left."""
-    item = int(dpg.add_child_window(parent=parent, border=True, width=-1, auto_resize_y=height == 0, no_scrollbar=True))
-    look.theme(item, kind)
-    if height:
-        look.size(item, height=height)
+def card(
+    look: Look,
+    parent: int,
+    title: str = "",
+    aside: str = "",
+    height: float = 0,
+    kind: str = "card",
+    scroll: bool = False,
+) -> Card:
+    """A framed part with a title; `height` 0 fits the content, -1 takes what is left; `scroll`: long content moves."""
+    item = box(look, parent, kind, height=height, scroll=scroll)
     if not title:
         return Card(item, 0, 0)
     left, right = spread(look, item, lower=1)

@@ -11,7 +11,7 @@ from core.base.result import ErrorInfo
 from gui.icons import icon as icon_of
 from gui.theme import Look
 from gui.widgets import Button, text
-from gui.widgets_layout import spread
+from gui.widgets_layout import lowered, spread
 
 TOAST_SECONDS = 5.0
 
@@ -86,8 +86,9 @@ class Banner:
         self.item = int(dpg.add_child_window(parent=parent, width=-1, auto_resize_y=True, border=True, show=False))
         look.theme(self.item, kind)
         left, right = spread(look, self.item)
-        text(look, left, icon_of(icon), "text", color)
-        self._words = text(look, left, "", wrap=True)
+        words = lowered(look, left, 6)
+        text(look, words, icon_of(icon), "text", color)
+        self._words = text(look, words, "", wrap=True)
         self._button = Button(look, right, "", self._act, kind="link")
         self._close = Button(look, right, "", self.hide, icon="x", kind="ghost", tip="Close this message")
         self.shown: ErrorInfo | None = None
@@ -137,8 +138,9 @@ class Toast:
         look.bind(self.item, "toast")
         body = int(dpg.add_child_window(parent=self.item, border=False, auto_resize_x=True, auto_resize_y=True))
         row = int(dpg.add_group(horizontal=True, parent=look.theme(body, "window-body")))
-        self._icon = text(look, row, "")
-        self._words = text(look, row, "")
+        words = lowered(look, row, 6)
+        self._icon = text(look, words, "")
+        self._words = text(look, words, "")
         self._button = Button(look, row, "", self._act, kind="link")
         look.every_tick(self.tick)
 

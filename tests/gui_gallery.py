@@ -50,30 +50,30 @@ def main_page(desk: Desk) -> dict[str, Any]:
     """Header, rail, table, inspector, status line: as the panel will be."""
     import dearpygui.dearpygui as dpg
 
+    from gui.columns import Column
     from gui.icons import icon
-    from gui.table import BigTable, Column
+    from gui.table import BigTable
     from gui.widgets import Button, CopyText, Toggle, copy_button, field, heading, section, status_icon, text
     from gui.widgets_charts import Bars, Legend, Part, Progress, SegmentBar
-    from gui.widgets_layout import ChipRow, Columns, Pane, card, lowered, spread, trailing_row
+    from gui.widgets_layout import ChipRow, Columns, Pane, box, card, gap, lowered, spread, trailing_row
 
     look, nothing = desk.look, lambda *_: None
-    root = dpg.add_child_window(parent=desk.page, border=False, no_scrollbar=True)
-    look.theme(root, "root")
-    bar = dpg.add_child_window(parent=root, border=False, no_scrollbar=True)
-    look.theme(look.size(bar, height=48), "bar")
+    root = box(look, desk.page, "root")
+    bar = box(look, root, "bar", height=48)
     left, right = spread(look, bar)
     title = lowered(look, left, 4)
     text(look, title, icon("library"), "heading", "accent")
     text(look, title, "Knowledge", "heading")
     text(look, lowered(look, left, 8), "~/.manual_slop", "mono", "hint")
+    gap(look, left, 16)
     field(look, left, placeholder=f"{icon('search')}  Search all knowledge        Ctrl+K", width=330)
+    gap(look, left, 16)
     Toggle(look, left, "Digest in prompt", nothing, on=True, tip="Put the digest before every prompt", shortcut="D")
     Button(look, right, "", nothing, icon="refresh-cw", kind="ghost", tip="Look again", shortcut="F5")
     Button(look, right, "", nothing, icon="power", kind="ghost", tip="Turn off")
     Button(look, right, "Harvest…", nothing, icon="wheat", kind="primary", shortcut="Ctrl+H")
-    middle = dpg.add_child_window(parent=root, border=False, no_scrollbar=True)
-    look.theme(middle, "clear")
-    look.follow(root, lambda _w, h: dpg.configure_item(middle, height=int(h) - look.px(48 + 44)))
+    middle = box(look, root, "gutter")
+    look.follow(root, lambda _w, h: dpg.configure_item(middle, height=int(h) - look.px(48 + 48 + 16)))
     columns = Columns(look, middle, [Pane("rail", 246), Pane("work", 0, 300), Pane("inspector", 352)])
     rail, work, inspector = (pane.item for pane in columns.panes)
 
@@ -95,8 +95,7 @@ def main_page(desk: Desk) -> dict[str, Any]:
     days = card(look, rail, "Harvests", "last 14 days", height=-1)
     Bars(look, days.item, days.item).set([2, 1, 4, 7, 3, 1, 1, 5, 9, 4, 2, 6, 11, 3], "3 harvests today")
 
-    pane = dpg.add_child_window(parent=work, border=True, no_scrollbar=True)
-    look.theme(pane, "pane")
+    pane = box(look, work)
     chips = ChipRow(look, pane, pane)
     for name, color, count in (
         ("All", "muted", COUNT), ("Harvested", "harvested", 89938), ("Failed", "failed", 4062),
@@ -105,17 +104,18 @@ def main_page(desk: Desk) -> dict[str, Any]:
         chips.add(name, color, nothing).set_count(count)
     chips.chips[0].set_on(True)
     spec = [
-        Column("status", "", 24, sortable=False), Column("file", "File", 0, 1.6), Column("folder", "Folder", 0, 1.0),
-        Column("category", "Category", 88), Column("notes", "Notes", 58, role="mono", chars=6),
-        Column("size", "Size", 62, role="mono", chars=7), Column("age", "Age", 44, role="mono", chars=5),
+        Column("status", "", 24, sortable=False), Column("file", "File", 0, 1.6),
+        Column("folder", "Folder", 0, least=520),
+        Column("category", "Category", 88), Column("notes", "Notes", 58, role="mono", chars=6, least=460),
+        Column("size", "Size", 62, role="mono", chars=7, least=340),
+        Column("age", "Age", 54, role="mono", chars=6, least=400),
     ]  # fmt: skip
     table = BigTable(look, spec, cell)
     table.build(pane)
     table.set_rows(range(COUNT))
     table.select(0)
 
-    side = dpg.add_child_window(parent=inspector, border=True, no_scrollbar=True)
-    look.theme(side, "pane")
+    side = box(look, inspector)
     heading(look, side, "retry_policy.md", "circle-check", "harvested")
     CopyText(look, side, "src/net/retry_policy.md")
     row = dpg.add_group(horizontal=True, parent=side)
@@ -126,7 +126,7 @@ def main_page(desk: Desk) -> dict[str, Any]:
     Button(look, row, "Harvest again", nothing, icon="wheat")
     copy_button(look, row, lambda: "x")
     section(look, side, "Notes", "4")
-    notes = card(look, side, height=250, kind="card")
+    notes = card(look, side, height=250, scroll=True)
     for words in (
         "Retry only idempotent requests; POST is retried only with an Idempotency-Key.",
         "429 の Retry-After は秒でも日付でも来る → 両方を解釈する。⚠️",
@@ -135,8 +135,7 @@ def main_page(desk: Desk) -> dict[str, Any]:
         look.theme(text(look, notes.item, words, wrap=True), "")
         text(look, notes.item, "decisions · L4–6", "small", "hint")
     section(look, side, "Source", "27 lines · sha 9f3c1a…")
-    well = dpg.add_child_window(parent=side, border=True)
-    look.theme(well, "well")
+    well = look.theme(dpg.add_group(parent=box(look, side, "well", scroll=True)), "tight")
     for line in (
         "# Retry policy",
         "",
@@ -146,8 +145,7 @@ def main_page(desk: Desk) -> dict[str, Any]:
     ):
         text(look, well, line, "mono", "accent" if line.startswith("#") else "muted")
 
-    foot = dpg.add_child_window(parent=root, border=False, no_scrollbar=True)
-    look.theme(foot, "bar")
+    foot = box(look, root, "bar")
     left, right = spread(look, foot)
     Button(look, left, "Cancel", nothing, icon="x")
     progress = Progress(look, lowered(look, left, 10))
@@ -165,11 +163,11 @@ def parts_page(desk: Desk) -> dict[str, Any]:
     from gui.icons import ICONS
     from gui.widgets import Button, Toggle, field, heading, hint, section, text
     from gui.widgets_charts import Progress
-    from gui.widgets_layout import card
+    from gui.widgets_layout import box, card
     from gui.widgets_messages import Banner, EmptyState, Toast
 
     look, nothing = desk.look, lambda *_: None
-    root = look.theme(dpg.add_child_window(parent=desk.page, border=False), "pane")
+    root = box(look, desk.page)
     heading(look, root, "Settings", "settings")
     row = dpg.add_group(horizontal=True, parent=root)
     for kind, label, icon in (

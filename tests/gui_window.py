@@ -1,8 +1,8 @@
 """One real window for all tests of the panel: frames are pumped here, clicks and keys come from xdotool.
 
-`from gui_window import desk` brings the fixture. Without a display it starts Xvfb itself, and ends it by its process
-id; where Xvfb is not installed the tests are skipped and say so. Dear PyGui allows one window a process, so all test
-files share it; every test gets an empty page and leaves nothing behind.
+`from gui_window import Desk, desk_fixture` brings the fixture `desk`. Without a display it starts Xvfb itself, and
+ends it by its process id; where Xvfb is not installed the tests are skipped and say so. Dear PyGui allows one window a
+process, so all test files share it; every test gets an empty page and leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Desk:
     def __init__(self) -> None:
         import dearpygui.dearpygui as dpg
 
-        from gui.jobs import Jobs
         from gui.display import find_glfw
+        from gui.jobs import Jobs
         from gui.loop import FrameLoop
 
         self.dpg = dpg
@@ -39,6 +39,10 @@ class Desk:
         dpg.create_viewport(title="knowledge tests", width=WIDTH, height=HEIGHT, x_pos=0, y_pos=0, vsync=False)
         dpg.setup_dearpygui()
         self.window = int(dpg.add_window(no_scrollbar=True, no_title_bar=True, no_move=True, no_resize=True))
+        with dpg.theme() as bare, dpg.theme_component(dpg.mvAll):
+            dpg.add_theme_style(dpg.mvStyleVar_WindowPadding, 0, 0)
+            dpg.add_theme_style(dpg.mvStyleVar_WindowBorderSize, 0)
+        dpg.bind_item_theme(self.window, bare)
         dpg.set_primary_window(self.window, True)
         dpg.show_viewport()
         self.jobs = Jobs()
@@ -138,7 +142,7 @@ class Desk:
         self.move(*self.middle(item))
         for _ in range(abs(clicks)):
             self.xdotool("click", "5" if clicks > 0 else "4")
-            self.frames(2)
+            self.frames(1)
         self.frames(3)
 
     def type_text(self, text: str) -> None:
@@ -216,8 +220,8 @@ def open_desk() -> Desk:
     return _open[0]
 
 
-@pytest.fixture
-def desk() -> Iterator[Desk]:
+@pytest.fixture(name="desk")
+def desk_fixture() -> Iterator[Desk]:
     """The window with an empty page."""
     opened = open_desk()
     opened.fresh()

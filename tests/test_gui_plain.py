@@ -1,0 +1,233 @@
+"""The panel's parts that need no window: colours, keys, geometry, jobs, the worker, the fonts' files."""
+
+from __future__ import annotations
+
+import json
+import struct
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.result import Err, Ok, fail
+from gui.display import display_problem
+from gui.geometry import FILE_NAME, Geometry, on_screen, read_geometry, remembered, write_geometry
+from gui.icons import ICONS
+from gui.jobs import Jobs
+from gui.keys import Shortcut, conflicts, find, label_of
+from gui.palette import PALETTES, STATUS_ICONS, contrast
+from gui.styles import STYLES, rules_of
+from gui.worker import Job, Worker
+
+FONTS = Path(__file__).resolve().parents[1] / "assets" / "fonts"
+
+
+@pytest.mark.parametrize("theme", sorted(PALETTES))
+def test_statuses_can_be_read_on_a_card_in_both_themes(theme: str) -> None:
+    palette = PALETTES[theme]
+    card = palette.rgba("card")
+    for status in STATUS_ICONS:
+        assert contrast(palette.rgba(status), card) >= 6, status
+    for number in range(len(palette.ramp)):
+        assert contrast(palette.rgba(f"ramp:{number}"), card) >= 4.5, number
+    assert contrast(palette.rgba("hint"), card) >= 4.5
+    assert contrast(palette.rgba("on-primary"), palette.rgba("primary")) >= 4.5
+    assert contrast((0, 0, 0, 255), (255, 255, 255, 255)) == pytest.approx(21)
+
+
+def test_both_themes_name_the_same_colours_and_every_style_uses_known_ones() -> None:
+    dark, light = PALETTES["dark"], PALETTES["light"]
+    assert set(dark.colors) == set(light.colors) and len(dark.ramp) == len(light.ramp)
+    for name in [*STYLES, "chip:failed", "chip-on:failed", "text:accent", "copy:hint"]:
+        for rule in rules_of(name):
+            for color in rule.colors.values():
+                assert len(light.rgba(color)) == 4
+    assert dark.rgba("failed@50")[3] == 128
+
+
+def characters_of(path: Path) -> set[int]:
+    """Code points of a TrueType file, from the table of format 12."""
+    data = path.read_bytes()
+    tables = struct.unpack_from(">H", data, 4)[0]
+    entries = (struct.unpack_from(">4sLLL", data, 12 + 16 * number) for number in range(tables))
+    start = next(offset for tag, _, offset, _ in entries if tag == b"cmap")
+    found: set[int] = set()
+    for number in range(struct.unpack_from(">H", data, start + 2)[0]):
+        at = start + struct.unpack_from(">HHL", data, start + 4 + 8 * number)[2]
+        if struct.unpack_from(">H", data, at)[0] == 12:
+            for group in range(struct.unpack_from(">L", data, at + 12)[0]):
+                first, last, _ = struct.unpack_from(">LLL", data, at + 16 + 12 * group)
+                found.update(range(first, last + 1))
+    return found
+
+
+@pytest.mark.parametrize("name", ["text.ttf", "heading.ttf", "mono.ttf"])
+def test_no_script_of_a_person_turns_into_empty_squares(name: str) -> None:
+    has = characters_of(FONTS / name)
+    for text in (
+        "Größe œ ſ",
+        "Привет Ђ",
+        "Ελληνικά",
+        "設計メモ、会議です",
+        "한국어 노트",
+        "简体中文",
+        "→≈…±½■",
+        "🔥⚠🎉👍",
+    ):
+        assert not {letter for letter in text if ord(letter) not in has}, text
+    assert {0x200D, 0xFE0F, 0x1F3FD} <= has  # joiners and skin tones show nothing instead of a square
+    assert not {key for key, letter in ICONS.items() if ord(letter) not in has}
+
+
+def test_fonts_stay_small_and_bring_their_licences() -> None:
+    assert sum(path.stat().st_size for path in FONTS.glob("*.ttf")) < 13_000_000
+    assert "Open Font License" in (FONTS / "OFL.txt").read_text() and (FONTS / "LICENSE-Lucide.txt").exists()
+
+
+def test_one_failing_call_does_not_drop_the_next_and_becomes_a_sentence() -> None:
+    heard: list[str] = []
+    jobs = Jobs(on_error=lambda error: heard.append(error.message))
+    done: list[int] = []
+    jobs.post(lambda: 1 / 0)
+    jobs.post(done.append, 1)
+    assert jobs.run() == 2 and done == [1]
+    assert len(heard) == 1 and "ZeroDivisionError" in heard[0]
+    jobs.on_error = lambda error: 1 / 0  # a broken error line must not end the program either
+    jobs.post(lambda: 1 / 0)
+    assert jobs.run() == 1 and len(jobs.errors) == 3
+
+
+def test_a_call_that_posts_itself_again_does_not_hold_the_frame() -> None:
+    jobs = Jobs()
+
+    def again() -> None:
+        jobs.post(again)
+
+    jobs.post(again)
+    assert jobs.run() == 1 and jobs.waiting()
+
+
+def drained(worker: Worker, count: int) -> None:
+    """Hand out results until `count` came, ten seconds at most."""
+    end = time.monotonic() + 10
+    while count > 0 and time.monotonic() < end:
+        count -= worker.drain()
+        time.sleep(0.002)
+
+
+def test_the_worker_answers_in_order_with_progress_and_errors_as_values() -> None:
+    woken = threading.Event()
+    worker = Worker(wake=woken.set)
+    news: list[Any] = []
+
+    def work(job: Job) -> int:
+        job.report("half")
+        return 7
+
+    def broken(_job: Job) -> None:
+        raise OSError("disk full")
+
+    worker.submit("first", work, news.append, news.append)
+    worker.submit("second", broken, news.append)
+    worker.submit("third", lambda _job: fail("no", "Not now"), news.append)
+    drained(worker, 4)
+    assert news[:2] == ["half", Ok(7)] and woken.is_set() and not worker.open_jobs
+    assert isinstance(news[2], Err) and "disk full" in news[2].error.message
+    assert news[3] == fail("no", "Not now")
+    assert worker.dispose()
+
+
+def test_cancel_stops_a_running_job_and_spares_a_waiting_one() -> None:
+    worker = Worker()
+    begun, results = threading.Event(), []
+
+    def long(job: Job) -> str:
+        begun.set()
+        while not job.cancelled:
+            time.sleep(0.001)
+        return "stopped after a step"
+
+    first = worker.submit("long", long, results.append)
+    second = worker.submit("never", lambda _job: "ran", results.append)
+    assert begun.wait(10)
+    second.cancel()
+    first.cancel()
+    drained(worker, 2)
+    assert results[0] == Ok("stopped after a step")
+    assert isinstance(results[1], Err) and results[1].error.code == "cancelled"
+    assert worker.dispose()
+    late: list[Any] = []
+    worker.submit("late", lambda _job: "ran", late.append)
+    worker.drain()
+    assert late[0].error.code == "panel-closed"
+
+
+KEYS = [
+    Shortcut("K", "search", "Search", ("Ctrl",)),
+    Shortcut("D", "digest", "Digest in prompt"),
+    Shortcut("Z", "undo", "Undo", ("Ctrl",)),
+    Shortcut("F5", "refresh", "Look again"),
+]
+
+
+def test_plain_letters_belong_to_the_text_while_somebody_types() -> None:
+    ctrl = frozenset({"Ctrl"})
+    found = find(KEYS, "D")
+    assert found is not None and found.command == "digest"
+    assert find(KEYS, "D", typing=True) is None
+    assert find(KEYS, "Z", ctrl, typing=True) is None  # the field undoes its own letters
+    assert find(KEYS, "K", ctrl, typing=True) == KEYS[0] and find(KEYS, "F5", typing=True) == KEYS[3]
+    assert find(KEYS, "K") is None and label_of(KEYS, "search") == "Ctrl+K"
+
+
+def test_two_commands_on_one_key_are_noticed() -> None:
+    assert conflicts(KEYS) == []
+    assert "both search and open" in conflicts([*KEYS, Shortcut("K", "open", "", ("Ctrl",))])[0]
+    assert "no key named Foo" in conflicts([Shortcut("Foo", "x", "")])[0]
+
+
+def test_the_window_comes_back_where_it_was(tmp_path: Path) -> None:
+    kept = Geometry(10, 20, 1000, 700, False, 1.5, {"rail": 246.0}, {"theme": "light"})
+    assert isinstance(write_geometry(kept, tmp_path / "new"), Ok)
+    assert read_geometry(tmp_path / "new") == (kept, "")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [FILE_NAME]
+    big = remembered(kept, Geometry(0, 0, 1920, 1080, True, 2.0, {"rail": 300.0}, {}))
+    assert (big.x, big.width, big.maximized, big.layout) == (10, 1000, True, {"rail": 300.0})
+
+
+@pytest.mark.parametrize("torn", ["", "{", "[]", '"x"', '{"x": "a", "width": -4, "height": true, "layout": 3}', "\x00"])
+def test_a_torn_memory_of_the_window_never_stops_the_panel(tmp_path: Path, torn: str) -> None:
+    (tmp_path / FILE_NAME).write_text(torn)
+    assert read_geometry(tmp_path)[0] == Geometry()
+
+
+def test_good_values_beside_bad_ones_are_kept(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(json.dumps({"x": 5, "width": "wide", "layout": {"a": 1, "b": "x", "c": True}}))
+    geometry, problem = read_geometry(tmp_path)
+    assert (geometry.x, geometry.width, geometry.layout, problem) == (5, 1280, {"a": 1}, "")
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = write_geometry(Geometry(), tmp_path / "file")
+    assert isinstance(result, Err) and result.error.code == "state-not-written"
+
+
+def test_a_window_on_a_screen_that_is_gone_comes_into_sight() -> None:
+    screen = (0, 0, 1440, 900)
+    assert on_screen(Geometry(100, 50, 1000, 700), [screen]) == Geometry(100, 50, 1000, 700)
+    back = on_screen(Geometry(5000, 50, 1000, 700), [screen])
+    assert (back.x, back.y) == (220, 100)
+    small = on_screen(Geometry(100, 50, 3000, 2000), [screen])
+    assert (small.x, small.y, small.width, small.height) == (0, 0, 1440, 900)
+    second = Geometry(2000, 30, 800, 600)
+    assert on_screen(second, [screen, (1440, 0, 1920, 1080)]) == second
+
+
+def test_without_a_display_there_is_a_sentence_instead_of_an_abort() -> None:
+    missing = display_problem({})
+    assert missing is not None and missing.code == "no-display" and "DISPLAY" in str(missing)
+    silent = display_problem({"DISPLAY": ":987"})
+    assert silent is not None and silent.code == "no-display"

@@ -1,0 +1,152 @@
+"""The big table in a real window, with real clicks, wheel and keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+
+from gui.columns import Column, moved_to
+
+COUNT = 100_000
+
+
+def build(desk: Desk, **listeners: Any) -> Any:
+    """A table of 100,000 rows."""
+    from gui.table import BigTable
+
+    columns = [
+        Column("status", "", 24, sortable=False),
+        Column("name", "Name"),
+        Column("size", "Size", 80, role="mono", chars=7, descending_first=True),
+    ]
+
+    def cell(row: int, column: int) -> Any:
+        return (("✓", "harvested"), f"row {row}", str(row))[column]
+
+    table = BigTable(desk.look, columns, cell, **listeners)
+    table.build(desk.page)
+    table.set_rows(range(COUNT))
+    desk.frames(5)
+    return table
+
+
+def seen(desk: Desk, table: Any) -> list[str]:
+    """Names of the rows of the pool that are drawn, from the top."""
+    dpg = desk.dpg
+    texts = [texts[1] for row, _, texts in table._pool if dpg.is_item_shown(row)]
+    drawn = [text for text in texts if dpg.is_item_visible(text)]
+    drawn.sort(key=lambda text: dpg.get_item_rect_min(text)[1])
+    return [dpg.get_value(text) for text in drawn]
+
+
+def test_the_keys_move_within_the_rows() -> None:
+    assert moved_to("Down", None, 9, 4) == 0 and moved_to("End", None, 9, 4) == 8
+    assert moved_to("Up", 0, 9, 4) == 0 and moved_to("Page down", 6, 9, 4) == 8 and moved_to("Home", 6, 9, 4) == 0
+    assert moved_to("Down", 0, 0, 4) is None and moved_to("X", 1, 9, 4) is None
+
+
+def test_a_name_with_line_breaks_keeps_its_row_as_tall_as_the_others() -> None:
+    assert Column("a", "A").shown("one\ntwo") == ("one two", "text")
+    assert Column("a", "A", chars=5).shown(("7", "hint")) == ("    7", "hint")
+
+
+def test_all_rows_can_be_reached_and_no_item_is_made_on_the_way(desk: Desk) -> None:
+    """Without the pool a ledger of 100,000 rows takes seconds and hundreds of megabytes."""
+    table = build(desk)
+    assert seen(desk, table)[0] == "row 0" and table.pitch == 28
+    before = desk.items()
+    for target in (50_000, COUNT - 1, 3):
+        table.select(target)
+        desk.frames(5)
+        shown = seen(desk, table)
+        assert f"row {target}" in shown
+        numbers = [int(name.split()[1]) for name in shown]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))  # no gap, no row twice
+    table.set_rows(range(COUNT - 1, -1, -1))
+    desk.frames(4)
+    assert seen(desk, table)[0] == f"row {COUNT - 1}"
+    table.set_rows([])
+    desk.frames(4)
+    assert seen(desk, table) == []
+    table.set_rows([5, 7])
+    desk.frames(4)
+    assert seen(desk, table) == ["row 5", "row 7"]
+    assert desk.items() == before
+
+
+def test_the_wheel_scrolls_and_the_rows_follow(desk: Desk) -> None:
+    table = build(desk)
+    desk.wheel(table._pool[8][2][1], 20)
+    shown = seen(desk, table)
+    first = int(shown[0].split()[1])
+    assert first > 40  # further than the pool is long
+    top = round(desk.dpg.get_y_scroll(table.item) / table.pitch)
+    assert abs(first - top) <= 1  # the spacers keep every row where the scroll bar says that it is
+
+
+def test_a_click_selects_the_row_under_the_mouse_also_after_scrolling(desk: Desk) -> None:
+    heard: list[tuple[str, int]] = []
+    table = build(
+        desk,
+        on_select=lambda row: heard.append(("select", row)),
+        on_open=lambda row: heard.append(("open", row)),
+        on_context=lambda row: heard.append(("context", row)),
+    )
+    table.select(70_000)
+    desk.frames(5)
+    slot = next(texts for _, _, texts in table._pool if desk.dpg.get_value(texts[1]) == "row 69990")
+    desk.click(slot[1])
+    assert heard == [("select", 69_990)] and table.selected == 69_990
+    desk.click(slot[1], button=3)
+    assert heard[-1] == ("context", 69_990)
+    desk.click(slot[1], times=2)
+    assert heard[-1] == ("open", 69_990) or ("open", 69_990) in heard
+    assert table.press("Down") and table.selected == 69_991
+    assert table.press("Enter") and heard[-1] == ("open", 69_991)
+    assert table.press("End") and table.selected == COUNT - 1
+    desk.frames(4)
+    assert f"row {COUNT - 1}" in seen(desk, table)
+    assert not table.press("A")
+
+
+def test_a_click_on_a_header_asks_for_another_order(desk: Desk) -> None:
+    asked: list[tuple[str, bool]] = []
+    table = build(desk, on_sort=lambda key, descending: asked.append((key, descending)))
+    right = desk.middle(table._pool[0][2][2])
+    desk.click_at(right[0] - 20, right[1] - 28)
+    assert asked == [("size", True)]
+    desk.click_at(right[0] - 20, right[1] - 28)
+    assert asked[-1] == ("size", False) and table.sort == ("size", False)
+
+
+def test_a_refresh_touches_only_what_changed(desk: Desk) -> None:
+    table = build(desk)
+    names = {row: f"row {row}" for row in range(COUNT)}
+    table.cell = lambda row, column: ("✓", "harvested") if column == 0 else names[row] if column == 1 else str(row)
+    names[3] = "renamed"
+    calls: list[str] = []
+    dpg = desk.dpg
+    original, dpg.set_value = dpg.set_value, lambda item, value: (calls.append(value), original(item, value))
+    try:
+        table.refresh()
+    finally:
+        dpg.set_value = original
+    desk.frames(3)
+    assert calls == ["renamed"] and seen(desk, table)[3] == "renamed"
+
+
+def test_theme_and_scale_change_without_new_rows(desk: Desk, tmp_path: Path) -> None:
+    from gui.palette import LIGHT
+
+    table = build(desk)
+    rows = len(table._pool)
+    desk.look.change(LIGHT, 1.5)
+    desk.frames(6)
+    assert table.pitch == 42 and seen(desk, table)[0] == "row 0"
+    assert len(table._pool) <= max(rows, 40)
+    table.select(60_000)
+    desk.frames(5)
+    assert "row 60000" in seen(desk, table)
+    assert desk.screenshot(tmp_path / "table.png").stat().st_size > 10_000

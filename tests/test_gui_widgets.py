@@ -1,0 +1,223 @@
+"""The small parts in a real window: what a click, a key or a change does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+
+from core.base.result import ErrorInfo
+from gui.keys import Shortcut
+
+
+def test_a_click_on_a_button_is_heard_once_and_a_disabled_one_is_silent(desk: Desk) -> None:
+    from gui.widgets import Button
+
+    heard: list[str] = []
+    button = Button(desk.look, desk.page, "Harvest…", lambda: heard.append("go"), icon="wheat", kind="primary")
+    desk.frames(3)
+    desk.click(button.item)
+    assert heard == ["go"]
+    button.enable(False)
+    desk.frames(2)
+    desk.click(button.item)
+    assert heard == ["go"]
+
+
+def test_one_failing_click_leaves_an_error_and_the_next_click_works(desk: Desk) -> None:
+    from gui.widgets import Button
+
+    heard: list[str] = []
+    bad = Button(desk.look, desk.page, "Bad", lambda: heard.append(str(1 / 0)))
+    good = Button(desk.look, desk.page, "Good", lambda: heard.append("good"))
+    raw = desk.dpg.add_button(label="raw", parent=desk.page, callback=lambda: 1 / 0)
+    desk.frames(3)
+    for item in (bad.item, raw, good.item):
+        desk.click(item)
+    assert heard == ["good"]
+    assert [error.code for error in desk.jobs.errors] == ["panel-fault", "panel-fault"]
+
+
+def test_chips_and_switches_show_their_state_and_tell_it(desk: Desk) -> None:
+    from gui.widgets import Toggle
+    from gui.widgets_layout import ChipRow
+
+    heard: list[Any] = []
+    row = ChipRow(desk.look, desk.page, desk.page)
+    chip = row.add("Failed", "failed", heard.append)
+    chip.set_count(4062)
+    toggle = Toggle(desk.look, desk.page, "Digest in prompt", heard.append)
+    desk.frames(3)
+    assert desk.dpg.get_item_label(chip.item) == "Failed  4,062"
+    desk.click(chip.item)
+    desk.click(chip.item)
+    assert heard == [True, False]
+    desk.click(toggle.item)
+    assert heard[-1] is True and toggle.on
+    toggle.set_on(False)
+    assert heard == [True, False, True]  # a change from inside calls nobody
+
+
+def test_chips_wrap_instead_of_being_cut(desk: Desk) -> None:
+    from gui.widgets_layout import ChipRow, box
+
+    narrow = box(desk.look, desk.page, width=300, height=200)
+    row = ChipRow(desk.look, narrow, narrow)
+    for name in ("Harvested", "Failed", "Deleted", "Too large"):
+        row.add(name, "muted", lambda _on: None).set_count(100_000)
+    desk.frames(6)
+    right = desk.dpg.get_item_rect_min(row.chips[0].item)[0] + 300
+    tops = set()
+    for chip in row.chips:
+        left, top = desk.dpg.get_item_rect_min(chip.item)
+        assert left + desk.dpg.get_item_rect_size(chip.item)[0] <= right
+        tops.add(top)
+    assert len(tops) >= 2
+
+
+def test_esc_cancels_and_enter_confirms_a_dialog(desk: Desk) -> None:
+    from gui.keyboard import Keyboard
+    from gui.widgets_dialog import Dialog
+
+    heard: list[str] = []
+    keyboard = Keyboard(desk.look, [Shortcut("D", "digest", "")], heard.append)
+    dialog = Dialog(desk.look, "Dry run", "Apply", lambda: heard.append("apply"), on_cancel=lambda: heard.append("no"))
+    keyboard.layers.append(dialog.key)
+    dialog.open()
+    desk.frames(6)
+    desk.press("d")
+    desk.press("Escape")
+    assert heard == ["no"] and not dialog.is_open and not desk.dpg.is_item_shown(dialog.item)
+    dialog.open()
+    desk.frames(6)
+    dialog.enable(False)
+    desk.press("Return")
+    assert heard == ["no"] and dialog.is_open
+    dialog.enable(True)
+    desk.press("Return")
+    assert heard == ["no", "apply"] and not dialog.is_open
+    dialog.open()
+    desk.frames(6)
+    desk.click(dialog.cancel_button.item)
+    assert heard[-1] == "no" and not dialog.is_open
+    desk.press("d")
+    assert heard[-1] == "digest"
+
+
+def test_a_letter_typed_into_a_field_is_no_shortcut(desk: Desk) -> None:
+    from gui.keyboard import Keyboard
+    from gui.widgets import field
+
+    commands: list[str] = []
+    typed: list[str] = []
+    entered: list[str] = []
+    Keyboard(desk.look, [Shortcut("D", "digest", ""), Shortcut("K", "search", "", ("Ctrl",))], commands.append)
+    item = field(desk.look, desk.page, on_change=typed.append, on_enter=entered.append)
+    desk.frames(3)
+    desk.click(item)
+    desk.type_text("add")
+    assert typed[-1:] == ["add"] and commands == []
+    desk.press("ctrl+k")
+    assert commands == ["search"]
+    desk.press("Return")
+    assert entered == ["add"]
+    desk.press("d")
+    assert commands == ["search", "digest"]
+
+
+def test_columns_can_be_dragged_and_are_remembered(desk: Desk) -> None:
+    from gui.widgets_layout import Columns, Pane
+
+    moved: list[dict[str, float]] = []
+    columns = Columns(
+        desk.look, desk.page, [Pane("rail", 240), Pane("work", 0), Pane("side", 300)], on_moved=moved.append
+    )
+    desk.frames(4)
+    desk.drag(columns._handles[0], 60)
+    assert moved and abs(moved[-1]["rail"] - 300) <= 2 and moved[-1]["side"] == 300
+    desk.drag(columns._handles[1], -40)
+    assert abs(moved[-1]["side"] - 340) <= 2
+    columns.set_widths({"rail": 20, "nobody": 5})
+    assert columns.widths()["rail"] == 160  # never too small to be grabbed again
+
+
+def test_errors_stand_where_they_happen_with_the_way_out(desk: Desk) -> None:
+    from gui.widgets_messages import Banner
+
+    heard: list[str] = []
+    banner = Banner(desk.look, desk.page)
+    assert not desk.dpg.is_item_shown(banner.item)
+    banner.set(ErrorInfo("no-key", "No key was found", hint="Set it"), "Open settings", lambda: heard.append("out"))
+    desk.frames(4)
+    assert desk.dpg.get_value(banner._words) == "No key was found. Set it."
+    desk.click(banner._button.item)
+    assert heard == ["out"]
+    desk.click(banner._close.item)
+    assert banner.shown is None and not desk.dpg.is_item_shown(banner.item)
+
+
+def test_a_toast_goes_away_by_itself_and_its_button_acts(desk: Desk) -> None:
+    from gui.widgets_messages import Toast
+
+    now, heard = [0.0], []
+    toast = Toast(desk.look, lambda: now[0])
+    toast.show("12 bullets added", action="Undo", on_action=lambda: heard.append("undo"))
+    desk.frames(5)
+    desk.click(toast._button.item)
+    assert heard == ["undo"] and not toast.shown
+    toast.show("Saved")
+    now[0] = 5.5
+    desk.frames(2)
+    assert not toast.shown and not desk.dpg.is_item_shown(toast.item)
+
+
+def test_updates_make_no_items(desk: Desk) -> None:
+    """Items that are made and deleted again leak kilobytes each: a panel that is left open would grow."""
+    from gui.palette import DARK, LIGHT
+    from gui.widgets import CopyText
+    from gui.widgets_charts import Bars, Legend, Part, Progress, SegmentBar
+    from gui.widgets_messages import EmptyState
+
+    look = desk.look
+    segments = SegmentBar(look, desk.page, desk.page)
+    legend, bars = Legend(look, desk.page), Bars(look, desk.page, desk.page)
+    progress, words = Progress(look, desk.page), CopyText(look, desk.page)
+    empty = EmptyState(look, desk.page, desk.page, icon="leaf", title="Nothing", words="yet")
+    desk.frames(3)
+    before = desk.items()
+    for round_ in range(3):
+        parts = [Part(f"p{n}", n + round_, f"ramp:{n}") for n in range(round_ + 1, 9)]
+        segments.set(parts, 100, mark=50)
+        legend.set(parts)
+        bars.set([1, 2, round_])
+        progress.set(0.3 * round_)
+        words.set(f"text {round_}")
+        empty.show(round_ % 2 == 0)
+        look.change(LIGHT if round_ % 2 else DARK)
+        desk.frames(2)
+    assert desk.items() == before and not desk.jobs.errors
+
+
+def test_a_look_gives_everything_back(desk: Desk) -> None:
+    """A host that opens and closes the panel a hundred times must not grow (fonts stay, and are shared)."""
+    from gui.theme import Look
+    from gui.widgets import Button, Toggle
+    from gui.widgets_dialog import Dialog
+    from gui.widgets_messages import Toast
+
+    def once() -> int:
+        root = int(desk.dpg.add_child_window(parent=desk.page))
+        look = Look(desk.jobs)
+        look.bind(root)
+        Button(look, root, "a", lambda: None, tip="b", shortcut="C")
+        Toggle(look, root, "a", lambda _on: None)
+        Dialog(look, "a", "b", lambda: None)
+        Toast(look)
+        desk.frames(3)
+        desk.dpg.delete_item(root)
+        look.dispose()
+        desk.frames(2)
+        return desk.items()
+
+    first = once()
+    assert once() == first and once() == first
