@@ -1,0 +1,51 @@
+"""Finds the real conversations that lie beside the project, for tests that read them there. Nothing of it is copied
+into the repository; where it is absent, those tests skip and say so."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from pathlib import Path
+
+import pytest
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
+TEXT_FORMATS = ("aider", "specstory", "cline")
+
+
+def need_corpus() -> Path:
+    """The folder of conversations; skips the test where there is none."""
+    folder = CORPUS / "conversations"
+    if not folder.is_dir():
+        pytest.skip(f"the corpus of real conversations is not at {Path('..') / 'shared' / 'corpus'}")
+    return folder
+
+
+def text_conversations() -> list[Path]:
+    """All conversations of the corpus that are plain text or markdown."""
+    folder = need_corpus()
+    found = [path for name in TEXT_FORMATS for path in sorted((folder / name).rglob("*")) if path.is_file()]
+    found += [path for path in sorted(folder.rglob("*")) if path.suffix in (".md", ".txt") and path.is_file()]
+    return [path for path in dict.fromkeys(found) if path.name != "SOURCES.md"]
+
+
+def archive_into(home: Path, sources: list[Path], copies: int = 1) -> list[Path]:
+    """Copy conversations into a home under archived names, `copies` times, each copy with a content of its own."""
+    folder = home / "conversations"
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for copy in range(copies):
+        for source in sources:
+            name = source.stem.lstrip(".").replace(" ", "-")[:80]
+            target = folder / f"{name}-{uuid.uuid4()}"
+            shutil.copyfile(source, target)
+            if copy:
+                with target.open("ab") as stream:
+                    stream.write(f"\ncopy {copy}\n".encode())
+            made.append(target)
+    return made
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder with its bytes, to compare before and after."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
