@@ -1,7 +1,8 @@
 """`changes.jsonl`: one line for every write to a knowledge file, what undo reads.
 
 Keys: `when` (ISO 8601, UTC), `run` (of a harvest or of one edit), `file` (below the knowledge folder), `added` and
-`removed` (exact lines), `sha` (the conversation, "" for a person's own edit).
+`removed` (exact lines), `sha` (the conversation, "" for a person's own edit), `edit` (only for a person's own edit:
+where the lines stood, see hunks.py).
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from core.base import files
 from core.base.paths import Paths
+from core.knowledge.hunks import FileEdit, edit_from_json
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,12 @@ class Change:
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     sha: str = ""
+    edit: FileEdit | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """One row of changes.jsonl."""
+        row = {key: value for key, value in vars(self).items() if key != "edit"}
+        return row if self.edit is None else {**row, "edit": self.edit.to_json()}
 
 
 def read_changes(paths: Paths) -> list[Change]:
@@ -42,6 +50,7 @@ def read_changes(paths: Paths) -> list[Change]:
                     tuple(map(str, row.get("added", ()))),
                     tuple(map(str, row.get("removed", ()))),
                     str(row.get("sha", "")),
+                    edit_from_json(row.get("edit")),
                 )
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -57,7 +66,7 @@ def append_changes(paths: Paths, changes: Iterable[Change]) -> None:
     runs = {change.run for change in wanted if change.sha}
     known = {(row.run, row.sha, row.file) for row in read_changes(paths) if row.run in runs} if runs else set()
     lines = [
-        json.dumps(asdict(change), ensure_ascii=False, separators=(",", ":"))
+        json.dumps(change.to_json(), ensure_ascii=False, separators=(",", ":"))
         for change in wanted
         if not change.sha or (change.run, change.sha, change.file) not in known
     ]

@@ -1,0 +1,189 @@
+"""What a person does to one bullet, on the text of its file: every other line keeps its bytes. Pure.
+
+Each function takes the lines of a file with their breaks (`hunks.split`) and returns the hunks that make the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.base.markdown import sanitise_line, split_provenance
+from core.base.result import Err, Ok, Result, fail
+from core.knowledge.categories import TASKS_FILE
+from core.knowledge.hunks import (
+    Hunk,
+    bare,
+    block_end,
+    end_of_section,
+    heading_of,
+    line_break,
+    made,
+    section_at,
+    whole_line,
+)
+
+TEXT_CHARACTERS = 4000
+"""The longest bullet that a person may write."""
+
+LOOK_AGAIN = "look at the file as it is now, then decide again"
+
+
+@dataclass(frozen=True)
+class BulletRef:
+    """One bullet as it was seen: its file below the knowledge folder, its line (from 1) and that line as it stood
+    there. The line number tells two equal bullets apart; the text proves that it is the right one."""
+
+    file: str
+    line: int
+    raw: str
+
+
+def clean_text(text: str) -> Result[str]:
+    """A person's words as they may stand in a bullet; Err when nothing is left or it is too long (never cut)."""
+    clean = sanitise_line(text, None)
+    if not clean.strip("\\#- "):
+        return fail("empty-text", "there is no text to write", hint="give the words of the bullet")
+    if len(clean) > TEXT_CHARACTERS:
+        message = f"the text has {len(clean)} characters; a bullet holds at most {TEXT_CHARACTERS}"
+        return fail("too-long", message, hint="shorten it, or write several bullets")
+    return Ok(clean)
+
+
+def locate(lines: Sequence[str], ref: BulletRef) -> Result[int]:
+    """The index of the bullet; Err(changed-outside) when another line stands there."""
+    at = ref.line - 1
+    if not ref.raw.startswith("- ") or not 0 <= at < len(lines) or bare(lines[at]) != ref.raw:
+        message = f"line {ref.line} no longer holds this bullet; nothing was written"
+        return fail("changed-outside", message, ref.file, LOOK_AGAIN)
+    return Ok(at)
+
+
+# --- one line --------------------------------------------------------------------------------------------------------
+
+
+def _parts(raw: str) -> tuple[str, str, str]:
+    """`- ` with odd spacing, the text, and all that follows it (spaces, provenance)."""
+    _, provenance = split_provenance(raw[2:])
+    tail = str(provenance) if provenance is not None else ""
+    head = raw[: len(raw) - len(tail)]
+    text = head[2:].strip()
+    start = head.index(text, 2) if text else len(head)
+    return head[:start], text, raw[start + len(text) :]
+
+
+def _is_struck(text: str) -> bool:
+    return len(text) > 4 and text.startswith("~~") and text.endswith("~~")
+
+
+def with_text(lines: list[str], ref: BulletRef, text: str) -> Result[list[Hunk]]:
+    """Other words; provenance, strike-through and indented lines stay."""
+    clean = clean_text(text)
+    if isinstance(clean, Err):
+        return clean
+    lead, old, tail = _parts(ref.raw)
+    new = f"~~{clean.value}~~" if _is_struck(old) else clean.value
+    return _with_line(lines, ref, f"{lead}{new}{tail}")
+
+
+def struck(lines: list[str], ref: BulletRef) -> Result[list[Hunk]]:
+    """`- ~~text~~ [from: …]`: out of the digest, still to be read."""
+    lead, text, tail = _parts(ref.raw)
+    if _is_struck(text):
+        return fail("already-struck", "this bullet is struck through already", ref.file)
+    if not text:
+        return fail("empty-text", "this bullet has no text to strike through", ref.file)
+    return _with_line(lines, ref, f"{lead}~~{text}~~{tail}")
+
+
+def unstruck(lines: list[str], ref: BulletRef) -> Result[list[Hunk]]:
+    """The bullet without its strike-through."""
+    lead, text, tail = _parts(ref.raw)
+    if not _is_struck(text):
+        return fail("not-struck", "this bullet is not struck through", ref.file)
+    return _with_line(lines, ref, f"{lead}{text[2:-2]}{tail}")
+
+
+def _with_line(lines: list[str], ref: BulletRef, new: str) -> Result[list[Hunk]]:
+    found = locate(lines, ref)
+    if isinstance(found, Err):
+        return found
+    if new == ref.raw:
+        return fail("unchanged", "the bullet says that already; nothing was written", ref.file)
+    at = found.value
+    return Ok([made(lines, at, 1, [new + lines[at][len(ref.raw) :]], _section(ref.file, lines, at))[1]])
+
+
+def _section(file: str, lines: Sequence[str], at: int) -> str:
+    return section_at(lines, at) if file == TASKS_FILE else ""
+
+
+# --- whole bullets ---------------------------------------------------------------------------------------------------
+
+
+def without(lines: list[str], ref: BulletRef) -> Result[list[Hunk]]:
+    """The file without the bullet and its indented lines."""
+    found = locate(lines, ref)
+    if isinstance(found, Err):
+        return found
+    at = found.value
+    return Ok([made(lines, at, block_end(lines, at) - at, (), _section(ref.file, lines, at))[1]])
+
+
+def moved(lines: list[str], ref: BulletRef, section: str) -> Result[list[Hunk]]:
+    """A task with its indented lines at the end of the other section (`done` or `open`)."""
+    if ref.file != TASKS_FILE:
+        return fail("not-a-task", "only a task can be done or open", ref.file)
+    found = locate(lines, ref)
+    if isinstance(found, Err):
+        return found
+    at = found.value
+    if section_at(lines, at) == section:
+        return fail(f"already-{section}", f"this task is {section} already", ref.file)
+    ending = line_break(lines)
+    block = [whole_line(line, ending) for line in lines[at : block_end(lines, at)]]
+    rest, cut = made(lines, at, len(block), (), section_at(lines, at))
+    return Ok([cut, *inserted(rest, block, section, ending)])
+
+
+def inserted(lines: list[str], block: Sequence[str], section: str, ending: str) -> list[Hunk]:
+    """Put whole lines at the end of a section of tasks.md, or ("") at the end of any other file. A heading that is
+    missing is added at the end of the file."""
+    hunks: list[Hunk] = []
+    at = end_of_section(lines, section)
+    lead: list[str] = []
+    trail: list[str] = []
+    if section and at == len(lines) and heading_of(lines, section) is None:
+        gap = [ending] if lines and lines[-1].strip() else []
+        lead = [*gap, f"## {section.capitalize()}{ending}", ending]
+    elif section and at and not lines[at - 1].startswith(("- ", " ", "\t")):
+        if at < len(lines) and not lines[at].strip():
+            at += 1
+        else:
+            lead = [ending]
+        trail = [ending] if at < len(lines) and lines[at].strip() else []
+    if at and not lines[at - 1].endswith("\n"):
+        lines, hunk = made(lines, at - 1, 1, [lines[at - 1] + ending], section)
+        hunks.append(hunk)
+    return [*hunks, made(lines, at, 0, [*lead, *block, *trail], section)[1]]
+
+
+def without_lines(lines: list[str], unwanted: Sequence[str]) -> tuple[list[Hunk], list[str]]:
+    """Take exact lines out, each once, the lowest in the file first; returns the hunks and the lines that stay because
+    they are not there as they were, or because somebody has written details below them."""
+    hunks: list[Hunk] = []
+    stay: list[str] = []
+    where: dict[str, list[int]] = {}
+    for at, line in enumerate(lines):
+        where.setdefault(bare(line), []).append(at)
+    places: list[int] = []
+    for line in unwanted:
+        found = where[line].pop() if where.get(line) else None
+        if found is None or block_end(lines, found) > found + 1:
+            stay.append(line)
+        else:
+            places.append(found)
+    for at in sorted(places, reverse=True):
+        lines, hunk = made(lines, at, 1, ())
+        hunks.append(hunk)
+    return hunks, stay

@@ -1,0 +1,283 @@
+"""A person's own changes to single bullets: durable, refused when the file has changed since it was seen, undoable.
+
+The text is computed by bullet_text.py, put in place by `swap.replace_expected` (which notices a save in that very
+moment) and told to changes.jsonl under a run of its own, `edit-<UTC time>-<hex>`. `seen` is the sha256 (hex) of the
+file's bytes that the person looked at, None where nobody looked (the command line has just read the file).
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+import stat
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.markdown import Provenance, bullet_line, sanitise_line
+from core.base.paths import Paths
+from core.base.result import Err, Ok, Result, fail
+from core.knowledge import bullet_text
+from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
+from core.knowledge.categories import CATEGORY, CATEGORY_FILES
+from core.knowledge.changes import Change, append_changes, read_changes
+from core.knowledge.file_notes import apply_binding, bind, examine, notes_for, read_records, write_records
+from core.knowledge.hunks import FileEdit, Hunk, bare, join, line_break, split
+from core.knowledge.lines import Patience, PlannedFile, ensure_lines
+from core.knowledge.swap import replace_expected
+
+BY_HAND = "by-hand"
+QUARANTINE = "quarantine.md"
+ATTEMPTS = 5
+_NOTE = re.compile(r"files/[^/.][^/]*\.md\Z")
+
+PATIENCE = Patience(settle=0, swap_file=0)
+"""Whoever types an edit does not wait for an editor to settle: a clash is noticed by the exchange itself."""
+
+Hunks = Callable[[list[str]], Result[list[Hunk]]]
+
+
+@dataclass(frozen=True)
+class Edited:
+    """What an edit did: `file` below the knowledge folder, its new `sha256`, whole lines that went and came. `warning`
+    is a sentence about what did not work beside it ("" for nothing)."""
+
+    run: str
+    file: str
+    sha256: str
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    warning: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        row = {**vars(self), "added": list(self.added), "removed": list(self.removed)}
+        return {**row, "warning": self.warning or None}
+
+
+def new_edit_run(now: datetime) -> str:
+    """The id of one edit: sorts by time, never repeats."""
+    return f"edit-{now.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+
+
+# --- the operations --------------------------------------------------------------------------------------------------
+
+
+def edit_text(paths: Paths, ref: BulletRef, text: str, now: datetime, *, seen: str | None = None) -> Result[Edited]:
+    """Other words for one bullet; provenance and indented lines stay."""
+    return change_file(paths, ref.file, lambda lines: bullet_text.with_text(lines, ref, text), now, seen=seen)
+
+
+def strike(paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None) -> Result[Edited]:
+    """Strike one bullet through: it leaves the digest and stays in the file."""
+    return change_file(paths, ref.file, lambda lines: bullet_text.struck(lines, ref), now, seen=seen)
+
+
+def unstrike(paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None) -> Result[Edited]:
+    """Take the strike-through away again."""
+    return change_file(paths, ref.file, lambda lines: bullet_text.unstruck(lines, ref), now, seen=seen)
+
+
+def delete_bullet(
+    paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None, run: str = ""
+) -> Result[Edited]:
+    """Take one bullet and its indented lines out of its file."""
+    return change_file(paths, ref.file, lambda lines: bullet_text.without(lines, ref), now, seen=seen, run=run)
+
+
+def mark_done(paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None) -> Result[Edited]:
+    """Move a task to the end of `## Done`; Err(already-done) when it stands there."""
+    return change_file(paths, ref.file, lambda lines: bullet_text.moved(lines, ref, "done"), now, seen=seen)
+
+
+def reopen(paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None) -> Result[Edited]:
+    """Move a task back to the end of the open ones; Err(already-open) when it stands there."""
+    return change_file(paths, ref.file, lambda lines: bullet_text.moved(lines, ref, "open"), now, seen=seen)
+
+
+def add_bullet(
+    paths: Paths, category: str, text: str, now: datetime, *, path: str = "", seen: str | None = None
+) -> Result[Edited]:
+    """Write a new bullet `[from: by-hand, DATE]`; `path` is the source file of a note (category `files` only)."""
+    if category not in CATEGORY:
+        return fail("no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}")
+    clean = bullet_text.clean_text(text)
+    if isinstance(clean, Err):
+        return clean
+    if bool(path) != (category == "files"):
+        wants = "a note needs the path of the file it is about" if not path else "only a note (files) takes a path"
+        return fail("bad-path", wants, hint="'knowledge add files TEXT --path FILE' writes a note")
+    line = bullet_line(clean.value, Provenance(BY_HAND, now.astimezone(UTC).date().isoformat()))
+    row = CATEGORY[category]
+    if not path:
+        return add_line(paths, row.file, row.header, line, now, section=section_of(category), seen=seen)
+    note = note_file(paths, path)
+    if isinstance(note, Err):
+        return note
+    name, header = note.value
+    return add_line(paths, name, header, line, now, seen=seen)
+
+
+def section_of(category: str) -> str:
+    """The section of tasks.md that a category is, "" for any other category."""
+    return {"tasks_open": "open", "tasks_done": "done"}.get(category, "")
+
+
+def note_file(paths: Paths, path: str) -> Result[tuple[str, str]]:
+    """The note of a source file (its name below the knowledge folder, and its first line when it is new).
+
+    Binds the note to the file as it is now, renaming it where the file was renamed.
+    """
+    absolute = os.path.abspath(os.path.expanduser(path))
+    try:
+        try:
+            source = examine(os.path.realpath(absolute))
+        except (OSError, ValueError):
+            known, _ = notes_for(paths, absolute)
+            if known is not None and known.is_file():
+                return Ok((f"files/{known.name}", ""))
+            return fail("no-such-file", "there is no file of that name", absolute, "write it as a fact instead")
+        records = read_records(paths)
+        binding = bind(source, records)
+        files.make_folder(paths.file_notes)
+        apply_binding(paths, binding, records)
+        write_records(paths, records)
+    except OSError as error:
+        return fail("note-failed", f"the note cannot be bound to the file: {error.strerror}", absolute)
+    return Ok((f"files/{binding.note}", f"# {sanitise_line(source.path, None)}"))
+
+
+def add_line(
+    paths: Paths,
+    file: str,
+    header: str,
+    line: str,
+    now: datetime,
+    *,
+    section: str = "",
+    seen: str | None = None,
+    run: str = "",
+) -> Result[Edited]:
+    """Make one exact line stand in a file (made with `header` when it is not there). Err(already-there) if it does."""
+
+    def hunks(lines: list[str]) -> Result[list[Hunk]]:
+        if any(bare(old) == line for old in lines):
+            return fail("already-there", "this very bullet stands there already", file)
+        ending = line_break(lines)
+        return Ok(bullet_text.inserted(lines, [line + ending], section, ending))
+
+    path = paths.knowledge / file
+    if header and not files.exists(path) and seen in (None, hashlib.sha256(b"").hexdigest()):
+        opened, done = ((), (line,)) if section == "done" else ((line,), ())
+        planned = PlannedFile(file, header, opened, done)
+        try:
+            files.make_folder(path.parent)
+            known = any(row.file == file for row in read_changes(paths))  # an editor may have it renamed away just now
+            ensure_lines(paths.knowledge, planned, known=known, patience=PATIENCE)
+            files.sync_folder(path.parent)
+            sha = files.sha256_of_file(path)
+        except OSError as error:
+            return could_not_write(path, error)
+        return Ok(_recorded(paths, file, run or new_edit_run(now), sha, now, (line,), (), None))
+    return change_file(paths, file, hunks, now, seen=seen, run=run)
+
+
+# --- the durable step ------------------------------------------------------------------------------------------------
+
+
+def change_file(
+    paths: Paths, file: str, hunks: Hunks, now: datetime, *, seen: str | None = None, run: str = ""
+) -> Result[Edited]:
+    """Compute hunks over the file as it is, put the new text in place, record the change. Err: nothing was written."""
+    path = paths.knowledge / file
+    for _ in range(ATTEMPTS):
+        read = read_editable(paths, file)
+        if isinstance(read, Err):
+            return read
+        before = read.value.sha256
+        if seen is not None and seen.lower() != before:
+            break
+        mark, lines = split(read.value.data)
+        made = hunks(lines)
+        if isinstance(made, Err):
+            return made
+        for hunk in made.value:
+            at = hunk.line - 1
+            lines[at : at + len(hunk.removed)] = hunk.added
+        data = join(mark, lines)
+        try:
+            if not replace_expected(path, data, read.value.data):
+                continue
+        except OSError as error:
+            return could_not_write(path, error)
+        edit = FileEdit(before, hashlib.sha256(data).hexdigest(), tuple(made.value))
+        added = tuple(line for hunk in made.value for line in _told(hunk.added, hunk.removed))
+        removed = tuple(line for hunk in made.value for line in _told(hunk.removed, hunk.added))
+        return Ok(_recorded(paths, file, run or new_edit_run(now), edit.after, now, added, removed, edit))
+    return fail("changed-outside", "the file has changed since you saw it; nothing was written", path, LOOK_AGAIN)
+
+
+def _told(lines: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The lines of one side of a hunk as changes.jsonl tells them: without blank ones, and without one that merely got
+    a line break."""
+    same = {bare(line) for line in others}
+    return [text for line in lines if (text := bare(line)).strip() and text not in same]
+
+
+def _recorded(
+    paths: Paths,
+    file: str,
+    run: str,
+    sha: str,
+    now: datetime,
+    added: tuple[str, ...],
+    removed: tuple[str, ...],
+    edit: FileEdit | None,
+) -> Edited:
+    warning = ""
+    try:
+        append_changes(paths, [Change(now.isoformat(), run, file, added, removed, edit=edit)])
+    except OSError as error:
+        warning = f"the change was made, but it cannot be undone: {paths.changes} cannot be written ({error.strerror})"
+    return Edited(run, file, sha, added, removed, warning)
+
+
+def read_editable(paths: Paths, file: str) -> Result[files.FileRead]:
+    """A knowledge file that a person may edit here, or one sentence why not."""
+    path = paths.knowledge / file
+    if file not in (*CATEGORY_FILES, QUARANTINE) and not _NOTE.match(file):
+        return fail("not-editable", f"{file!r} is not a file of bullets", hint="edit a category, a note or quarantine")
+    try:
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode):
+            return fail("symlink", "this is a symbolic link; it is not written through", path, "edit its target")
+        if not stat.S_ISREG(found.st_mode):
+            return fail("not-a-file", "this is not a regular file", path, "move it away")
+        if not found.st_mode & 0o222 or not os.access(path, os.W_OK):
+            return fail("read-only", "this file is read-only; nothing was written", path, "make it writable first")
+        read = files.read_file(path)
+        read.data.decode("utf-8")
+    except FileNotFoundError:
+        return fail("missing", "this file does not exist", path, "'knowledge add' makes it")
+    except UnicodeDecodeError as error:
+        line = read.data.count(b"\n", 0, error.start) + 1
+        return fail("not-utf8", f"line {line} of this file is not UTF-8 text; nothing was written", path, _AS_UTF8)
+    except OSError as error:
+        return fail("unreadable", f"this file cannot be read: {error.strerror}", path)
+    return Ok(read)
+
+
+_AS_UTF8 = "save it as UTF-8 in a text editor"
+
+
+def could_not_write(path: Path, error: OSError) -> Err:
+    """The sentence for a write that the system refused."""
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return fail("read-only", "this file cannot be written; nothing was changed", path, "check its permissions")
+    return fail("edit-failed", f"this file cannot be written: {error.strerror or error}", path, "try again")

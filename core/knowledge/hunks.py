@@ -1,0 +1,245 @@
+"""What one edit did to the lines of one file, precisely enough to take it back.
+
+A hunk says which lines went, which came, and what stood above and below. Hunks of an edit are applied one after the
+other, so each counts lines in the file as the one before left it. All pure: text in, text out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.knowledge.categories import is_done_heading, is_open_heading
+
+BOM = "\ufeff"
+
+
+@dataclass(frozen=True)
+class Hunk:
+    """`removed` and `added` are whole lines with their line breaks; `line` counts from 1. `above` and `below` are the
+    neighbours without line breaks, None at an edge of the file. `section` is open or done in tasks.md, else ""."""
+
+    line: int
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    above: str | None
+    below: str | None
+    section: str = ""
+
+
+@dataclass(frozen=True)
+class FileEdit:
+    """One edit of one file: sha256 (hex) of its bytes before and after, and the hunks between them."""
+
+    before: str
+    after: str
+    hunks: tuple[Hunk, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in changes.jsonl."""
+        return {"before": self.before, "after": self.after, "hunks": [vars(hunk) for hunk in self.hunks]}
+
+
+def edit_from_json(data: Any) -> FileEdit | None:
+    """None for None. Raises KeyError, TypeError, ValueError or AttributeError for what is no edit."""
+    if data is None:
+        return None
+    hunks = tuple(
+        Hunk(
+            int(row["line"]),
+            tuple(map(str, row["removed"])),
+            tuple(map(str, row["added"])),
+            _text_or_none(row["above"]),
+            _text_or_none(row["below"]),
+            str(row.get("section", "")),
+        )
+        for row in data["hunks"]
+    )
+    return FileEdit(str(data["before"]), str(data["after"]), hunks)
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+def split(data: bytes) -> tuple[str, list[str]]:
+    """A byte order mark ("" for none) and the lines with their breaks, split on "\\n" alone.
+
+    Raises UnicodeDecodeError. `join` of the result gives back the very same bytes.
+    """
+    text = data.decode("utf-8")
+    mark = BOM if text.startswith(BOM) else ""
+    lines = [line + "\n" for line in text[len(mark) :].split("\n")]
+    last = lines.pop()[:-1]
+    return mark, [*lines, last] if last else lines
+
+
+def join(mark: str, lines: Sequence[str]) -> bytes:
+    """The bytes of a file; the inverse of `split`."""
+    return (mark + "".join(lines)).encode("utf-8")
+
+
+def bare(line: str) -> str:
+    """A line without its line break."""
+    return line.removesuffix("\n").removesuffix("\r")
+
+
+def line_break(lines: Sequence[str]) -> str:
+    """The line break that a file uses, judged by its first one."""
+    return "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+
+
+def block_end(lines: Sequence[str], start: int) -> int:
+    """The index after the bullet at `start` and the indented lines that belong to it."""
+    end = start + 1
+    while end < len(lines) and lines[end][:1] in (" ", "\t") and lines[end].strip():
+        end += 1
+    return end
+
+
+def section_at(lines: Sequence[str], index: int) -> str:
+    """`open` or `done`: the section of tasks.md in which the line at `index` stands."""
+    section = "open"
+    for line in lines[:index]:
+        section = "done" if is_done_heading(line) else "open" if is_open_heading(line) else section
+    return section
+
+
+def made(lines: list[str], at: int, removed: int, added: Sequence[str], section: str = "") -> tuple[list[str], Hunk]:
+    """Replace `removed` lines at index `at` by `added`; returns the new lines and the hunk."""
+    hunk = Hunk(
+        at + 1,
+        tuple(lines[at : at + removed]),
+        tuple(added),
+        bare(lines[at - 1]) if at else None,
+        bare(lines[at + removed]) if at + removed < len(lines) else None,
+        section,
+    )
+    return [*lines[:at], *added, *lines[at + removed :]], hunk
+
+
+def whole_line(line: str, ending: str) -> str:
+    """The line, with a line break if it had none."""
+    return line if line.endswith("\n") else line + ending
+
+
+# --- taking an edit back ---------------------------------------------------------------------------------------------
+
+
+def reversed_edit(data: bytes, edit: FileEdit) -> bytes | None:
+    """The file without the edit; `data` itself when it is back already; None when the person has changed since what
+    the edit put there. Everything else in the file stays. Raises UnicodeDecodeError."""
+    sha = hashlib.sha256(data).hexdigest()
+    if sha == edit.before:
+        return data
+    mark, lines = split(data)
+    exact = sha == edit.after
+    for hunk in reversed(edit.hunks):
+        changed = _back_exactly(lines, hunk) if exact else _back_by_context(lines, hunk)
+        if changed is None:
+            return None
+        lines = changed
+    return join(mark, lines)
+
+
+def _back_exactly(lines: list[str], hunk: Hunk) -> list[str]:
+    at = hunk.line - 1
+    return [*lines[:at], *hunk.removed, *lines[at + len(hunk.added) :]]
+
+
+def _back_by_context(lines: list[str], hunk: Hunk) -> list[str] | None:
+    came, went = _own(hunk.added), _own(hunk.removed)
+    if came == went:
+        return lines  # only a line break or a heading was added: it harms nobody
+    ending = line_break(lines)
+    if came:
+        at = _find_block(lines, came, hunk)
+        if at is None:
+            return None
+        after = at + len(came)
+        if not went and after < len(lines) and block_end(lines, after - 1) > after:
+            return None  # the person wrote details below it: without it they would belong to another bullet
+        back = [line + ending for line in went]
+        return [*lines[:at], *back, *lines[after:]]
+    at = _place_for(lines, hunk)
+    head = [*lines[: at - 1], whole_line(lines[at - 1], ending)] if at else []
+    return [*head, *(line + ending for line in went), *lines[at:]]
+
+
+def _own(block: Sequence[str]) -> list[str]:
+    """The bullets of a block with what belongs to them, without headings and blank lines that came along."""
+    lines = [bare(line) for line in block]
+    return [line for line in lines if line.startswith(("- ", " ", "\t")) and line.strip()]
+
+
+def _find_block(lines: Sequence[str], block: Sequence[str], hunk: Hunk) -> int | None:
+    found = [
+        at
+        for at in range(len(lines) - len(block) + 1)
+        if bare(lines[at]) == block[0] and [bare(line) for line in lines[at : at + len(block)]] == list(block)
+    ]
+    same = [at for at in found if not hunk.section or section_at(lines, at) == hunk.section]
+    return min(same, key=lambda at: (_neighbours(lines, at, len(block), hunk), abs(at + 1 - hunk.line)), default=None)
+
+
+def _neighbours(lines: Sequence[str], at: int, size: int, hunk: Hunk) -> int:
+    """How many of the two neighbours differ."""
+    above = bare(lines[at - 1]) if at else None
+    below = bare(lines[at + size]) if at + size < len(lines) else None
+    return (above != hunk.above) + (below != hunk.below)
+
+
+def _place_for(lines: Sequence[str], hunk: Hunk) -> int:
+    """Where removed lines come back: between their old neighbours, else beside the one that is left, else at the end
+    of their section."""
+    places = range(len(lines) + 1)
+    for wanted in (0, 1):
+        fits = [
+            at
+            for at in places
+            if _neighbours(lines, at, 0, hunk) <= wanted
+            and (wanted == 0 or _beside_text(lines, at, hunk))
+            and (not hunk.section or section_at(lines, at) == hunk.section)
+            and (at == len(lines) or at == 0 or not _is_detail(lines[at]))
+        ]
+        if fits:
+            return min(fits, key=lambda at: abs(at + 1 - hunk.line))
+    return end_of_section(lines, hunk.section)
+
+
+def _beside_text(lines: Sequence[str], at: int, hunk: Hunk) -> bool:
+    """One neighbour alone counts only if it is text: blank lines and edges are everywhere."""
+    if at and bare(lines[at - 1]) == hunk.above:
+        return bool(hunk.above and hunk.above.strip())
+    return bool(hunk.below and hunk.below.strip())
+
+
+def _is_detail(line: str) -> bool:
+    return line[:1] in (" ", "\t") and bool(line.strip())
+
+
+def end_of_section(lines: Sequence[str], section: str) -> int:
+    """The index after the last text of a section of tasks.md (`open`, `done`), or after the last line of any other
+    file. A section that is not there ends with the file."""
+    if not section:
+        return len(lines)
+    start = heading_of(lines, section)
+    if start is None:
+        first = next(
+            (at for at, line in enumerate(lines) if is_done_heading(line) or is_open_heading(line)), len(lines)
+        )
+        loose = [at for at in range(first) if lines[at].startswith("- ")] if section == "open" else []
+        return block_end(lines, loose[-1]) if loose else len(lines)
+    stop = next((at for at in range(start + 1, len(lines)) if lines[at].startswith(("# ", "## "))), len(lines))
+    return max((at + 1 for at in range(start, stop) if lines[at].strip()), default=start + 1)
+
+
+def heading_of(lines: Sequence[str], section: str) -> int | None:
+    """The index of the first `## Open` or `## Done`."""
+    is_it = is_done_heading if section == "done" else is_open_heading
+    return next((at for at, line in enumerate(lines) if is_it(line)), None)

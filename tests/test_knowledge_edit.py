@@ -1,0 +1,326 @@
+"""A person's own edits: if these fail, an edit damages a line that nobody touched, or cannot be taken back."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.base.markdown import parse_bullets
+from core.base.paths import Paths
+from core.base.result import Err, Ok
+from core.knowledge import edit
+from core.knowledge.bullet_text import BulletRef
+from core.knowledge.changes import read_changes
+from core.knowledge.edit import Edited
+from core.knowledge.reversal import ALREADY, CHANGED, REVERSED, take_back
+
+NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+TASKS = "# Tasks\n\n## Open\n\n- one [from: a, 2026-01-01]\n  detail\n- two\n\n## Done\n\n- old\n"
+
+
+def home(tmp_path: Path, name: str = "", data: bytes | str = b"") -> Paths:
+    paths = Paths(tmp_path)
+    paths.knowledge.mkdir(parents=True, exist_ok=True)
+    if name:
+        (paths.knowledge / name).parent.mkdir(exist_ok=True)
+        (paths.knowledge / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+    return paths
+
+
+def ref_of(paths: Paths, name: str, number: int = 0) -> BulletRef:
+    text = (paths.knowledge / name).read_bytes().decode().removeprefix("\ufeff")
+    bullet = parse_bullets(text)[number]
+    return BulletRef(name, bullet.line, bullet.raw)
+
+
+def ok(result: object) -> Edited:
+    assert isinstance(result, Ok), result
+    assert isinstance(result.value, Edited)
+    return result.value
+
+
+def code(result: object) -> str:
+    assert isinstance(result, Err), result
+    return result.error.code
+
+
+def data(paths: Paths, name: str) -> bytes:
+    return (paths.knowledge / name).read_bytes()
+
+
+def undo_last(paths: Paths) -> str:
+    result = take_back(paths, read_changes(paths)[-1], NOW, "undo-test")
+    assert isinstance(result, Ok), result
+    return result.value
+
+
+def test_new_words_keep_provenance_details_and_odd_spacing(tmp_path: Path) -> None:
+    old = b"# Facts\r\n\r\n-   old words   [from: chat, 2026-01-01]\r\n  detail\r\n- next"
+    paths = home(tmp_path, "facts.md", old)
+    done = ok(edit.edit_text(paths, ref_of(paths, "facts.md"), "new\nwords [from: me, 2020-01-01]", NOW))
+    new = data(paths, "facts.md")
+    assert new == old.replace(b"old words", b"new words (from: me, 2020-01-01]")
+    assert done.sha256 == hashlib.sha256(new).hexdigest()
+    assert done.run.startswith("edit-20260501T120000-")
+    assert read_changes(paths)[-1].run == done.run
+    assert undo_last(paths) == REVERSED and data(paths, "facts.md") == old
+
+
+def test_strike_and_unstrike_are_each_others_inverse(tmp_path: Path) -> None:
+    old = "- say ~~it~~ so [from: chat, 2026-01-01]\n"
+    paths = home(tmp_path, "facts.md", old)
+    ok(edit.strike(paths, ref_of(paths, "facts.md"), NOW))
+    assert data(paths, "facts.md") == b"- ~~say ~~it~~ so~~ [from: chat, 2026-01-01]\n"
+    assert code(edit.strike(paths, ref_of(paths, "facts.md"), NOW)) == "already-struck"
+    ok(edit.unstrike(paths, ref_of(paths, "facts.md"), NOW))
+    assert data(paths, "facts.md") == old.encode()
+    assert code(edit.unstrike(paths, ref_of(paths, "facts.md"), NOW)) == "not-struck"
+
+
+def test_new_words_for_a_struck_bullet_leave_it_struck(tmp_path: Path) -> None:
+    paths = home(tmp_path, "facts.md", "- ~~wrong~~\n")
+    ok(edit.edit_text(paths, ref_of(paths, "facts.md"), "very wrong", NOW))
+    assert data(paths, "facts.md") == b"- ~~very wrong~~\n"
+
+
+def test_done_moves_a_task_with_its_details_and_reopen_brings_it_back(tmp_path: Path) -> None:
+    paths = home(tmp_path, "tasks.md", TASKS)
+    ok(edit.mark_done(paths, ref_of(paths, "tasks.md", 0), NOW))
+    moved = "# Tasks\n\n## Open\n\n- two\n\n## Done\n\n- old\n- one [from: a, 2026-01-01]\n  detail\n"
+    assert data(paths, "tasks.md").decode() == moved
+    assert code(edit.mark_done(paths, ref_of(paths, "tasks.md", 2), NOW)) == "already-done"
+    ok(edit.reopen(paths, ref_of(paths, "tasks.md", 2), NOW))
+    assert data(paths, "tasks.md").decode() == TASKS.replace(
+        "- one [from: a, 2026-01-01]\n  detail\n- two\n", ""
+    ).replace("## Open\n\n", "## Open\n\n- two\n- one [from: a, 2026-01-01]\n  detail\n")
+    assert undo_last(paths) == REVERSED and data(paths, "tasks.md").decode() == moved
+
+
+def test_a_person_s_own_heading_after_done_is_not_taken_for_it(tmp_path: Path) -> None:
+    paths = home(tmp_path, "tasks.md", "## Open\n\n- a\n\n## Done\n\n## Notes\n\nmine\n")
+    ok(edit.mark_done(paths, ref_of(paths, "tasks.md"), NOW))
+    assert data(paths, "tasks.md") == b"## Open\n\n\n## Done\n\n- a\n\n## Notes\n\nmine\n"
+
+
+def test_a_missing_done_heading_is_made(tmp_path: Path) -> None:
+    paths = home(tmp_path, "tasks.md", "- a\n- b")
+    ok(edit.mark_done(paths, ref_of(paths, "tasks.md"), NOW))
+    assert data(paths, "tasks.md") == b"- b\n\n## Done\n\n- a\n"
+    assert undo_last(paths) == REVERSED and data(paths, "tasks.md") == b"- a\n- b"
+
+
+def test_of_two_equal_bullets_the_seen_one_goes(tmp_path: Path) -> None:
+    paths = home(tmp_path, "facts.md", "- same\n- other\n- same\n  mine\n- last\n")
+    ok(edit.delete_bullet(paths, ref_of(paths, "facts.md", 2), NOW))
+    assert data(paths, "facts.md") == b"- same\n- other\n- last\n"
+
+
+def test_a_file_that_changed_since_it_was_seen_is_not_written(tmp_path: Path) -> None:
+    paths = home(tmp_path, "facts.md", "- a\n")
+    seen, ref = hashlib.sha256(b"- a\n").hexdigest(), ref_of(paths, "facts.md")
+    (paths.knowledge / "facts.md").write_bytes(b"- a\n- theirs\n")
+    assert code(edit.edit_text(paths, ref, "b", NOW, seen=seen)) == "changed-outside"
+    assert code(edit.add_bullet(paths, "facts", "b", NOW, seen=seen)) == "changed-outside"
+    assert data(paths, "facts.md") == b"- a\n- theirs\n"
+    assert read_changes(paths) == []
+
+
+def test_a_bullet_that_moved_is_not_confused_with_another(tmp_path: Path) -> None:
+    paths = home(tmp_path, "facts.md", "- a\n")
+    ref = ref_of(paths, "facts.md")
+    (paths.knowledge / "facts.md").write_bytes(b"- first\n- a\n")
+    assert code(edit.delete_bullet(paths, ref, NOW)) == "changed-outside"
+    assert data(paths, "facts.md") == b"- first\n- a\n"
+
+
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [("none", "missing"), ("link", "symlink"), ("folder", "not-a-file"), ("mode", "read-only"), ("latin", "not-utf8")],
+)
+def test_a_file_that_cannot_be_edited_gives_one_sentence(tmp_path: Path, damage: str, expected: str) -> None:
+    paths = home(tmp_path)
+    path = paths.knowledge / "facts.md"
+    if damage == "link":
+        (tmp_path / "target.md").write_text("- a\n")
+        path.symlink_to(tmp_path / "target.md")
+    elif damage == "folder":
+        path.mkdir()
+    elif damage == "mode":
+        path.write_text("- a\n")
+        path.chmod(0o444)
+    elif damage == "latin":
+        path.write_bytes(b"- a\n- caf\xe9\n")
+    assert code(edit.strike(paths, BulletRef("facts.md", 1, "- a"), NOW)) == expected
+    assert not paths.changes.exists()
+    if damage == "link":
+        assert (tmp_path / "target.md").read_text() == "- a\n"
+
+
+@pytest.mark.parametrize("name", ["../outside.md", "digest.md", "files/../facts.md", "/etc/hosts", "ledger.json"])
+def test_only_files_of_bullets_can_be_edited(tmp_path: Path, name: str) -> None:
+    paths = home(tmp_path, "digest.md", "- a\n")
+    assert code(edit.strike(paths, BulletRef(name, 1, "- a"), NOW)) == "not-editable"
+
+
+def test_an_added_bullet_says_that_a_person_wrote_it(tmp_path: Path) -> None:
+    paths = home(tmp_path)
+    done = ok(edit.add_bullet(paths, "facts", "  - water\u2028boils ", NOW))
+    assert data(paths, "facts.md") == b"# Facts\n\n- \\- water boils [from: by-hand, 2026-05-01]\n"
+    assert done.added == ("- \\- water boils [from: by-hand, 2026-05-01]",)
+    assert code(edit.add_bullet(paths, "facts", "- water boils", NOW)) == "already-there"
+    ok(edit.add_bullet(paths, "tasks_done", "swept", NOW))
+    ok(edit.add_bullet(paths, "tasks_open", "sweep", NOW))
+    text = (
+        "# Tasks\n\n## Open\n\n- sweep [from: by-hand, 2026-05-01]\n\n## Done\n\n- swept [from: by-hand, 2026-05-01]\n"
+    )
+    assert data(paths, "tasks.md").decode() == text
+
+
+def test_an_added_bullet_after_a_missing_line_break_can_be_taken_back(tmp_path: Path) -> None:
+    paths = home(tmp_path, "facts.md", b"\xef\xbb\xbf- a\r\n- b")
+    ok(edit.add_bullet(paths, "facts", "c", NOW))
+    assert data(paths, "facts.md") == b"\xef\xbb\xbf- a\r\n- b\r\n- c [from: by-hand, 2026-05-01]\r\n"
+    assert undo_last(paths) == REVERSED and data(paths, "facts.md") == b"\xef\xbb\xbf- a\r\n- b"
+    assert take_back(paths, read_changes(paths)[0], NOW, "undo-test") == Ok(ALREADY)
+
+
+def test_a_note_is_bound_to_its_file_also_after_a_rename(tmp_path: Path) -> None:
+    paths = home(tmp_path)
+    source = tmp_path / "engine.py"
+    source.write_text("x = 1\n")
+    first = ok(edit.add_bullet(paths, "files", "starts cold", NOW, path=str(source)))
+    source.rename(tmp_path / "motor.py")
+    second = ok(edit.add_bullet(paths, "files", "starts warm", NOW, path=str(tmp_path / "motor.py")))
+    assert first.file == second.file and len(list(paths.file_notes.iterdir())) == 1
+    assert code(edit.add_bullet(paths, "files", "x", NOW, path=str(tmp_path / "gone"))) == "no-such-file"
+    assert code(edit.add_bullet(paths, "files", "x", NOW)) == "bad-path"
+    assert code(edit.add_bullet(paths, "facts", "x", NOW, path=str(source))) == "bad-path"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("", "empty-text"), (" \u200b\n", "empty-text"), ("x" * 4001, "too-long")]
+)
+def test_empty_or_endless_words_are_refused_not_cut(tmp_path: Path, text: str, expected: str) -> None:
+    assert code(edit.add_bullet(home(tmp_path), "facts", text, NOW)) == expected
+    assert code(edit.add_bullet(home(tmp_path), "opinions", "x", NOW)) == "no-category"
+
+
+def test_a_deleted_bullet_comes_back_between_its_neighbours_in_a_file_that_went_on(tmp_path: Path) -> None:
+    paths = home(tmp_path, "facts.md", "- a\n- b\n  detail\n- c\n")
+    ok(edit.delete_bullet(paths, ref_of(paths, "facts.md", 1), NOW))
+    (paths.knowledge / "facts.md").write_text("- new\n- a\n- c\n- later\n")
+    assert undo_last(paths) == REVERSED
+    assert data(paths, "facts.md") == b"- new\n- a\n- b\n  detail\n- c\n- later\n"
+
+
+def test_a_deleted_bullet_whose_neighbours_are_gone_comes_back_at_the_end_of_its_section(tmp_path: Path) -> None:
+    paths = home(tmp_path, "tasks.md", TASKS)
+    ok(edit.delete_bullet(paths, ref_of(paths, "tasks.md", 1), NOW))
+    (paths.knowledge / "tasks.md").write_text("# Tasks\n\n## Open\n\n- other\n\n## Done\n\n- old\n")
+    assert undo_last(paths) == REVERSED
+    assert data(paths, "tasks.md") == b"# Tasks\n\n## Open\n\n- other\n- two\n\n## Done\n\n- old\n"
+
+
+def test_what_the_person_changed_after_an_edit_is_not_taken_back(tmp_path: Path) -> None:
+    paths = home(tmp_path, "facts.md", "- a\n")
+    ok(edit.edit_text(paths, ref_of(paths, "facts.md"), "b", NOW))
+    (paths.knowledge / "facts.md").write_text("- b, and more\n")
+    assert undo_last(paths) == CHANGED and data(paths, "facts.md") == b"- b, and more\n"
+
+
+def test_a_disk_that_refuses_the_write_leaves_the_file_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = home(tmp_path, "facts.md", "- a\n")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("core.base.files.write_temporary", full)
+    assert code(edit.strike(paths, ref_of(paths, "facts.md"), NOW)) == "edit-failed"
+    assert data(paths, "facts.md") == b"- a\n"
+
+
+LINES = st.sampled_from(
+    [
+        "- a",
+        "- a [from: c, 2026-01-01]",
+        "-  ~~b~~ x [from: c, 2026-01-01]",
+        "- ~~b~~",
+        "  detail",
+        "\tmore",
+        "",
+        " ",
+        "## Open",
+        "## Done",
+        "## done ",
+        "# Tasks",
+        "text",
+        "- c\u2028d",
+        "- é\x0b",
+        "## Other",
+        "- b\r",
+        "- ",
+        "-",
+    ]
+)
+TEXTS = st.tuples(
+    st.sampled_from(["", "\ufeff"]), st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n"]), st.booleans()
+).map(lambda parts: (parts[0] + parts[2].join(parts[1]) + parts[2] * parts[3]).encode())
+OPERATIONS = ("edit", "strike", "unstrike", "delete", "done", "reopen", "add", "add_done", "add_open")
+
+
+def operate(paths: Paths, name: str, operation: str, number: int) -> object:
+    category = {"add": "facts", "add_done": "tasks_done", "add_open": "tasks_open"}.get(operation)
+    if category is not None:
+        return edit.add_bullet(paths, category, "new words", NOW)
+    bullets = parse_bullets(data(paths, name).decode("utf-8", "replace").removeprefix("\ufeff"))
+    if not bullets:
+        return None
+    bullet = bullets[number % len(bullets)]
+    ref = BulletRef(name, bullet.line, bullet.raw)
+    if operation == "edit":
+        return edit.edit_text(paths, ref, "new words", NOW)
+    act = {
+        "strike": edit.strike,
+        "unstrike": edit.unstrike,
+        "delete": edit.delete_bullet,
+        "done": edit.mark_done,
+        "reopen": edit.reopen,
+    }[operation]
+    return act(paths, ref, NOW)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.one_of(st.binary(max_size=60), TEXTS), st.sampled_from(OPERATIONS), st.integers(0, 20), st.booleans())
+def test_every_other_line_keeps_its_bytes_and_undo_gives_back_the_file(
+    old: bytes, operation: str, number: int, tasks: bool
+) -> None:
+    """Any bytes, any operation: a person would otherwise lose what stands beside the edited bullet."""
+    name = "facts.md" if operation == "add" or not (tasks or operation.startswith("add_")) else "tasks.md"
+    with tempfile.TemporaryDirectory() as folder:
+        paths = home(Path(folder), name, old)
+        result = operate(paths, name, operation, number)
+        new = data(paths, name)
+        if not isinstance(result, Ok):
+            assert new == old
+            assert not paths.changes.exists()
+            return
+        change = read_changes(paths)[-1]
+        touched = {line.encode() for line in (*change.added, *change.removed)}
+        assert others(old, touched) == others(new, touched)
+        assert new.startswith(b"\xef\xbb\xbf") == old.startswith(b"\xef\xbb\xbf")
+        assert undo_last(paths) == REVERSED
+        assert data(paths, name) == old
+
+
+def others(text: bytes, touched: set[bytes]) -> list[bytes]:
+    """The lines of a file that an edit did not name, in their order, without blank ones (a section may gain one)."""
+    lines = [line.removesuffix(b"\r") for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
+    return [line for line in lines if line.decode("utf-8", "replace").strip() and line not in touched]
