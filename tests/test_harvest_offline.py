@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.read import read_conversation
 from core.harvest.offline import CATEGORIES, MAX_ITEMS, distil_offline
 
 Harvest = dict[str, list[dict[str, str]]]
@@ -284,3 +285,22 @@ def test_emphasis_and_links_are_left_out_of_statements() -> None:
         "facts", ("assistant", "**Note that** the [mirror](https://example.org/x) *always* needs `rsync` 3.2.")
     )
     assert row["statement"] == "The mirror always needs `rsync` 3.2."
+
+
+def test_a_shown_session_that_ends_well_is_a_playbook() -> None:
+    """Commands behind prompts together with what they printed: the proof stands in the same block."""
+    text = (
+        "<agent-response>\nIn this order:\n\n```console\n$ python -m pytest -q\n41 passed in 2.13s\n"
+        "$ git push --tags\n * [new tag] v2.1.0\n```\n</agent-response>\n"
+    )
+    steps = [row["steps"] for row in distil_offline(read_conversation("x", text.encode()))["playbooks"]]
+    assert steps == ["python -m pytest -q && git push --tags"]
+    broken = text.replace("41 passed", "error: 3 failed, 41 passed")
+    assert not distil_offline(read_conversation("x", broken.encode()))["playbooks"]
+
+
+def test_a_todo_behind_another_sentence_is_a_task() -> None:
+    """`Perfect. TODO: …` is how people write it; only looking at the start of a line would lose it."""
+    text = "<user-prompt>\nPerfect. TODO: put the release steps into the guide.\n</user-prompt>\n"
+    found = distil_offline(read_conversation("x", text.encode()))["tasks_open"]
+    assert [row["statement"] for row in found] == ["Put the release steps into the guide."]

@@ -78,7 +78,9 @@ def find_playbooks(codes: list[Code], conversation: Conversation) -> Iterator[Fo
         commands = _commands(code)
         kept = [command for command in commands if not _looking(command)]
         steps = sum(not _looking(part) for command in kept for part in command.split(" && "))
-        if steps < 2 or len(commands) > MAX_STEPS or not _succeeded(code.turn, conversation.turns):
+        if steps < 2 or len(commands) > MAX_STEPS:
+            continue
+        if not _session_worked(code) and not _succeeded(code.turn, conversation.turns):
             continue
         name = _name(code, kept)
         line = next(line for line in code.lines if kept[0] in line)
@@ -115,6 +117,14 @@ def _looking(command: str) -> bool:
         return True
     parts = [part.strip() for part in re.split(r"&&|;|\|\||\|", command) if part.strip()]
     return all(part.split()[0] in _LOOKING or _LOOKING_GIT.match(part) for part in parts) or not parts
+
+
+def _session_worked(code: Code) -> bool:
+    """A fence that shows commands behind prompts together with what they printed, and that ends well."""
+    if not any(_PROMPT.match(line) for line in code.lines):
+        return False
+    output = "\n".join(line for line in code.lines if line.strip() and not _PROMPT.match(line))
+    return bool(_WORKED.search(output)) and not _FAILED.search(_FINE.sub("", output))
 
 
 def _succeeded(number: int, turns: tuple[Turn, ...]) -> bool:

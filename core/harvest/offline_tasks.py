@@ -110,6 +110,11 @@ def find_tasks(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
             yield from _task("tasks_open", whole(row).text, whole(row), 2, row)
             continue
         low = row.low
+        if "todo:" in low or "fixme:" in low:
+            for sentence in sentences(row):
+                opened = _TODO.match(sentence.text)
+                if opened:
+                    yield from _task("tasks_open", next(part for part in opened.groups() if part), sentence, 3, row)
         if "still" in low or "not yet" in low or "remains to be" in low or "remain to be" in low:
             for sentence in sentences(row):
                 if _STILL.search(sentence.text) and not _loose(sentence.text, row):
