@@ -74,6 +74,7 @@ class BigTable:
                 resizable=True,
                 sortable=True,
                 sort_tristate=True,
+                hideable=True,
                 borders_innerH=True,
                 borders_innerV=True,
                 pad_outerX=True,

@@ -6,6 +6,7 @@ unscaled pixels; colours are names of `gui/palette.py`; `parent` is the item tha
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
@@ -16,7 +17,7 @@ from gui.theme import Look
 
 TOOLTIP_SECONDS = 0.35
 CONTROL_HEIGHT = 28  # text 16 and the padding of a frame
-CardBody = int
+DONE_SECONDS = 1.5  # how long a button shows that it did something
 
 
 def labelled(label: str, icon: str = "") -> str:
@@ -243,11 +244,22 @@ class CopyText:
 def copy_button(look: Look, parent: int, words: Callable[[], str], what: str = "Copy") -> Button:
     """A small button that puts `words()` on the clipboard and shows that it did."""
 
+    shown_until = 0.0
+
     def copy() -> None:
+        nonlocal shown_until
         dpg.set_clipboard_text(words())
         button.set_label("", "check")
+        shown_until = time.monotonic() + DONE_SECONDS
+
+    def back() -> None:
+        nonlocal shown_until
+        if shown_until and time.monotonic() > shown_until:
+            shown_until = 0.0
+            button.set_label("", "copy")
 
     button = Button(look, parent, "", copy, icon="copy", kind="ghost", tip=what)
+    look.every_tick(back)
     return button
 
 

@@ -113,11 +113,15 @@ def card(
 
 @dataclass
 class Pane:
-    """One column: `width` in unscaled pixels, 0 for the one that takes what is left; never below `least`."""
+    """One column: `width` in unscaled pixels, 0 for the one that takes what is left; never below `least`.
+
+    `scroll`: content that is too tall can be moved.
+    """
 
     name: str
     width: float
     least: float = 160
+    scroll: bool = False
     item: int = 0
 
 
@@ -147,10 +151,7 @@ class Columns:
             if number:
                 handle = int(dpg.add_button(label="", parent=row))
                 self._handles.append(look.theme(handle, "splitter"))
-            pane.item = int(
-                dpg.add_child_window(parent=row, border=False, no_scrollbar=True, no_scroll_with_mouse=True)
-            )
-            look.theme(pane.item, kind)
+            pane.item = box(look, row, kind, scroll=pane.scroll)
         look.follow(parent, self._fit)
         look.every_tick(self.tick)
 

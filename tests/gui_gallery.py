@@ -11,7 +11,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from gui_window import Desk, open_desk
+from tests.gui_window import Desk, open_desk
 
 COUNT = 100_000
 NAMES = [
@@ -74,7 +74,7 @@ def main_page(desk: Desk) -> dict[str, Any]:
     Button(look, right, "Harvest…", nothing, icon="wheat", kind="primary", shortcut="Ctrl+H")
     middle = box(look, root, "gutter")
     look.follow(root, lambda _w, h: dpg.configure_item(middle, height=int(h) - look.px(48 + 48 + 16)))
-    columns = Columns(look, middle, [Pane("rail", 246), Pane("work", 0, 300), Pane("inspector", 352)])
+    columns = Columns(look, middle, [Pane("rail", 246, scroll=True), Pane("work", 0, 300), Pane("inspector", 352)])
     rail, work, inspector = (pane.item for pane in columns.panes)
 
     digest = card(look, rail, "Digest", "4 KB budget")

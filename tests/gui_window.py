@@ -1,8 +1,8 @@
 """One real window for all tests of the panel: frames are pumped here, clicks and keys come from xdotool.
 
-`from gui_window import Desk, desk_fixture` brings the fixture `desk`. Without a display it starts Xvfb itself, and
-ends it by its process id; where Xvfb is not installed the tests are skipped and say so. Dear PyGui allows one window a
-process, so all test files share it; every test gets an empty page and leaves nothing behind.
+`from tests.gui_window import Desk, desk_fixture` brings the fixture `desk`. Without a display it starts Xvfb itself,
+and ends it by its process id; where Xvfb is not installed the tests are skipped and say so. Dear PyGui allows one
+window a process, so all test files share it; every test gets an empty page and leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -140,10 +140,8 @@ class Desk:
     def wheel(self, item: int, clicks: int) -> None:
         """Turn the wheel over an item, down when positive."""
         self.move(*self.middle(item))
-        for _ in range(abs(clicks)):
-            self.xdotool("click", "5" if clicks > 0 else "4")
-            self.frames(1)
-        self.frames(3)
+        self.xdotool("click", "--repeat", str(abs(clicks)), "--delay", "2", "5" if clicks > 0 else "4")
+        self.frames(abs(clicks) + 3)
 
     def type_text(self, text: str) -> None:
         """Type letters."""

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 ROOT = Path(__file__).resolve().parents[1]
 

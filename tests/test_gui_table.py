@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-
 from gui.columns import Column, moved_to
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 COUNT = 100_000
 
@@ -150,3 +149,19 @@ def test_theme_and_scale_change_without_new_rows(desk: Desk, tmp_path: Path) -> 
     desk.frames(5)
     assert "row 60000" in seen(desk, table)
     assert desk.screenshot(tmp_path / "table.png").stat().st_size > 10_000
+
+
+def test_a_narrow_table_leaves_columns_out_instead_of_squeezing_all(desk: Desk) -> None:
+    from gui.table import BigTable
+    from gui.widgets_layout import box
+
+    narrow = box(desk.look, desk.page, width=260, height=300)
+    columns = [Column("name", "Name"), Column("size", "Size", 120, least=400)]
+    table = BigTable(desk.look, columns, lambda row, column: str(row))
+    table.build(narrow)
+    table.set_rows(range(100))
+    desk.frames(5)
+    assert [desk.dpg.is_item_visible(item) for item in table._column_items] == [True, False]
+    desk.look.size(narrow, width=700)
+    desk.frames(5)
+    assert [desk.dpg.is_item_visible(item) for item in table._column_items] == [True, True]

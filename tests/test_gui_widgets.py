@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-
 from core.base.result import ErrorInfo
 from gui.keys import Shortcut
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 
 def test_a_click_on_a_button_is_heard_once_and_a_disabled_one_is_silent(desk: Desk) -> None:
@@ -221,3 +220,31 @@ def test_a_look_gives_everything_back(desk: Desk) -> None:
 
     first = once()
     assert once() == first and once() == first
+
+
+def test_text_can_be_copied(desk: Desk) -> None:
+    """Labels of Dear PyGui cannot be selected: a path could not be taken anywhere."""
+    from gui.widgets import CopyText, copy_button
+
+    words = CopyText(desk.look, desk.page, "src/net/retry_policy.md")
+    button = copy_button(desk.look, desk.page, lambda: "from the button")
+    desk.frames(3)
+    desk.click(words.item)
+    desk.press("ctrl+a")
+    desk.press("ctrl+c")
+    assert desk.dpg.get_clipboard_text() == "src/net/retry_policy.md"
+    desk.press("x")
+    assert desk.dpg.get_value(words.item) == "src/net/retry_policy.md"  # it can be read, not changed
+    desk.click(button.item)
+    assert desk.dpg.get_clipboard_text() == "from the button"
+
+
+def test_a_tooltip_names_the_shortcut_but_not_at_once(desk: Desk) -> None:
+    from gui.widgets import Button, hint
+
+    button = Button(desk.look, desk.page, "Harvest…", lambda: None)
+    words = hint(desk.look, button.item, "Opens the dry run", "Ctrl+H")
+    desk.frames(3)
+    desk.move(*desk.middle(button.item))
+    assert not desk.dpg.is_item_visible(words)
+    assert desk.until(lambda: desk.dpg.is_item_visible(words))

@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from gui_window import open_desk
+from tests.gui_window import open_desk
 
 
 def milliseconds(call: Callable[[], object], times: int = 1) -> float:
