@@ -22,7 +22,7 @@ from pathlib import Path
 
 BUFFER_BYTES = 1 << 20
 TEMPORARY_MARK = ".knowledge-tmp"
-NOFOLLOW = getattr(os, "ONOFOLLOW", 0)
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 _counter = itertools.count()
@@ -56,7 +56,12 @@ class FileRead:
 
 def open_regular(path: str | Path, flags: int = os.O_RDONLY) -> int:
     """Open a regular file and return its descriptor; anything else (link, FIFO, folder, device) is an OSError."""
-    fd = os.open(path, flags | NOFOLLOW | _NONBLOCK | _BINARY)
+    try:
+        fd = os.open(path, flags | NOFOLLOW | _NONBLOCK | _BINARY)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "a symbolic link stands there, which is not followed", str(path)) from None
+        raise
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(errno.EINVAL, "not a regular file", str(path))
@@ -262,6 +267,13 @@ def remove_file(path: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         path.unlink()
         sync_folder(path.parent)
+
+
+def set_mode(path: Path, mode: int) -> None:
+    """Set the permissions of a file or folder, never through a symbolic link."""
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "is a symbolic link", str(path))
+    path.chmod(mode)
 
 
 def remove_tree(path: Path) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 ITEM_CHARACTERS = 500
 
-_PROVENANCE = re.compile(r"\s*\[from: (?P<source>.*), (?P<date>\d{4}-\d{2}-\d{2})\]$")
+_PROVENANCE = re.compile(r"\[from: (?P<source>.*), (?P<date>\d{4}-\d{2}-\d{2})\]\Z")
 _FORGED = re.compile(r"\[\s*from\s*:", re.IGNORECASE)
 _FENCE_WORDS = re.compile(r"\{\s*(/?)\s*(knowledge|project)\s*\}", re.IGNORECASE)
 _INVISIBLE = re.compile(
@@ -54,7 +54,8 @@ class Bullet:
 
 def split_provenance(text: str) -> tuple[str, Provenance | None]:
     """Take the provenance off the end of a line."""
-    found = _PROVENANCE.search(text)
+    start = text.rfind("[from: ")
+    found = _PROVENANCE.match(text, start) if start >= 0 else None
     if found is None:
         return text.strip(), None
     return text[: found.start()].strip(), Provenance(found["source"], found["date"])
@@ -104,23 +105,24 @@ def sanitise_line(text: str, limit: int | None = ITEM_CHARACTERS) -> str:
 
     White space and every line separator become one space; control, bidirectional and zero-width characters go (a joiner
     stays inside non-ASCII words and emoji, where it spells); a forged `[from:`, `{knowledge}` fence, comment opener or
-    leading `#`/`-` is defused but stays legible. Longer than `limit` characters: cut at a word, with an ellipsis.
+    leading `#`, `-` or `~~` is defused but stays legible. Longer than `limit` characters: cut at a word, with an
+    ellipsis. Safe text comes back unchanged, so doing it twice changes nothing.
     """
     if text.isascii() and text.isprintable():
         flat = _SPACE.sub(" ", text).strip() if "  " in text else text.strip()
     else:
-        flat = _SURROGATES.sub("\ufffd", text)
-        flat = _INVISIBLE.sub("", _SPACE.sub(" ", flat))
-        flat = _JOINERS.sub(_keep_joiner, flat).strip()
+        flat = _SPACE.sub(" ", _SURROGATES.sub("\ufffd", text))
+        flat = _JOINERS.sub(_keep_joiner, _INVISIBLE.sub("", flat))
+        flat = _SPACE.sub(" ", flat).strip()
     flat = defuse(flat)
+    if flat.startswith(("#", "-", "~~")):
+        flat = "\\" + flat
     if limit is not None and len(flat) > limit:
         cut = flat[: limit - 1]
         while cut and unicodedata.combining(flat[len(cut)]):
             cut = cut[:-1]
         space = cut.rfind(" ")
         flat = (cut[:space] if space > limit // 2 else cut).rstrip() + "…"
-    if flat[:1] in ("#", "-"):
-        flat = "\\" + flat
     return flat
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,9 +16,10 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import Limits
 from core.harvest.distil import DistilSettings, read_prompt
-from core.harvest.pipeline import HarvestOptions, HashCache, plan_harvest, run_harvest
+from core.harvest.hashes import HashCache
+from core.harvest.pipeline import HarvestOptions, plan_harvest, run_harvest
 from core.harvest.report import HarvestReport, Report
-from core.knowledge.ledger import read_ledger
+from core.knowledge.ledger import read_ledger, rebuild
 from core.knowledge.lines import DEFAULT_PATIENCE, Patience
 
 HARVEST_PROMPT = "harvest-conversation.md"
@@ -61,16 +61,15 @@ def harvest(
         return options
     cache_file = cache_folder(workspace.paths.home) / "hashes.json"
     cache = _read_cache(cache_file)
-    before = len(cache), hash(tuple(row[2] for row in cache.values()))
     report = (
         _apply(workspace, request, options.value, cache, progress, cancelled, now, generate)
         if request.apply
         else _dry_run(workspace, options.value, cache, now())
     )
-    if (len(cache), hash(tuple(row[2] for row in cache.values()))) != before:
-        _write_cache(cache_file, cache)
+    if cache.changed:
+        files.write_cache(cache_file, cache.to_json())  # a projection: whether it can be written does not matter
     if isinstance(report, Ok):
-        _estimate(workspace, options.value, report.value)
+        _estimate(workspace, request, options.value, report.value)
     return report
 
 
@@ -108,9 +107,10 @@ def _dry_run(workspace: Workspace, options: HarvestOptions, cache: HashCache, no
     if isinstance(ledger, Err):
         notes.append(str(ledger.error))
     if files.exists(paths.journal):
-        notes.append("the last run was interrupted; the next 'knowledge harvest --apply' finishes it first")
+        notes.append("a run is at work, or the last one was interrupted; 'knowledge harvest --apply' finishes it first")
     try:
-        plan = plan_harvest(paths, options, ledger.value if isinstance(ledger, Ok) else {}, now, cache)
+        entries = ledger.value if isinstance(ledger, Ok) else rebuild(paths)
+        plan = plan_harvest(paths, options, entries, now, cache)
     except OSError as error:
         return fail("scan-failed", f"the conversations cannot be listed: {error.strerror}", error.filename or "")
     if plan.careful:
@@ -213,10 +213,10 @@ def connect_provider(
     return connect(settings, credentials=keys, cancelled=cancelled)
 
 
-def _estimate(workspace: Workspace, options: HarvestOptions, report: HarvestReport) -> None:
+def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:
     """Fill in tokens and prices: what the plan would cost, and what the run did cost."""
     config, provider = workspace.config, options.limits.provider
-    model = config.model
+    model = request.model or config.model
     override = (config.price_input_per_million, config.price_output_per_million)
     report.tokens = report.plan.bytes_to_send() // 4
     calls = sum(step.action == "harvest" for step in report.plan.steps)
@@ -230,12 +230,6 @@ def _estimate(workspace: Workspace, options: HarvestOptions, report: HarvestRepo
 
 def _read_cache(path: Path) -> HashCache:
     try:
-        loaded = json.loads(files.read_or_empty(path) or b"{}")
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return loaded if isinstance(loaded, dict) and all(isinstance(row, list) for row in loaded.values()) else {}
-
-
-def _write_cache(path: Path, cache: HashCache) -> None:
-    """A projection: whether it can be written does not matter."""
-    files.write_cache(path, json.dumps(cache, separators=(",", ":")).encode("ascii"))
+        return HashCache.from_json(files.read_or_empty(path))
+    except OSError:
+        return HashCache()

@@ -19,7 +19,8 @@ from core.knowledge.categories import CATEGORIES
 
 MAX_ITEMS = 200
 MAX_DEPTH = 32
-_FENCE = re.compile(r"\A```[A-Za-z]*[ \t]*\r?\n(?P<body>.*?)\r?\n?```\Z", re.DOTALL)
+_FENCE = re.compile(r"\A```[A-Za-z]*\s(?P<body>.*)```\Z", re.DOTALL)
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[{\]}]', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,9 @@ def parse_answer(text: str) -> Result[dict[str, list[Any]]]:
 
 
 def _depth(text: str) -> int:
-    """An upper bound of the nesting, without recursion (brackets inside strings count: harmless at this bound)."""
+    """The deepest nesting, without recursion; brackets inside strings do not count. Takes time as the text is long."""
     depth = deepest = 0
-    for bracket in re.findall(r'"(?:[^"\\]|\\.)*"|[\[{\]}]', text):
+    for bracket in _BRACKETS.findall(text):
         if bracket in "[{":
             depth += 1
             deepest = max(deepest, depth)
@@ -154,9 +155,9 @@ def _item(category: str, raw: Any) -> Item | None:
 def _hold(item: Item, source: Source, quotes: str, secrets: bool) -> Item:
     """Mark an item that must not go in without the person's word."""
     if secrets:
-        clean = redact(item.text)
-        if clean.counts:
-            return replace(item, text=sanitise_line(clean.text), quote="", held="secret")
+        clean, path = redact(item.text), redact(item.path)
+        if clean.counts or path.counts:
+            return replace(item, text=sanitise_line(clean.text), path=path.text, quote="", held="secret")
     if quotes == "off":
         return item
     if not item.quote.strip():

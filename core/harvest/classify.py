@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from core.harvest.scan import Artifact, Scan
+from core.harvest.artifact import Artifact
+from core.harvest.protection import Protection, why_careful
+from core.harvest.scan import Scan
 
 CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 
@@ -22,8 +24,7 @@ _DELEGATED = re.compile(rf"\A{_UUID4}-")
 _TRASHED = re.compile(r"\A([0-9a-f]{64})(?:\.\d+)?\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Classified:
+class Classified(NamedTuple):
     """An artifact with its class (one of CLASSES) and the reason in words."""
 
     artifact: Artifact
@@ -44,8 +45,7 @@ class Limits:
     limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One thing that the run will do. `action` is one of:
 
     harvest, reclaim (already harvested), discard (`--no-harvest`), too-large, defer, duplicate (same content as an
@@ -94,10 +94,15 @@ def _classify(
         return Classified(item, "live", "index file of the host application")
     if item.kind == "split":
         return _classify_split(item, scan)
-    if item.path in scan.saved or os.path.realpath(item.path) in scan.saved:
+    return classify_conversation(item, scan.protection, scan.folder)
+
+
+def classify_conversation(item: Artifact, protection: Protection, folder: str) -> Classified:
+    """The class of a regular file in the conversations folder, whose resolved path is `folder`."""
+    if f"{folder}{os.sep}{item.name}" in protection.saved:
         return Classified(item, "user-kept", "saved by you")
-    if item.name in scan.file_index:
-        path, exists = scan.file_index[item.name]
+    if item.name in protection.owners:
+        path, exists = protection.owners[item.name]
         if exists:
             return Classified(item, "live", f"belongs to {path}")
         return Classified(item, "harvest", f"its file is gone: {path or 'unknown'}")
@@ -113,7 +118,7 @@ def _classify(
 def _classify_split(item: Artifact, scan: Scan) -> Classified:
     split = scan.splits[item.path]
     if not split.readable:
-        return Classified(item, "keep", "no readable index.json")
+        return Classified(item, "keep", "its index.json or the file that it names cannot be read")
     if not split.source_exists:
         return Classified(item, "prune", "the file it was cut from is gone")
     if not split.hash_matches:
@@ -149,9 +154,12 @@ def plan_steps(
     entries: Mapping[str, Mapping[str, Any]],
     limits: Limits,
     unreadable: tuple[str, ...] = (),
+    is_proven: Callable[[str, Mapping[str, Any]], bool] = lambda sha256, entry: True,
 ) -> HarvestPlan:
     """Decide what happens to each candidate, in the order of storage.md. Oldest first, so that the newest knowledge
-    ends up last in the files and first in the digest."""
+    ends up last in the files and first in the digest. `is_proven` says whether the committed plan of a harvest is
+    there; without it the content is harvested again.
+    """
     kept: dict[str, Classified] = {}
     steps: list[Step] = []
     seen: dict[str, Artifact] = {}
@@ -162,11 +170,10 @@ def plan_steps(
         entry = entries.get(sha)
         if not sha:
             steps.append(Step(item, "unreadable", "", "cannot be read"))
-        elif entry is not None and entry.get("status") == "harvested" and not _wants_model(entry, limits):
-            if may_reclaim(entry, limits):
-                steps.append(Step(item, "reclaim", sha, "already harvested"))
-            else:
-                kept[item.path] = Classified(item, "keep", _kept_because(entry, limits))
+        elif entry is not None and _is_harvested(entry, limits) and not may_reclaim(entry, limits):
+            kept[item.path] = Classified(item, "keep", _kept_because(entry, limits))
+        elif entry is not None and _is_harvested(entry, limits) and is_proven(sha, entry):
+            steps.append(Step(item, "reclaim", sha, "already harvested"))
         elif not limits.harvest:
             action = "defer" if limits.keep else "discard"
             steps.append(Step(item, action, sha, "removed without harvest, as you asked"))
@@ -184,13 +191,13 @@ def plan_steps(
     steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.klass == "prune"]
     final = tuple(kept.get(row.artifact.path, row) for row in classified)
     counts = {name: sum(row.klass == name for row in final) for name in CLASSES}
-    careful = f"{unreadable[0]} cannot be read: what it protects is unknown" if unreadable else ""
-    return HarvestPlan(final, tuple(steps), careful, counts)
+    return HarvestPlan(final, tuple(steps), why_careful(unreadable), counts)
 
 
-def _wants_model(entry: Mapping[str, Any], limits: Limits) -> bool:
-    """An offline harvest is repeated as soon as a model is there to do it better."""
-    return limits.harvest and entry.get("provider") == "offline" and limits.provider != "offline"
+def _is_harvested(entry: Mapping[str, Any], limits: Limits) -> bool:
+    """An offline harvest counts only until a model is there to do it better."""
+    wants_model = limits.harvest and entry.get("provider") == "offline" and limits.provider != "offline"
+    return entry.get("status") == "harvested" and not wants_model
 
 
 def _kept_because(entry: Mapping[str, Any], limits: Limits) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base.answer import Generate
+from core.base.markdown import sanitise_name
 from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation
@@ -22,6 +23,7 @@ from core.harvest.quotes import source_of
 
 RETRY_SUFFIX = "\nYour previous reply was not valid JSON. Return only the JSON object.\n"
 PART_BYTES = 49152
+LEAST_PART_BYTES = 1024
 MAX_ROUNDS = 4
 
 
@@ -39,11 +41,13 @@ class DistilSettings:
 
 @dataclass(frozen=True)
 class Harvest:
-    """What a conversation taught. `skipped` counts rows left out, `redacted` secrets replaced, both by kind."""
+    """What a conversation taught. `skipped` counts rows left out, `redacted` secrets replaced, both by kind; `folder`
+    is the working folder of the session, "" when it is not known."""
 
     items: tuple[Item, ...]
     skipped: dict[str, int] = field(default_factory=dict)
     redacted: dict[str, int] = field(default_factory=dict)
+    folder: str = ""
 
 
 def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:
@@ -105,14 +109,19 @@ def _finish(
     arrays: Mapping[str, list[Any]], conversation: Conversation, settings: DistilSettings, counts: dict[str, int]
 ) -> Harvest:
     found = items_from(arrays, source_of(conversation), quotes=settings.quotes, secrets=settings.redact)
-    return Harvest(found.items, found.skipped, counts)
+    return Harvest(found.items, found.skipped, counts, conversation.folder)
 
 
 def build_prompt(template: str, name: str, text: str, *, retry: bool) -> str:
     """The whole prompt. The conversation cannot close its own fence."""
-    fenced = text.replace("</conversation>", "</conversation_>")
     suffix = RETRY_SUFFIX if retry else ""
-    return f"{template}\n\nConversation name: {name}\n\n<conversation>\n{fenced}\n</conversation>\n{suffix}"
+    return f"{template}\n\nConversation name: {sanitise_name(name)}\n\n{fenced(text)}{suffix}"
+
+
+def fenced(text: str) -> str:
+    """Text between the marks that tell a model where foreign words begin and end."""
+    inside = text.replace("</conversation>", "</conversation_>")
+    return f"<conversation>\n{inside}\n</conversation>\n"
 
 
 # --- long conversations ----------------------------------------------------------------------------------------------
@@ -120,12 +129,13 @@ def build_prompt(template: str, name: str, text: str, *, retry: bool) -> str:
 
 def summarize(conversation: Conversation, settings: DistilSettings, generate: Generate) -> Result[str]:
     """Shorten a conversation part by part (map), again if the parts together are still too long (reduce)."""
-    parts = split_parts(conversation, min(PART_BYTES, settings.summarize_bytes))
+    limit = max(LEAST_PART_BYTES, min(PART_BYTES, settings.summarize_bytes))
+    parts = split_parts(conversation, limit)
     for _ in range(MAX_ROUNDS):
         summaries = []
         for number, part in enumerate(parts, start=1):
             head = f"{settings.summarize_prompt}\n\nPart {number} of {len(parts)}\n\n"
-            answer = generate(f"{head}<conversation>\n{part}\n</conversation>\n")
+            answer = generate(head + fenced(part))
             if isinstance(answer, Err):
                 return answer
             if not answer.value.text.strip():
@@ -134,7 +144,7 @@ def summarize(conversation: Conversation, settings: DistilSettings, generate: Ge
         text = "\n\n".join(summaries)
         if len(text.encode("utf-8", "replace")) <= settings.summarize_bytes:
             return Ok(text)
-        parts = _cut(text, min(PART_BYTES, settings.summarize_bytes))
+        parts = _cut(text, limit)
     return fail("summary-too-long", "the model's summaries do not get shorter than the conversation")
 
 

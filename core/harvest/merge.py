@@ -8,15 +8,15 @@ lines is DONE.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.base import files
-from core.base.markdown import Provenance, bullet_line, sanitise_line, sanitise_name, split_provenance
+from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
 from core.harvest.answer import Item
-from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_category
+from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_text
 from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, examine, write_records
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import DEFAULT_PATIENCE, OwnWrites, Patience, PlannedFile, ensure_lines, require_lines
@@ -36,6 +36,7 @@ def freeze(
     Renames notes when their source file was renamed or its inode was reused; raises OSError when that fails.
     """
     provenance = Provenance(sanitise_name(conversation), date)
+    real_roots = [*roots, *map(os.path.realpath, roots)]
     lines: dict[str, dict[str, None]] = {}
     headers: dict[str, str] = {}
     done: dict[str, None] = {}
@@ -52,7 +53,7 @@ def freeze(
             continue
         counts[item.category] += 1
         if item.category == "files":
-            source = source_file(item.path, roots)
+            source = source_file(item.path, roots, real_roots)
             if source is not None:
                 name = _bind_note(source, paths, records, notes)
                 _add(lines, headers, name, f"# {sanitise_line(source.path, None)}", bullet_line(item.text, provenance))
@@ -89,26 +90,27 @@ def _bind_note(source: SourceFile, paths: Paths, records: NoteRecords, notes: No
     return f"files/{binding.note}"
 
 
-def with_old_dates(paths: Paths, plan: FrozenPlan, items: Sequence[Item], name: str) -> FrozenPlan:
-    """A second harvest of the same content keeps the lines of the first: same text, same conversation, older date."""
-    name = sanitise_name(name)
-    categories = {item.category for item in items} | {"facts"}
-    old = {
-        (bullet.text, bullet.provenance.source): bullet.raw
-        for category in categories
-        for bullet in read_category(paths, category)
-        if bullet.provenance is not None and bullet.provenance.source == name
-    }
+def with_old_dates(paths: Paths, plan: FrozenPlan, names: Iterable[str]) -> FrozenPlan:
+    """A second harvest of the same content keeps the lines of the first: same text, same conversation, older date.
+    `names` are what the conversation was called then and now. Raises OSError."""
+    sources = set(map(sanitise_name, names))
+    kept = []
+    for planned in plan.files:
+        old = {
+            bullet.text: bullet.raw
+            for bullet in parse_bullets(read_text(paths.knowledge / planned.name))
+            if bullet.provenance is not None and bullet.provenance.source in sources
+        }
 
-    def keep(line: str) -> str:
-        text, provenance = split_provenance(line[2:])
-        return old.get((text, provenance.source), line) if provenance is not None else line
+        def keep(line: str, old: dict[str, str] = old) -> str:
+            return old.get(split_provenance(line[2:])[0], line)
 
-    kept = tuple(
-        replace(planned, lines=tuple(map(keep, planned.lines)), done=tuple(map(keep, planned.done)))
-        for planned in plan.files
-    )
-    return replace(plan, files=kept)
+        kept.append(replace(planned, lines=_each(keep, planned.lines), done=_each(keep, planned.done)))
+    return replace(plan, files=tuple(kept))
+
+
+def _each(keep: Callable[[str], str], lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(keep, lines)))
 
 
 # --- paths that a model wrote ----------------------------------------------------------------------------------------
@@ -132,14 +134,15 @@ def _within(path: str, roots: Sequence[str]) -> bool:
     return any(path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in roots)
 
 
-def source_file(text: str, roots: Sequence[str]) -> SourceFile | None:
-    """The regular file that a model named, or None. Its content is not read."""
+def source_file(text: str, roots: Sequence[str], real_roots: Sequence[str]) -> SourceFile | None:
+    """The regular file that a model named, or None. Its content is not read. `real_roots` are the roots and what they
+    resolve to: a link below a root must not lead out of them."""
     path = allowed_path(text, roots)
     if path is None:
         return None
     try:
         real = os.path.realpath(path)
-        if real != path and allowed_path(real, [*roots, *map(os.path.realpath, roots)]) is None:
+        if real != path and allowed_path(real, real_roots) is None:
             return None
         return examine(real, read_head=False)
     except (OSError, ValueError):

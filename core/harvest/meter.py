@@ -10,6 +10,8 @@ from core.base.answer import Answer, Generate
 from core.base.result import Ok, Result, fail
 
 BYTES_A_TOKEN = 4
+TOKEN_CAP = "token-cap"
+"""The code of the error that says: no more in this run. Not a failure of the conversation."""
 
 
 class Budget:
@@ -56,9 +58,9 @@ class Meter:
         estimate = len(prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN
         if not self._budget.reserve(estimate):
             return fail(
-                "token-cap",
-                "the run has reached its cap of tokens",
-                hint="raise max_run_tokens in config.toml, or run again",
+                TOKEN_CAP,
+                "the run has reached its cap of tokens; what is left waits for the next one",
+                hint="max_run_tokens in config.toml is the cap",
             )
         answer = self._generate(prompt, schema)
         self.calls += 1

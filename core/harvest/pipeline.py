@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,14 +22,16 @@ from core.conversations.read import read_conversation
 from core.harvest.classify import HarvestPlan, Limits, Step, classify, may_reclaim, plan_steps
 from core.harvest.committer import Committer
 from core.harvest.distil import DistilSettings, Harvest, distil
-from core.harvest.meter import Budget, Meter
+from core.harvest.guard import Guard
+from core.harvest.hashes import HashCache, hash_artifacts
+from core.harvest.meter import TOKEN_CAP, Budget, Meter
+from core.harvest.proofs import Proofs
+from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import HarvestReport, Progress, Report
-from core.harvest.scan import hash_artifacts, scan
+from core.harvest.scan import scan
 from core.knowledge.digest import regenerate_digest
 from core.knowledge.lines import DEFAULT_PATIENCE, Patience
-
-HashCache = dict[str, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,12 @@ class Distilled:
 def plan_harvest(
     paths: Paths, options: HarvestOptions, entries: Mapping[str, Mapping[str, Any]], now: datetime, cache: HashCache
 ) -> HarvestPlan:
-    """Stages 1 and 2. Reads only; `cache` maps path to its last known hash and is updated in place. Raises OSError."""
-    found = scan(paths)
+    """Stages 1 and 2. Reads only; `cache` is updated in place. Raises OSError."""
+    found = scan(paths, cache)
     classified = classify(found, entries, now, options.trash_days)
     hashes = hash_artifacts([row.artifact for row in classified if row.klass == "harvest"], cache)
-    return plan_steps(classified, hashes, entries, options.limits, found.unreadable)
+    is_proven = Proofs(paths).is_proven
+    return plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
 
 
 def run_harvest(
@@ -74,15 +78,17 @@ def run_harvest(
     cancelled: Callable[[], bool] = lambda: False,
     cache: HashCache | None = None,
 ) -> Result[HarvestReport]:
-    """Harvest and reclaim. `generate` None means the offline rules.
+    """Harvest and reclaim. `generate` None means the offline rules, whatever provider the options name.
 
     Err only when the run could not start (another one holds the lock, the store cannot be written); whatever happens to
     single conversations stands in the report.
     """
+    if generate is None:
+        options = replace(options, limits=replace(options.limits, provider="offline"))
     try:
         with locks.locked(paths.lock):
             recovered = recover(paths, now(), options.patience)
-            plan = plan_harvest(paths, options, recovered.entries, now(), cache if cache is not None else {})
+            plan = plan_harvest(paths, options, recovered.entries, now(), cache or HashCache())
             return Ok(_apply(paths, options, generate, plan, recovered, now, progress, cancelled))
     except locks.LockHeldError as error:
         hint = "wait until it is done; nothing was changed"
@@ -112,20 +118,22 @@ def _apply(
         options.limits,
         options.file_roots,
         options.trash_days,
-        plan.careful,
+        Proofs(paths),
+        Guard(paths),
         now,
         options.patience,
         recovered,
         report,
     )
+    done, total = 0, len(plan.steps)
     try:
-        total = len(plan.steps)
-        for done, distilled in enumerate(_distilled(plan, options, generate, budget, committer, cancelled), start=1):
-            outcome = _carry_out(distilled, committer, report)
-            progress(Progress(done, total, distilled.step.artifact.name, outcome, budget.spent))
-            if not committer.trusted:
-                break
-        report.cancelled = cancelled()
+        with closing(_distilled(plan, options, generate, budget, committer, cancelled)) as results:
+            for done, distilled in enumerate(results, start=1):
+                outcome = _carry_out(distilled, committer, report)
+                progress(Progress(done, total, distilled.step.artifact.name, outcome, budget.spent))
+                if not committer.trusted:
+                    break
+        report.cancelled = done < total and committer.trusted
     finally:
         committer.finish()
     _write_digest(paths, options, report)
@@ -139,7 +147,7 @@ def _distilled(
     budget: Budget,
     committer: Committer,
     cancelled: Callable[[], bool],
-) -> Iterator[Distilled]:
+) -> Generator[Distilled, None, None]:
     """The steps in their order, the model calls made ahead of it in parallel. Ends early when cancelled."""
 
     def work(step: Step) -> Distilled:
@@ -147,25 +155,26 @@ def _distilled(
         return Distilled(step, distil_step(step, options, meter), meter)
 
     def submit(step: Step) -> Distilled | Future[Distilled]:
-        wanted = step.action == "harvest" or (step.action == "reclaim" and not committer.is_proven(step.sha256))
-        if not wanted or step.sha256 in committer.recovered.unfinished:
+        if step.action != "harvest" or step.sha256 in committer.recovered.unfinished:
             return Distilled(step, Ok(Harvest(())), None)
         return pool.submit(work, step) if generate is not None else work(step)
 
     window: deque[Distilled | Future[Distilled]] = deque()
     with ThreadPoolExecutor(max(1, options.jobs)) as pool:
         ahead = max(1, options.jobs) * 2 if generate is not None else 1
-        for step in plan.steps:
-            if cancelled():
-                break
-            window.append(submit(step))
-            if len(window) >= ahead:
+        try:
+            for step in plan.steps:
+                if cancelled():
+                    return
+                window.append(submit(step))
+                if len(window) >= ahead:
+                    yield _result(window.popleft())
+            while window and not cancelled():
                 yield _result(window.popleft())
-        while window and not cancelled():
-            yield _result(window.popleft())
-        for waiting in window:
-            if isinstance(waiting, Future):
-                waiting.cancel()
+        finally:
+            for waiting in window:
+                if isinstance(waiting, Future):
+                    waiting.cancel()
 
 
 def _result(waiting: Distilled | Future[Distilled]) -> Distilled:
@@ -197,11 +206,9 @@ def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport
         case "harvest":
             return _commit(distilled, committer)
         case "reclaim":
-            if not committer.is_proven(step.sha256):
-                return _commit(distilled, committer)
             return "reclaimed" if committer.take_away(step) else "kept"
         case "duplicate":
-            if not committer.is_proven(step.sha256):
+            if not committer.proofs.is_proven(step.sha256, committer.entries.get(step.sha256)):
                 report.kept += 1
                 return "kept: its twin was not harvested"
             if not may_reclaim(committer.entries[step.sha256], committer.limits):
@@ -214,7 +221,7 @@ def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport
             committer.too_large(step)
             return "kept: too large"
         case "prune":
-            return "pruned" if committer.prune(step) else "kept"
+            return "pruned" if prune(committer, step, report.plan.careful) else "kept"
         case "defer":
             report.deferred += 1
             return "deferred"
@@ -224,6 +231,11 @@ def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport
 
 
 def _commit(distilled: Distilled, committer: Committer) -> str:
+    if isinstance(distilled.result, Err) and distilled.result.error.code == TOKEN_CAP:
+        committer.report.deferred += 1
+        if (note := str(distilled.result.error)) not in committer.report.notes:
+            committer.report.notes.append(note)
+        return "deferred"
     if isinstance(distilled.result, Err):
         committer.fail(distilled.step, distilled.result.error, distilled.meter)
         return "failed"

@@ -6,18 +6,22 @@ without a DONE from its frozen plan (the model is not asked again), then close t
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from itertools import zip_longest
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import Err, ErrorInfo
-from core.harvest.merge import apply_plan
-from core.knowledge.changes import Change, append_changes
+from core.base.result import ErrorInfo, Ok
+from core.harvest.merge import Applied, apply_plan
+from core.harvest.reclaim import sync_reclaimed
+from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import read_records, write_records
 from core.knowledge.journal import (
     Journal,
+    JournalError,
     Pending,
     Record,
     archive,
@@ -26,7 +30,15 @@ from core.knowledge.journal import (
     gather,
     read_journal,
 )
-from core.knowledge.ledger import Entries, note_reclaimed, read_ledger, set_aside_and_rebuild, write_ledger
+from core.knowledge.ledger import (
+    Entries,
+    merged_entry,
+    note_reclaimed,
+    read_ledger,
+    rebuild,
+    set_aside,
+    write_ledger,
+)
 from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.lines import Patience
 
@@ -42,18 +54,23 @@ class Recovered:
 
 
 def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
-    """Finish the last run. Call it under the run lock. Raises OSError when the store itself cannot be written."""
+    """Finish the last run. Call it under the run lock. Raises OSError when the store itself cannot be used."""
     state = Recovered({})
-    for folder in (paths.knowledge, paths.file_notes, paths.state):
+    for folder in (paths.knowledge, paths.file_notes, paths.state, paths.plans):
         for aside in clear_leftovers(folder):
             state.notes.append(f"an interrupted save left {aside}: compare it with the file beside it")
     ledger = read_ledger(paths)
-    if isinstance(ledger, Err):
-        state.entries, aside = set_aside_and_rebuild(paths, now)
+    if isinstance(ledger, Ok):
+        state.entries = ledger.value
+        if state.entries and not files.exists(paths.ledger):
+            state.notes.append("the ledger was missing; it was rebuilt from the committed plans")
+    elif ledger.error.code == "ledger-corrupt":
+        aside = set_aside(paths, now)
+        state.entries = rebuild(paths)
         state.notes.append(f"the ledger was damaged; it was set aside as {aside.name} and rebuilt from the plans")
         write_ledger(paths, state.entries)
     else:
-        state.entries = ledger.value
+        raise OSError(errno.EIO, ledger.error.message, str(paths.ledger))
     data = files.read_or_empty(paths.journal)
     if data:
         _replay(paths, data, state, now, patience)
@@ -65,39 +82,47 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, patience
     trusted = b"".join(map(encode, records))
     if trusted != data:
         files.write_atomic(paths.journal, trusted)
-    run = free_run(paths, run_of(records) or f"{now:%Y%m%dT%H%M%S}-recovered", records)
+    run = run_of(records) or f"{now:%Y%m%dT%H%M%S%f}-recovered"
+    told = {(change.file, line) for change in read_changes(paths) for line in change.added}
     journal = Journal(paths.journal)
     replayed = 0
     try:
         for pending in gather(records).values():
             if pending.plan is None or pending.done:
                 continue
-            if _apply(paths, pending, journal, run, state, patience):
+            if _apply(paths, pending, journal, run, state, patience, told):
                 replayed += 1
     finally:
         journal.close()
     if replayed:
         state.notes.append(f"finished {replayed} harvest{'s' * (replayed != 1)} that the last run left in the middle")
+    sync_reclaimed(paths)
     close_run(paths, run, state.entries, f"{now.isoformat()}")
 
 
-def _apply(paths: Paths, pending: Pending, journal: Journal, run: str, state: Recovered, patience: Patience) -> bool:
+def _apply(
+    paths: Paths,
+    pending: Pending,
+    journal: Journal,
+    run: str,
+    state: Recovered,
+    patience: Patience,
+    told: set[tuple[str, str]],
+) -> bool:
     assert pending.plan is not None
     try:
         apply_plan(
             paths,
             pending.plan,
             known=lambda name: (paths.knowledge / name).exists(),
-            on_applied=lambda row: journal.append(
-                {"t": "applied", "sha": pending.sha256, "file": row.name, "added": row.added}
-            ),
+            on_applied=_tell(journal, pending, told),
             skip=frozenset(pending.applied),
             recovering=True,
             patience=patience,
         )
         entry = {**pending.plan.entry, "run": run}
         journal.append({"t": "done", "sha": pending.sha256, "entry": entry}, durable=True)
-    except files.SyncError:
+    except (files.SyncError, JournalError):
         raise
     except OSError as error:
         message = f"a planned harvest still cannot be written: {error.strerror or error}"
@@ -107,19 +132,21 @@ def _apply(paths: Paths, pending: Pending, journal: Journal, run: str, state: Re
     return True
 
 
+def _tell(journal: Journal, pending: Pending, told: set[tuple[str, str]]) -> Callable[[Applied], None]:
+    """Journals a file of a plan. Lines that were written before the crash count as added, though they were found there:
+    unless changes.jsonl tells of them (`told`), nobody else knows whose they are."""
+    planned = {row.name: row.all_lines for row in pending.plan.files} if pending.plan is not None else {}
+
+    def applied(row: Applied) -> None:
+        added = [line for line in planned[row.name] if line in row.added or (row.name, line) not in told]
+        journal.append({"t": "applied", "sha": pending.sha256, "file": row.name, "added": added})
+
+    return applied
+
+
 def run_of(records: list[Record]) -> str:
     """The id of the last run that a journal tells of."""
     return next((str(row["run"]) for row in reversed(records) if row.get("t") == "run" and row.get("run")), "")
-
-
-def free_run(paths: Paths, run: str, records: list[Record]) -> str:
-    """The run's own id, or one beside it when its archive exists and does not already hold all of this."""
-    told = {sha for sha, state in gather(records).items() if state.entry is not None or state.plan is not None}
-    name, number = run, 1
-    while (archived := read_journal(paths.plans / f"{name}.jsonl")) and not told <= set(gather(archived)):
-        number += 1
-        name = f"{run}-{number}"
-    return name
 
 
 def close_run(paths: Paths, run: str, entries: Entries, when: str) -> None:
@@ -143,23 +170,17 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str) -> None:
             entries[sha]["run"] = run
             notes.update(pending.plan.notes)
         for moved in pending.reclaimed:
-            note_reclaimed(entries.setdefault(sha, {}), moved)
+            if sha in entries:
+                note_reclaimed(entries[sha], moved)
     _notice_unrecorded_moves(paths, states, entries)
     append_changes(paths, _changes(finished, run, when))
     if notes:
         write_records(paths, {**read_records(paths), **notes})
-    if any(state.entry is not None or state.reclaimed for state in states.values()) or not paths.ledger.exists():
+    told = any(state.entry is not None or state.moving for state in states.values())
+    if told or not paths.ledger.exists():
         write_ledger(paths, entries)
     worth_keeping = [row for row in finished if row.get("t") != "run"]
     archive(paths.journal, paths.plans, run, finished if worth_keeping else [], unfinished)
-
-
-def merged_entry(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
-    """A failure does not erase the proof of an earlier harvest of the same content, nor where copies of it lie."""
-    if old is not None and old.get("status") == "harvested" and new.get("status") in ("harvest-failed", "too-large"):
-        return {**old, "error": new.get("error", new["status"])}
-    kept = {key: value for key, value in (old or {}).items() if key in ("trash", "trashed_until")}
-    return kept | new
 
 
 def _changes(records: list[Record], run: str, when: str) -> list[Change]:
@@ -171,12 +192,16 @@ def _changes(records: list[Record], run: str, when: str) -> list[Change]:
 
 
 def _notice_unrecorded_moves(paths: Paths, states: dict[str, Pending], entries: Entries) -> None:
-    """A crash between the rename and its record: the conversation is gone from its place and lies in the trash."""
+    """A crash between the rename and its record: the conversation is gone from its place and lies in the trash.
+
+    Without a date in the ledger the trash keeps it for the whole grace period from the moment of the rename.
+    """
     for sha, pending in states.items():
-        entry = entries.get(sha)
-        if entry is None or entry.get("deleted") or not pending.path or pending.reclaimed:
+        recorded = {row.get("path") for row in pending.reclaimed}
+        lost = [path for path in dict.fromkeys(pending.moving) if path not in recorded and not files.exists(path)]
+        if not lost or sha not in entries:
             continue
-        held = paths.trash / sha
-        if held.exists() and not files.exists(pending.path) and sha not in entry.get("trash", {}):
-            until = str(entry.get("trashed_until", ""))
-            note_reclaimed(entry, {"trash": sha, "path": pending.path, "until": until})
+        known = {*entries[sha].get("trash", {}), *(row.get("trash") for row in pending.reclaimed)}
+        held = [path.name for path in sorted(paths.trash.glob(f"{sha}*")) if path.name not in known]
+        for path, name in zip_longest(lost, held[: len(lost)], fillvalue=""):
+            note_reclaimed(entries[sha], {"trash": name, "path": path, "until": ""})

@@ -6,7 +6,8 @@ what follows a torn write is not trusted. Kinds of record, in the life of one co
 - `intent`     sha, path, the frozen plan: from here on the model is never asked again for this content
 - `applied`    sha, file: its lines were proven to be there: a re-run does not bring back what the person then deletes
 - `done`       sha, entry: every file was read back; the gate is passed
-- `reclaimed`  sha, path, trash: the conversation was moved away
+- `moving`     sha, path: the conversation is about to be moved away
+- `reclaimed`  sha, path, trash: it was moved away
 - `entry`      sha, entry: a ledger entry without a harvest (failed, too large, deleted, pruned)
 
 At the end of a run the records are archived as `.state/plans/<run>.jsonl`, and only then is the journal removed.
@@ -14,6 +15,7 @@ At the end of a run the records are archived as `.state/plans/<run>.jsonl`, and 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import zlib
@@ -26,6 +28,10 @@ from core.base import files
 from core.knowledge.lines import PlannedFile
 
 Record = dict[str, Any]
+
+
+class JournalError(OSError):
+    """The journal cannot be written. Nothing may follow: a reader would not trust what stands behind a torn line."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,7 @@ class Pending:
     applied: set[str] = field(default_factory=set)
     entry: dict[str, Any] | None = None
     done: bool = False
+    moving: list[str] = field(default_factory=list)
     reclaimed: list[Record] = field(default_factory=list)
 
 
@@ -93,15 +100,21 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         files.make_folder(path.parent)
-        self._path = path
-        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        self._broken = False
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | files.NOFOLLOW, 0o600)
         files.sync_folder(path.parent)
 
     def append(self, record: Record, *, durable: bool = False) -> None:
-        """Add one record; `durable` waits for the disk. Raises OSError."""
-        files.write_all(self._fd, encode(record))
-        if durable:
-            files.sync(self._fd, data_only=True)
+        """Add one record; `durable` waits for the disk. Raises JournalError, and after that on every call."""
+        if self._broken:
+            raise JournalError(errno.EIO, "an earlier record could not be written")
+        try:
+            files.write_all(self._fd, encode(record))
+            if durable:
+                files.sync(self._fd, data_only=True)
+        except OSError as error:
+            self._broken = True
+            raise JournalError(error.errno, error.strerror) from error
 
     def close(self) -> None:
         os.close(self._fd)
@@ -126,10 +139,13 @@ def gather(records: Iterable[Record]) -> dict[str, Pending]:
             except (KeyError, TypeError, ValueError):
                 continue
             state.path, state.done = str(record.get("path", "")), False
+            state.applied.clear()
         elif kind == "applied":
             state.applied.add(str(record.get("file", "")))
         elif kind in ("done", "entry") and isinstance(record.get("entry"), dict):
             state.entry, state.done = record["entry"], kind == "done" or state.done
+        elif kind == "moving":
+            state.moving.append(str(record.get("path", "")))
         elif kind == "reclaimed":
             state.reclaimed.append(record)
     return found
@@ -138,20 +154,23 @@ def gather(records: Iterable[Record]) -> dict[str, Pending]:
 def archive(journal: Path, plans: Path, run: str, records: list[Record], unfinished: list[Record]) -> None:
     """Keep what the run did as `<run>.jsonl`, then leave only `unfinished` in the journal (none: remove it).
 
-    The archive is durable before the journal shrinks, so a crash in between only repeats this step.
+    The archive is durable before the journal shrinks, so a crash in between only repeats this step; what it holds
+    already stays in it, even if a power cut took the end of the journal meanwhile.
     """
     if records:
         files.make_folder(plans)
-        files.write_atomic(plans / f"{run}.jsonl", b"".join(map(encode, records)))
+        path = plans / f"{run}.jsonl"
+        lines = dict.fromkeys([*map(encode, read_journal(path)), *map(encode, records)])
+        files.write_atomic(path, b"".join(lines))
     if unfinished:
         files.write_atomic(journal, b"".join(map(encode, unfinished)))
     else:
         files.remove_file(journal)
 
 
-def read_plan(plans: Path, run: str, sha256: str) -> FrozenPlan | None:
-    """The committed plan of one harvest, or None when the archive of its run does not hold a proven one."""
-    if not run or "/" in run or run.startswith("."):
-        return None
-    state = gather(read_journal(plans / f"{run}.jsonl")).get(sha256)
-    return state.plan if state is not None and state.done else None
+def read_plans(plans: Path, run: str) -> dict[str, FrozenPlan]:
+    """The committed plans in the archive of one run, by sha256: those that were proven. Raises OSError."""
+    if not run or "/" in run or "\0" in run or run.startswith("."):
+        return {}
+    states = gather(read_journal(plans / f"{run}.jsonl"))
+    return {sha: state.plan for sha, state in states.items() if state.done and state.plan is not None}

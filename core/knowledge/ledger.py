@@ -38,13 +38,13 @@ _REPAIR = "it is set aside and rebuilt from the committed plans by the next 'kno
 
 
 def read_ledger(paths: Paths) -> Result[Entries]:
-    """The ledger on disk; no file at all is an empty one."""
+    """The ledger on disk. No file at all is a new store, unless runs are archived: then it is rebuilt from them."""
     try:
         data = files.read_file(paths.ledger).data
     except FileNotFoundError:
-        return Ok({})
+        return Ok(rebuild(paths))
     except OSError as error:
-        return fail("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger, _REPAIR)
+        return fail("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger)
     return parse_ledger(data, paths.ledger)
 
 
@@ -60,26 +60,34 @@ def write_ledger(paths: Paths, entries: Entries) -> None:
     files.write_atomic(paths.ledger, format_ledger(entries))
 
 
-def set_aside_and_rebuild(paths: Paths, now: datetime) -> tuple[Entries, Path]:
-    """Move a corrupt ledger to a dated name and rebuild it from the archived plans. Raises OSError."""
+def set_aside(paths: Paths, now: datetime) -> Path:
+    """Move a corrupt ledger to a dated name and return that. Raises OSError."""
     aside = paths.ledger.with_name(f"ledger.corrupt-{now:%Y%m%dT%H%M%S%f}.json")
     files.rename_without_replacing(paths.ledger, aside)
     files.sync_folder(paths.knowledge)
-    return rebuild(paths), aside
+    return aside
 
 
 def rebuild(paths: Paths) -> Entries:
-    """All entries that the archived runs proved, the later run winning."""
+    """All entries that the archived runs tell of, the later run winning. Raises OSError."""
     entries: Entries = {}
     if not paths.plans.is_dir():
         return entries
     for archived in sorted(paths.plans.glob("*.jsonl")):
         for sha, state in gather(read_journal(archived)).items():
             if state.entry is not None:
-                entries[sha] = state.entry
+                entries[sha] = merged_entry(entries.get(sha), state.entry)
             for moved in state.reclaimed:
                 note_reclaimed(entries.setdefault(sha, dict(state.entry or {})), moved)
     return entries
+
+
+def merged_entry(old: Entry | None, new: Entry) -> Entry:
+    """A failure does not erase the proof of an earlier harvest of the same content, nor where copies of it lie."""
+    if old is not None and old.get("status") == "harvested" and new.get("status") in ("harvest-failed", "too-large"):
+        return {**old, "error": new.get("error", new["status"])}
+    kept = {key: value for key, value in (old or {}).items() if key in ("trash", "trashed_until")}
+    return kept | new
 
 
 def note_reclaimed(entry: Entry, moved: dict[str, Any]) -> None:

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import re
+import time
 from pathlib import Path
 
 from core.base import files
 
-_NAME = re.compile(r"^\.(?P<name>.+)\.(?P<hashes>[0-9a-f]{32})?\.\d+-\d+" + re.escape(files.TEMPORARY_MARK) + "$")
+_NAME = re.compile(
+    r"^\.(?P<name>.+)\.(?P<hashes>[0-9a-f]{32})?\.(?P<pid>\d+)-\d+" + re.escape(files.TEMPORARY_MARK) + r"\Z"
+)
+IN_USE_SECONDS = 60.0
+"""How long a temporary file is left to the living process that it is named after. An edit is over much sooner."""
 
 
 def clear_leftovers(folder: Path) -> list[Path]:
@@ -27,6 +33,8 @@ def clear_leftovers(folder: Path) -> list[Path]:
         return kept
     for temporary in sorted(folder.glob(f".*{files.TEMPORARY_MARK}")):
         found = _NAME.match(temporary.name)
+        if found is not None and _is_in_use(temporary, int(found["pid"])):
+            continue
         if found is None or not found["hashes"]:
             files.discard(temporary)
             continue
@@ -43,6 +51,19 @@ def clear_leftovers(folder: Path) -> list[Path]:
             kept.append(aside)
     files.sync_folder(folder)
     return kept
+
+
+def _is_in_use(temporary: Path, pid: int) -> bool:
+    """Whether another process, an edit say, is at work on it right now."""
+    if pid == os.getpid() or os.name == "nt":
+        return False
+    try:
+        os.kill(pid, 0)
+        return 0 <= time.time() - temporary.lstat().st_mtime < IN_USE_SECONDS
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
 
 
 def _short_hash(path: Path) -> str:

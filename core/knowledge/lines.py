@@ -10,12 +10,13 @@ import errno
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.base import files
-from core.knowledge.categories import NEW_TASKS, TASKS_FILE, is_done_heading, is_open_heading
+from core.knowledge.categories import NEW_TASKS, TASKS_FILE
 from core.knowledge.swap import swap_in
+from core.knowledge.tasks import insert_tasks
 
 ATTEMPTS = 10
 
@@ -51,16 +52,28 @@ class PlannedFile:
 
 @dataclass
 class OwnWrites:
-    """The state in which this process left each file, so that its own writes do not look like an editor's."""
+    """The state in which this process left each file, so that its own writes do not look like an editor's, and which
+    open editors it has waited for already: one that stays open all day costs a run its patience once."""
 
-    seen: dict[Path, files.Identity]
+    seen: dict[Path, files.Identity] = field(default_factory=dict)
+    waited: set[Path] = field(default_factory=set)
 
 
 def missing_lines(data: bytes, lines: Sequence[str]) -> list[bytes]:
     """Those of `lines` that the file does not hold, as bytes, each once."""
-    present = {line.removesuffix(b"\r") for line in data.split(b"\n")}
     wanted = dict.fromkeys(line.encode("utf-8") for line in lines)
-    return [line for line in wanted if line not in present]
+    return [line for line in wanted if not _holds(data, line)]
+
+
+def _holds(data: bytes, line: bytes) -> bool:
+    """Whether `line` is a whole line of the file. Searching is many times faster than splitting a large file."""
+    at = data.find(line)
+    while at >= 0:
+        after = data[at + len(line) : at + len(line) + 2]
+        if (at == 0 or data[at - 1] == 10) and (after[:1] in (b"", b"\n") or after in (b"\r", b"\r\n")):
+            return True
+        at = data.find(line, at + 1)
+    return False
 
 
 def ensure_lines(
@@ -79,7 +92,7 @@ def ensure_lines(
     for all files of a conversation). Raises OSError; `files.SyncError` means that the disk cannot be trusted.
     """
     path = folder / planned.name
-    own = own or OwnWrites({})
+    own = own or OwnWrites()
     for _ in range(ATTEMPTS):
         if not path.exists() and not path.is_symlink():
             if known and not _wait_for(path, patience):
@@ -152,10 +165,10 @@ def _payload(data: bytes, lines: list[bytes], recovering: bool) -> bytes:
     body = b"".join(line + end for line in lines)
     if not lines or not data or data.endswith(b"\n"):
         return body
-    tail = data[data.rfind(b"\n") + 1 :].removesuffix(b"\r")
-    if recovering and len(tail) > 2 and body.startswith(tail):
+    tail = data[data.rfind(b"\n") + 1 :]
+    if recovering and body.startswith(tail):
         return body[len(tail) :]
-    return end + body
+    return (b"\n" if tail.endswith(b"\r") else end) + body
 
 
 def _new_file(planned: PlannedFile) -> bytes:
@@ -165,52 +178,6 @@ def _new_file(planned: PlannedFile) -> bytes:
 
 
 # --- tasks.md --------------------------------------------------------------------------------------------------------
-
-
-def insert_tasks(data: bytes, opened: Sequence[str], done: Sequence[str]) -> bytes:
-    """Put open tasks at the end of the open section and done ones at the end of `## Done`; pure.
-
-    A heading that is missing is added at the end of the file. Nothing but the new lines changes.
-    """
-    newline = b"\r\n" if b"\r\n" in data[:4096] else b"\n"
-    lines = data.split(b"\n")
-    last = lines.pop()
-    if last:
-        lines.append(last + (b"\r" if newline == b"\r\n" else b""))
-    for heading, texts in ((b"## Open", opened), (b"## Done", done)):
-        bullets = [text.encode("utf-8") + newline[:-1] for text in texts]
-        if not bullets:
-            continue
-        at = _end_of_section(lines, heading == b"## Done")
-        if at is None:
-            gap = [newline[:-1]] if lines and lines[-1].strip() else []
-            lines += [*gap, heading + newline[:-1], newline[:-1], *bullets]
-            continue
-        before = lines[at - 1]
-        gap = [] if before.startswith((b"- ", b" ", b"\t")) or not before.strip() else [newline[:-1]]
-        tight = before.startswith(b"- ")
-        after = [newline[:-1]] if at < len(lines) and lines[at].startswith(b"#") and not tight else []
-        if gap and at < len(lines) and not lines[at].strip():
-            at, gap = at + 1, []
-            after = [newline[:-1]] if at < len(lines) and lines[at].strip() else []
-        lines[at:at] = [*gap, *bullets, *after]
-    return b"".join(line + b"\n" for line in lines)
-
-
-def _end_of_section(lines: list[bytes], done: bool) -> int | None:
-    """Where a new bullet of the open (or done) section goes: after the last line of its last bullet or heading."""
-    in_done, seen, end = False, False, None
-    for number, line in enumerate(lines):
-        text = line.decode("utf-8", "replace")
-        if is_done_heading(text) or is_open_heading(text):
-            in_done = is_done_heading(text)
-            seen = seen or in_done == done
-            end = number + 1 if in_done == done else end
-        elif in_done == done and text.strip() and (seen or (not done and text.startswith("- "))):
-            seen, end = True, number + 1
-        elif line.startswith(b"#") and in_done == done and not seen:
-            end = None
-    return end if seen else None
 
 
 def _insert(path: Path, planned: PlannedFile, recovering: bool) -> list[bytes] | None:
@@ -255,15 +222,18 @@ def _settle(path: Path, patience: Patience, own: OwnWrites) -> None:
             return
         now = files.Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
         fresh = own.seen.get(path) != now and 0 <= time.time() - found.st_mtime < patience.settle
-        busy = waited < patience.swap_file and any(swap.exists() for swap in _swap_files(path))
+        busy = path not in own.waited and waited < patience.swap_file and _is_open_elsewhere(path)
         if not fresh and not busy:
             return
         patience.sleep(patience.step)
         waited += patience.step
+        if waited >= patience.swap_file:
+            own.waited.add(path)
 
 
-def _swap_files(path: Path) -> list[Path]:
-    return [path.with_name(name) for name in (f".{path.name}.swp", f".#{path.name}")]
+def _is_open_elsewhere(path: Path) -> bool:
+    """Whether an editor's swap or lock file (vim, emacs) stands beside it; that of emacs is a dangling link."""
+    return any(files.exists(path.with_name(name)) for name in (f".{path.name}.swp", f".#{path.name}"))
 
 
 def _remember(path: Path, own: OwnWrites) -> None:

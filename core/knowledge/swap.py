@@ -26,17 +26,32 @@ def swap_in(path: Path, new: bytes, expected: bytes, merge: Callable[[bytes], by
     """
     mode = _writable_mode(path)
     spent: list[Path] = []
-    for _ in range(ATTEMPTS):
-        came_out = _exchange(path, new, expected, mode, spent)
-        if came_out == expected:
+    standing = expected
+    try:
+        for _ in range(ATTEMPTS):
+            came_out = _exchange(path, new, expected, mode, spent)
+            if came_out == expected:
+                break
+            if spent:  # our bytes stand there now, and theirs wait in the temporary file
+                expected, new, standing = new, merge(came_out), new
+            else:
+                expected, new = came_out, merge(came_out)
+        else:
+            raise OSError(errno.EBUSY, "another program keeps saving the file", str(path))
+    except OSError:
+        _give_back(path, standing, spent)
+        raise
+    for temporary in spent:
+        files.discard(temporary)
+
+
+def _give_back(path: Path, standing: bytes, spent: list[Path]) -> None:
+    """Before giving up: what the person saved last waits in a temporary file; put it back in place of our bytes. Where
+    that fails too it stays, and leftovers.py deals with it."""
+    with contextlib.suppress(OSError):
+        if spent and files.read_or_empty(path) == standing and files.exchange(spent[-1], path):
             for temporary in spent:
                 files.discard(temporary)
-            return
-        if spent:  # our bytes stand there now, and theirs wait in the temporary file
-            expected, new = new, merge(came_out)
-        else:
-            expected, new = came_out, merge(came_out)
-    raise OSError(errno.EBUSY, "another program keeps saving the file", str(path))
 
 
 def replace_expected(path: Path, new: bytes, expected: bytes) -> bool:
@@ -73,9 +88,10 @@ def _exchange(path: Path, new: bytes, expected: bytes, mode: int, spent: list[Pa
         else:
             files.replace_file(temporary, path)
             return expected
-    except BaseException:
-        with contextlib.suppress(OSError):
-            files.discard(temporary)
+    except OSError:
+        if temporary not in spent:
+            with contextlib.suppress(OSError):
+                files.discard(temporary)
         raise
     return files.read_or_empty(temporary)
 

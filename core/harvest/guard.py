@@ -1,0 +1,40 @@
+"""Asks once more, at the moment of removal, whether a conversation may go: the host application runs on meanwhile.
+
+A run with a slow model takes hours. A conversation that the person saves in that time, or that has become the one of a
+file again, is not taken away by a plan made before.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from core.base.paths import Paths
+from core.harvest.artifact import Artifact
+from core.harvest.classify import classify_conversation
+from core.harvest.protection import read_protection, why_careful
+from core.harvest.scan import scan_conversations
+
+FRESH_SECONDS = 1.0
+
+
+class Guard:
+    """The index files as they are now; looked at again when the last look is older than `FRESH_SECONDS`."""
+
+    def __init__(self, paths: Paths, clock: Callable[[], float] = time.monotonic) -> None:
+        self._paths = paths
+        self._clock = clock
+        self._looked: float | None = None
+
+    def objection(self, item: Artifact) -> str:
+        """Why this conversation must stay, "" if it may go. Raises OSError when the folder cannot be listed."""
+        now = self._clock()
+        if self._looked is None or now - self._looked > FRESH_SECONDS:
+            self._protection = read_protection(scan_conversations(self._paths))
+            self._folder = os.path.realpath(self._paths.conversations)
+            self._looked = now
+        if self._protection.unreadable:
+            return why_careful(self._protection.unreadable)
+        found = classify_conversation(item, self._protection, self._folder)
+        return "" if found.klass == "harvest" else found.reason
