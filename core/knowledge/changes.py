@@ -36,26 +36,27 @@ class Change:
         return row if self.edit is None else {**row, "edit": self.edit.to_json()}
 
 
+def parse_change(line: bytes) -> Change | None:
+    """One line of changes.jsonl; None for a torn or foreign one."""
+    try:
+        row: Any = json.loads(line)
+        return Change(
+            str(row["when"]),
+            str(row["run"]),
+            str(row["file"]),
+            tuple(map(str, row.get("added", ()))),
+            tuple(map(str, row.get("removed", ()))),
+            str(row.get("sha", "")),
+            edit_from_json(row.get("edit")),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
 def read_changes(paths: Paths) -> list[Change]:
     """All changes, oldest first; a torn or foreign line is left out. Raises OSError."""
-    found = []
-    for line in files.read_or_empty(paths.changes).split(b"\n"):
-        try:
-            row: Any = json.loads(line)
-            found.append(
-                Change(
-                    str(row["when"]),
-                    str(row["run"]),
-                    str(row["file"]),
-                    tuple(map(str, row.get("added", ()))),
-                    tuple(map(str, row.get("removed", ()))),
-                    str(row.get("sha", "")),
-                    edit_from_json(row.get("edit")),
-                )
-            )
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            continue
-    return found
+    parsed = map(parse_change, files.read_or_empty(paths.changes).split(b"\n"))
+    return [change for change in parsed if change is not None]
 
 
 def append_changes(paths: Paths, changes: Iterable[Change]) -> None:

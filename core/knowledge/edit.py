@@ -33,6 +33,7 @@ from core.knowledge.lines import Patience, PlannedFile, ensure_lines
 from core.knowledge.swap import replace_expected
 
 BY_HAND = "by-hand"
+EDIT_RUN = "edit-"
 QUARANTINE = "quarantine.md"
 ATTEMPTS = 5
 _NOTE = re.compile(r"files/[^/.][^/]*\.md\Z")
@@ -63,7 +64,7 @@ class Edited:
 
 def new_edit_run(now: datetime) -> str:
     """The id of one edit: sorts by time, never repeats."""
-    return f"edit-{now.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+    return f"{EDIT_RUN}{now.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
 # --- the operations --------------------------------------------------------------------------------------------------
@@ -112,7 +113,7 @@ def add_bullet(
         return clean
     if bool(path) != (category == "files"):
         wants = "a note needs the path of the file it is about" if not path else "only a note (files) takes a path"
-        return fail("bad-path", wants, hint="'knowledge add files TEXT --path FILE' writes a note")
+        return fail("bad-path", wants, hint="'knowledge add files TEXT --file PATH' writes a note")
     line = bullet_line(clean.value, Provenance(BY_HAND, now.astimezone(UTC).date().isoformat()))
     row = CATEGORY[category]
     if not path:
@@ -161,20 +162,22 @@ def add_line(
     now: datetime,
     *,
     section: str = "",
+    more: Sequence[str] = (),
     seen: str | None = None,
     run: str = "",
 ) -> Result[Edited]:
-    """Make one exact line stand in a file (made with `header` when it is not there). Err(already-there) if it does."""
+    """Make one exact line, with the indented ones that belong to it, stand in a file (made with `header` when it is not
+    there). Err(already-there) if it does."""
 
     def hunks(lines: list[str]) -> Result[list[Hunk]]:
         if any(bare(old) == line for old in lines):
             return fail("already-there", "this very bullet stands there already", file)
         ending = line_break(lines)
-        return Ok(bullet_text.inserted(lines, [line + ending], section, ending))
+        return Ok(bullet_text.inserted(lines, [text + ending for text in (line, *more)], section, ending))
 
     path = paths.knowledge / file
     if header and not files.exists(path) and seen in (None, hashlib.sha256(b"").hexdigest()):
-        opened, done = ((), (line,)) if section == "done" else ((line,), ())
+        opened, done = ((), (line, *more)) if section == "done" else ((line, *more), ())
         planned = PlannedFile(file, header, opened, done)
         try:
             files.make_folder(path.parent)
@@ -184,7 +187,7 @@ def add_line(
             sha = files.sha256_of_file(path)
         except OSError as error:
             return could_not_write(path, error)
-        return Ok(_recorded(paths, file, run or new_edit_run(now), sha, now, (line,), (), None))
+        return Ok(_recorded(paths, file, run or new_edit_run(now), sha, now, (line, *more), (), None))
     return change_file(paths, file, hunks, now, seen=seen, run=run)
 
 

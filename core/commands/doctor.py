@@ -1,0 +1,263 @@
+"""`knowledge doctor`: is the store whole? Like a file system check: it looks, says what it found, and with `repair`
+mends what can be mended without asking. What it calls repaired was looked at once more and is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from core.base import files, locks
+from core.base.paths import Paths, shipped_root
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.exclusive import with_store
+from core.commands.harvest import HARVEST_PROMPT, SUMMARIZE_PROMPT, connect_provider
+from core.commands.trash import drop_from_trash
+from core.commands.workspace import Workspace, utc_now
+from core.harvest.distil import read_prompt
+from core.knowledge.check import (
+    Finding,
+    check_bullets,
+    check_changes,
+    check_leftovers,
+    check_notes,
+    check_permissions,
+)
+from core.knowledge.digest import current_digest, regenerate_digest
+from core.knowledge.journal import FrozenPlan, read_plans
+from core.knowledge.ledger import Entries, Entry, read_ledger, rebuild, write_ledger
+from core.knowledge.leftovers import clear_leftovers
+from core.knowledge.lines import DEFAULT_PATIENCE, Patience
+
+ROUNDS = 3
+"""Mending one thing may bring another to light."""
+
+_TRASHED = re.compile(r"(?P<sha>[0-9a-f]{64})(?:\.\d+)?\Z")
+
+
+@dataclass
+class DoctorReport:
+    """What the doctor found. `errors` are the damages that are still there: with any, the command ends with 1."""
+
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def errors(self) -> list[ErrorInfo]:
+        """The damages left, as sentences."""
+        hint = "'knowledge doctor --repair' mends it"
+        return [
+            ErrorInfo(found.code, found.message, found.path, hint if found.repairable else "")
+            for found in self.findings
+            if not found.repaired and not found.note
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge doctor --json`."""
+        return {"healthy": not self.errors, "findings": [found.to_json() for found in self.findings]}
+
+
+def doctor(
+    workspace: Workspace,
+    repair: bool = False,
+    *,
+    now: Callable[[], datetime] = utc_now,
+    patience: Patience = DEFAULT_PATIENCE,
+) -> Result[DoctorReport]:
+    """Check the whole store; with `repair`, mend it under the run lock. Err when another run holds that."""
+    before = list(examine_store(workspace))
+    if not repair or not workspace.paths.knowledge.is_dir():
+        return Ok(DoctorReport(before))
+    return with_store(workspace.paths, now(), lambda _: _repair(workspace, before), patience)
+
+
+def _repair(workspace: Workspace, before: list[Finding]) -> Result[DoctorReport]:
+    """The journal was brought to its end on the way here; the rest is mended finding by finding."""
+    seen = {_key(found): found for found in before}
+    for _ in range(ROUNDS):
+        current = list(examine_store(workspace))
+        for found in current:
+            seen.setdefault(_key(found), found)
+        mendable = [found for found in current if found.mend is not None]
+        if not mendable:
+            break
+        for found in mendable:
+            assert found.mend is not None
+            try:
+                found.mend()
+            except OSError as error:
+                where = str(error.filename or found.path)
+                seen[_key(found)] = replace(found, message=f"{found.message} (not mended: {error.strerror}: {where})")
+    left = {_key(found) for found in examine_store(workspace)}
+    return Ok(DoctorReport([found if key in left else replace(found, repaired=True) for key, found in seen.items()]))
+
+
+def _key(found: Finding) -> tuple[str, str]:
+    return found.code, found.path
+
+
+def examine_store(workspace: Workspace) -> Iterator[Finding]:
+    """All findings, in the order in which they should be mended. Writes nothing."""
+    paths = workspace.paths
+    yield from _check_journal(paths)
+    yield from check_leftovers(paths, clear_leftovers)
+    yield from check_bullets(paths)
+    yield from check_changes(paths)
+    yield from check_notes(paths)
+    yield from _check_history(paths)
+    yield from check_permissions(paths)
+    yield from _check_digest(workspace)
+    yield from _check_settings(workspace)
+
+
+def _check_journal(paths: Paths) -> Iterator[Finding]:
+    if not files.exists(paths.journal):
+        return
+    try:
+        with locks.locked(paths.lock):
+            message = "the last run was interrupted in the middle; the next one finishes it first"
+            yield Finding("journal-left", message, str(paths.journal), _done_by_recovery)
+    except locks.LockHeldError as error:
+        message = f"a harvest is running (process {error.holder}): what follows may be its work in progress"
+        yield Finding("running", message, str(paths.lock), note=True)
+    except OSError as error:
+        yield Finding("unreadable", f"the run lock cannot be used: {error.strerror}", str(paths.lock))
+
+
+def _done_by_recovery() -> None:
+    """`with_store` has finished the journal before anything else is mended."""
+
+
+# --- ledger, plans, trash --------------------------------------------------------------------------------------------
+
+
+def _check_history(paths: Paths) -> Iterator[Finding]:
+    loaded = read_ledger(paths)
+    if isinstance(loaded, Err):
+        yield Finding(loaded.error.code, loaded.error.message, str(paths.ledger), _done_by_recovery)
+        return
+    entries = loaded.value
+    try:
+        archived = rebuild(paths)
+        if entries and not files.exists(paths.ledger):
+            message = "the ledger is missing, though runs are archived"
+            yield Finding("ledger-missing", message, str(paths.ledger), lambda: write_ledger(paths, entries))
+        yield from _check_entries(paths, entries, archived)
+        yield from _check_trash(paths, entries)
+    except OSError as error:
+        message = f"the history cannot be read: {error.strerror}"
+        yield Finding("unreadable", message, str(error.filename or paths.plans))
+
+
+def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterator[Finding]:
+    plans: dict[str, dict[str, FrozenPlan]] = {}
+    for sha, entry in entries.items():
+        place = str(entry.get("path", ""))
+        if entry.get("status") == "harvested":
+            run = str(entry.get("run", ""))
+            if run not in plans:
+                plans[run] = read_plans(paths.plans, run)
+            if sha not in plans[run]:
+                message = f"no committed plan proves the harvest of {place or sha}; it will be harvested again"
+                yield Finding("no-plan", message, f"{paths.ledger}#{sha}")
+        if entry.get("deleted") and entry.get("status") != "pruned" and _holds(place, sha):
+            message = f"the ledger says that this conversation was reclaimed, but it is in its place: {place}"
+            yield Finding("not-deleted", message, place, partial(_amend, paths, sha, _set_present))
+        for name in entry.get("trash", {}) if isinstance(entry.get("trash"), dict) else ():
+            if not files.exists(paths.trash / name):
+                message = f"the ledger looks for a conversation in the trash that is not there: {place}"
+                where = str(paths.trash / name)
+                yield Finding("trash-missing", message, where, partial(_amend, paths, sha, partial(_drop, name)))
+    for sha, entry in archived.items():
+        if sha not in entries and entry.get("status") == "harvested":
+            message = f"a proven harvest has no entry in the ledger: {entry.get('path', sha)}"
+            yield Finding("no-entry", message, f"{paths.ledger}#{sha}", partial(_add_entry, paths, sha, entry))
+
+
+def _holds(path: str, sha: str) -> bool:
+    try:
+        return os.path.lexists(path) and files.sha256_of_file(path) == sha
+    except (OSError, ValueError):
+        return False
+
+
+def _set_present(entry: Entry) -> None:
+    entry["deleted"] = False
+
+
+def _drop(name: str, entry: Entry) -> None:
+    drop_from_trash(entry, name)
+
+
+def _amend(paths: Paths, sha: str, change: Callable[[Entry], None]) -> None:
+    entries = read_ledger(paths)
+    if isinstance(entries, Ok) and sha in entries.value:
+        change(entries.value[sha])
+        write_ledger(paths, entries.value)
+
+
+def _add_entry(paths: Paths, sha: str, entry: Entry) -> None:
+    entries = read_ledger(paths)
+    if isinstance(entries, Ok) and sha not in entries.value:
+        held = {name: path for name, path in entry.get("trash", {}).items() if files.exists(paths.trash / name)}
+        rest = {key: value for key, value in entry.items() if key not in ("trash", "trashed_until")}
+        if held:
+            rest |= {"trash": held, "trashed_until": entry.get("trashed_until", "")}
+        if _holds(str(entry.get("path", "")), sha):
+            rest["deleted"] = False
+        write_ledger(paths, {**entries.value, sha: rest})
+
+
+def _check_trash(paths: Paths, entries: Entries) -> Iterator[Finding]:
+    if not paths.trash.is_dir():
+        return
+    for item in sorted(paths.trash.iterdir()):
+        found = _TRASHED.match(item.name)
+        if found is None:
+            message = "this lies in the trash, but was not put there by a harvest"
+            yield Finding("trash-foreign", message, str(item), note=True)
+        elif not _holds(str(item), found["sha"]):
+            message = "a trashed conversation is no longer what went in; it is never removed by itself"
+            yield Finding("trash-damaged", message, str(item))
+        elif found["sha"] not in entries:
+            message = "the ledger does not know this trashed conversation; it is never removed by itself"
+            yield Finding("trash-unknown", message, str(item))
+
+
+# --- digest and settings ---------------------------------------------------------------------------------------------
+
+
+def _check_digest(workspace: Workspace) -> Iterator[Finding]:
+    paths, config = workspace.paths, workspace.config
+    if not config.digest_enabled or not files.exists(paths.digest):
+        return  # absent: that is the switch
+    try:
+        wanted = current_digest(paths, config.digest_max_bytes)
+        data = wanted.text.encode("utf-8", "replace") if wanted is not None else None
+        if files.read_or_empty(paths.digest) != data:
+            message = "the digest is not what the category files say"
+            mend = partial(regenerate_digest, paths, config.digest_max_bytes)
+            yield Finding("digest-stale", message, str(paths.digest), mend)
+    except OSError as error:
+        message = f"the digest cannot be checked: {error.strerror}"
+        yield Finding("unreadable", message, str(error.filename or paths.digest))
+
+
+def _check_settings(workspace: Workspace) -> Iterator[Finding]:
+    for warning in workspace.loaded.warnings:
+        yield Finding("config-warning", warning, str(workspace.loaded.file), note=True)
+    if workspace.config.provider != "offline":
+        ready = connect_provider(workspace, workspace.config.provider, "")
+        if isinstance(ready, Err):
+            yield Finding(ready.error.code, str(ready.error), ready.error.path)
+    for name in (HARVEST_PROMPT, SUMMARIZE_PROMPT):
+        try:
+            read_prompt(name, workspace.paths.prompts, shipped_root() / "assets" / "prompts")
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            message = f"your prompt cannot be read ({why}); mend it, or remove it to use the shipped one"
+            yield Finding("bad-prompt", message, str(workspace.paths.prompts / name))

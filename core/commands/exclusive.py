@@ -1,0 +1,30 @@
+"""Work on the whole store: under the run lock, after what the last run left unfinished has been brought to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TypeVar
+
+from core.base import locks
+from core.base.paths import Paths
+from core.base.result import Result, fail
+from core.harvest.recovery import Recovered, recover
+from core.knowledge.lines import DEFAULT_PATIENCE, Patience
+
+T = TypeVar("T")
+
+
+def with_store(
+    paths: Paths, now: datetime, work: Callable[[Recovered], Result[T]], patience: Patience = DEFAULT_PATIENCE
+) -> Result[T]:
+    """Run `work` while nobody else changes the store. Err when another run holds the lock or the disk refuses."""
+    try:
+        with locks.locked(paths.lock):
+            return work(recover(paths, now, patience))
+    except locks.LockHeldError as error:
+        hint = "wait until it is done; nothing was changed"
+        return fail("lock-held", f"a harvest is running (process {error.holder or 'unknown'})", paths.lock, hint)
+    except OSError as error:
+        message = f"the knowledge folder cannot be used: {error.strerror or error}"
+        return fail("store-failed", message, error.filename or "")

@@ -1,0 +1,80 @@
+"""The runs that there were: harvests and single edits, newest first."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from core.base.paths import Paths
+from core.base.result import Ok, Result, fail
+from core.commands.workspace import Workspace
+from core.knowledge.changes import Change, read_changes
+from core.knowledge.edit import EDIT_RUN
+from core.knowledge.journal import gather, read_journal
+
+UNDO_RUN = "undo-"
+NEWEST = 5
+_TIME = re.compile(r"\d{8}T\d{6}")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. `kind` is harvest or edit; `when` ISO 8601 or "" when only its archive tells of it; conversations it
+    harvested and reclaimed, lines it added and removed; `undone` says that it was taken back, at least in part."""
+
+    run: str
+    kind: str
+    when: str
+    harvested: int = 0
+    reclaimed: int = 0
+    added: int = 0
+    removed: int = 0
+    undone: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return dict(vars(self))
+
+
+def runs(workspace: Workspace) -> Result[list[Run]]:
+    """All runs, newest first. An undo is no run of its own: it marks the one that it took back."""
+    paths = workspace.paths
+    try:
+        changes = read_changes(paths)
+        return Ok([_run(paths, name, changes) for name in _names(paths, changes)])
+    except OSError as error:
+        return fail("unreadable", f"the runs cannot be listed: {error.strerror}", error.filename or paths.changes)
+
+
+def newest_runs(paths: Paths, changes: list[Change]) -> list[str]:
+    """The names of the newest few."""
+    return _names(paths, changes)[:NEWEST]
+
+
+def _names(paths: Paths, changes: list[Change]) -> list[str]:
+    archived = sorted(path.stem for path in paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
+    told = [row.run for row in changes if row.run and not row.run.startswith(UNDO_RUN)]
+    names = list(dict.fromkeys([*archived, *told]))
+    order = {name: at for at, name in enumerate(dict.fromkeys(told))}
+    return sorted(names, key=lambda name: (_time(name), order.get(name, -1)), reverse=True)
+
+
+def _time(run: str) -> str:
+    found = _TIME.search(run)
+    return found[0] if found else ""
+
+
+def _run(paths: Paths, name: str, changes: list[Change]) -> Run:
+    rows = [row for row in changes if row.run == name]
+    states = gather(read_journal(paths.plans / f"{name}.jsonl")).values()
+    return Run(
+        name,
+        "edit" if name.startswith(EDIT_RUN) else "harvest",
+        rows[0].when if rows else "",
+        sum(state.done for state in states),
+        sum(len(state.reclaimed) for state in states),
+        sum(len(row.added) for row in rows),
+        sum(len(row.removed) for row in rows),
+        any(row.run == UNDO_RUN + name for row in changes),
+    )

@@ -1,0 +1,262 @@
+"""`knowledge undo RUN`: a harvest run or one edit taken back.
+
+The order is safe to be cut anywhere, and to be run again: conversations come back first, then the ledger and the
+archived plan forget the harvest (so that the next one really reads the conversation again), and only then its lines
+leave the files. A line that the person has changed since stays, and so does one that a later harvest rests on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.paths import Paths
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.bullets import refresh_digest
+from core.commands.exclusive import with_store
+from core.commands.runs import UNDO_RUN, newest_runs
+from core.commands.trash import note_restored
+from core.commands.workspace import Workspace, utc_now
+from core.harvest.reclaim import restore
+from core.harvest.recovery import Recovered
+from core.knowledge.changes import Change, read_changes
+from core.knowledge.edit import EDIT_RUN
+from core.knowledge.journal import Pending, encode, gather, read_journal
+from core.knowledge.ledger import Entries, Entry, write_ledger
+from core.knowledge.lines import DEFAULT_PATIENCE, Patience, missing_lines
+from core.knowledge.reversal import CHANGED, REVERSED, take_back, take_out
+
+
+@dataclass
+class UndoReport:
+    """What an undo did: conversations back in their place, harvests forgotten, lines taken out of the files and brought
+    back into them, and the lines that `stayed` because they were changed since or are needed by another harvest."""
+
+    run: str
+    restored: list[str] = field(default_factory=list)
+    forgotten: int = 0
+    lines_out: int = 0
+    lines_back: int = 0
+    stayed: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge undo --json`."""
+        failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
+        return {**{key: value for key, value in vars(self).items() if key != "errors"}, "failed": failed}
+
+
+def undo(
+    workspace: Workspace,
+    run: str,
+    *,
+    now: Callable[[], datetime] = utc_now,
+    patience: Patience = DEFAULT_PATIENCE,
+) -> Result[UndoReport]:
+    """Take back one run. Err when there is no such run or the store cannot be used; what could not be taken back of a
+    run that exists stands in `errors` of the report, and running it again tries that again."""
+    wanted = run.strip()
+    if wanted.startswith(UNDO_RUN):
+        hint = "'knowledge harvest --apply' harvests again what was undone"
+        return fail("not-undoable", "an undo cannot be undone", hint=hint)
+    return with_store(workspace.paths, now(), lambda store: _undo(workspace, wanted, store, now()), patience)
+
+
+def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Result[UndoReport]:
+    paths = workspace.paths
+    changes = read_changes(paths)
+    mine = [row for row in changes if row.run == run]
+    archived = gather(read_journal(archive_of(paths, run))) if _is_name(run) else {}
+    owned = {key for key, entry in store.entries.items() if entry.get("run") == run}
+    if not run or not (mine or archived or owned):
+        newest = ", ".join(newest_runs(paths, changes)) or "none yet"
+        return fail("unknown-run", f"there is no run {run!r}", hint=f"the newest runs are: {newest}")
+    report = UndoReport(run, notes=list(store.notes), errors=list(store.errors))
+    undone = [row for row in changes if row.run == UNDO_RUN + run]
+    if run.startswith(EDIT_RUN):
+        _undo_edit(paths, mine, undone, report, now)
+    else:
+        shas = list(dict.fromkeys([*archived, *sorted(owned), *(row.sha for row in mine)]))
+        _undo_harvest(paths, shas, archived, mine, undone, store.entries, report, now)
+    problem = refresh_digest(workspace)
+    report.notes += [problem] if problem else []
+    return Ok(report)
+
+
+def archive_of(paths: Paths, run: str) -> Path:
+    """Where the records of a run are kept."""
+    return paths.plans / f"{run}.jsonl"
+
+
+def _is_name(run: str) -> bool:
+    return bool(run) and not run.startswith(".") and not set(run) & set("/\\\0") and len(run) < 200
+
+
+# --- one edit --------------------------------------------------------------------------------------------------------
+
+
+def _undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: UndoReport, now: datetime) -> None:
+    """The last write first: what was moved from one file to another is back before it leaves the other."""
+    already = {row.file for row in undone}
+    for row in reversed(rows):
+        if row.file in already:
+            report.notes.append(f"the edit of {row.file} is taken back already")
+            continue
+        result = take_back(paths, row, now, UNDO_RUN + report.run)
+        if isinstance(result, Err):
+            report.errors.append(result.error)
+        elif result.value == REVERSED:
+            report.lines_out += len(row.added)
+            report.lines_back += len(row.removed)
+        elif result.value == CHANGED:
+            report.stayed += row.added or row.removed
+        else:
+            report.notes.append(f"{row.file} is already as it was before the edit")
+
+
+# --- a harvest -------------------------------------------------------------------------------------------------------
+
+
+def _undo_harvest(
+    paths: Paths,
+    shas: list[str],
+    archived: dict[str, Pending],
+    rows: list[Change],
+    undone: list[Change],
+    entries: Entries,
+    report: UndoReport,
+    now: datetime,
+) -> None:
+    run = report.run
+    forgotten: set[str] = set()
+    before = len(report.errors)
+    for sha in shas:
+        entry = entries.get(sha)
+        if sha.startswith("path:") or (entry is not None and entry.get("status") == "pruned"):
+            report.notes.append(f"{sha.removeprefix('path:')} was removed for good and cannot be brought back")
+        elif _bring_back(paths, sha, entry, archived.get(sha), report):
+            forgotten.add(sha)
+    gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
+    lines = {line for row in rows if row.sha in forgotten for line in row.added}
+    earlier, needed = _surviving(paths, run, forgotten, lines)
+    for sha in gone:
+        old = earlier.get(sha)
+        entries.pop(sha)
+        if old is not None:
+            entries[sha] = {**old, "deleted": False}
+    report.forgotten = len(gone)
+    if gone or report.restored:
+        write_ledger(paths, entries)
+    _forget_plans(paths, run, forgotten)
+    _take_lines_out(paths, [row for row in rows if row.sha in forgotten], undone, needed, report, now)
+    if len(report.errors) > before:
+        report.notes.append("what could not be taken back stays as it is; run the same undo again to try again")
+
+
+def _bring_back(paths: Paths, sha: str, entry: Entry | None, state: Pending | None, report: UndoReport) -> bool:
+    """Put every copy of a conversation that this run vouches for back in its place; false when that cannot be done."""
+    if entry is None:
+        return True  # an earlier undo was cut after this step
+    copies = dict(entry["trash"]) if isinstance(entry.get("trash"), dict) else {}
+    moved = {str(row.get("trash", "")): str(row.get("path", "")) for row in (state.reclaimed if state else [])}
+    if entry.get("run") != report.run:
+        copies = {name: path for name, path in copies.items() if name in moved}
+    if not copies and entry.get("deleted") and (entry.get("run") == report.run or moved):
+        places = {str(entry.get("path", "")), *moved.values()}
+        if not any(_holds(path, sha) for path in places):
+            message = "the conversation is gone for good, so what it taught stays"
+            report.errors.append(ErrorInfo("purged", message, str(entry.get("path", ""))))
+            return False
+        entry["deleted"] = False
+    whole = True
+    for name, path in sorted(copies.items()):
+        back = restore(paths, name, str(path), sha)
+        if isinstance(back, Err) and not (back.error.code == "not-in-trash" and _holds(str(path), sha)):
+            error = back.error
+            message = f"the conversation stays in the trash, and what it taught in the files: {error.message}"
+            report.errors.append(ErrorInfo(error.code, message, error.path, error.hint))
+            whole = False
+            continue
+        report.restored.append(str(path))
+        note_restored(entry, name)
+    return whole
+
+
+def _holds(path: str, sha: str) -> bool:
+    try:
+        return files.sha256_of_file(path) == sha
+    except (OSError, ValueError):
+        return False
+
+
+def _surviving(paths: Paths, run: str, forgotten: set[str], lines: set[str]) -> tuple[Entries, set[tuple[str, str]]]:
+    """What other harvests say: their entries for the forgotten conversations (a harvest by the rules may have come
+    before one by a model), and those of `lines` that they rest on, as (file, line)."""
+    entries: Entries = {}
+    needed: set[tuple[str, str]] = set()
+    for path in sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []:
+        for sha, state in gather(read_journal(path)).items():
+            if not state.done or state.plan is None or (path.stem == run and sha in forgotten):
+                continue
+            if sha in forgotten and state.entry is not None:
+                entries[sha] = state.entry
+            needed.update(
+                (planned.name, line) for planned in state.plan.files for line in planned.all_lines if line in lines
+            )
+    return entries, needed
+
+
+def _forget_plans(paths: Paths, run: str, forgotten: set[str]) -> None:
+    """The archive of the run without the harvests that are undone."""
+    path = archive_of(paths, run)
+    records = read_journal(path)
+    left = [record for record in records if record.get("sha") not in forgotten]
+    if len(left) == len(records):
+        return
+    if any("sha" in record for record in left):
+        files.write_atomic(path, b"".join(map(encode, left)))
+    else:
+        files.remove_file(path)
+
+
+def _take_lines_out(
+    paths: Paths,
+    rows: Iterable[Change],
+    undone: list[Change],
+    needed: set[tuple[str, str]],
+    report: UndoReport,
+    now: datetime,
+) -> None:
+    gone = Counter((row.file, line) for row in undone for line in row.removed)
+    wanted: dict[str, list[str]] = {}
+    for row in rows:
+        for line in row.added:
+            if gone[row.file, line]:
+                gone[row.file, line] -= 1
+            elif (row.file, line) in needed:
+                report.stayed.append(line)
+            else:
+                wanted.setdefault(row.file, []).append(line)
+    for file, lines in wanted.items():
+        taken = take_out(paths, _where(paths, file, lines), lines, now, UNDO_RUN + report.run)
+        if isinstance(taken, Err):
+            report.errors.append(taken.error)
+            continue
+        report.lines_out += taken.value[0]
+        report.stayed += taken.value[1]
+
+
+def _where(paths: Paths, file: str, lines: list[str]) -> str:
+    """The file as it is called now: a note is renamed when its source file gets another inode."""
+    if not file.startswith("files/") or files.exists(paths.knowledge / file) or not paths.file_notes.is_dir():
+        return file
+    for note in sorted(paths.file_notes.glob("*.md")):
+        if len(missing_lines(files.read_or_empty(note), lines)) < len(set(lines)):
+            return f"files/{note.name}"
+    return file

@@ -1,0 +1,186 @@
+"""Looks for damage in the knowledge files, their notes and their changes; says what it is and how it is mended."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.paths import Paths
+from core.knowledge.categories import CATEGORY_FILES, note_files
+from core.knowledge.changes import parse_change
+from core.knowledge.file_notes import apply_binding, bind, examine, notes_for, read_records, write_records
+
+_GLUED = re.compile(r"\[from: [^\[\]]*, \d{4}-\d\d-\d\d\]\s*- ")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is not as it should be. `message` is a sentence; `mend` repairs it (None: only a person can).
+    `note` marks what is worth knowing but no damage."""
+
+    code: str
+    message: str
+    path: str = ""
+    mend: Callable[[], object] | None = field(default=None, compare=False, repr=False)
+    repaired: bool = False
+    note: bool = False
+
+    @property
+    def repairable(self) -> bool:
+        """Whether `--repair` can do something about it."""
+        return self.mend is not None
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "path": self.path or None,
+            "repairable": self.repairable,
+            "repaired": self.repaired,
+            "note": self.note,
+        }
+
+
+def check_bullets(paths: Paths) -> Iterator[Finding]:
+    """Category files, quarantine and notes: text that a reader would misread."""
+    known = [paths.knowledge / name for name in (*CATEGORY_FILES, "quarantine.md")]
+    for path in [*known, *note_files(paths)]:
+        try:
+            state = path.lstat()
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(state.st_mode):
+            kind = "a symbolic link" if stat.S_ISLNK(state.st_mode) else "no regular file"
+            yield Finding("odd-file", f"this is {kind}; it is neither read nor written", str(path))
+            continue
+        try:
+            yield from _check_text(path, files.read_or_empty(path))
+        except OSError as error:
+            yield Finding("unreadable", f"this file cannot be read: {error.strerror}", str(path))
+
+
+def _check_text(path: Path, data: bytes) -> Iterator[Finding]:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        yield Finding("not-utf8", f"line {line} is not UTF-8 text; save the file as UTF-8", str(path))
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        yield Finding("nul-bytes", f"line {line} has zero bytes in it, the mark of a write that was cut", str(path))
+    for number, line_text in enumerate(data.decode("utf-8", "replace").split("\n"), start=1):
+        start = line_text.rfind("[from: ")
+        if start < 0:
+            continue
+        if line_text.startswith("- ") and "]" not in line_text[start:]:
+            yield Finding("torn-line", f"line {number} ends in the middle of its provenance", str(path))
+        elif _GLUED.search(line_text):
+            yield Finding("glued-lines", f"line {number} holds two bullets; a line break is missing", str(path))
+
+
+def check_changes(paths: Paths) -> Iterator[Finding]:
+    """changes.jsonl: lines that `undo` cannot read."""
+    try:
+        data = files.read_or_empty(paths.changes)
+    except OSError as error:
+        yield Finding("unreadable", f"the changes cannot be read: {error.strerror}", str(paths.changes))
+        return
+    bad = [at for at, line in enumerate(data.split(b"\n"), start=1) if line.strip() and parse_change(line) is None]
+    if bad:
+        lines = ", ".join(map(str, bad[:5])) + (" …" if len(bad) > 5 else "")
+        message = f"{len(bad)} line(s) cannot be read and are passed over by undo: {lines}"
+        yield Finding("bad-changes", message, str(paths.changes))
+
+
+def check_notes(paths: Paths) -> Iterator[Finding]:
+    """Per-file notes: their records, source files that are gone, and inodes that belong to another file now."""
+    notes = {note.name for note in note_files(paths)}
+    try:
+        recorded = json.loads(files.read_or_empty(paths.file_ids) or b"null")
+    except (OSError, ValueError, RecursionError):
+        recorded = "damaged"
+    records = read_records(paths)
+    known = {key for key, row in recorded.items() if isinstance(row, dict)} if isinstance(recorded, dict) else set()
+    if (notes & set(records)) - known or recorded == "damaged":
+        what = "missing" if recorded is None else "damaged" if not isinstance(recorded, dict) else "incomplete"
+        message = f"the list of which note belongs to which file is {what}"
+        yield Finding("file-ids", message, str(paths.file_ids), lambda: write_records(paths, read_records(paths)))
+    for name in sorted(notes):
+        row = records.get(name)
+        if row is None:
+            yield Finding(
+                "note-unnamed", "the first line of this note does not name its file", str(paths.file_notes / name)
+            )
+            continue
+        yield from _check_note(paths, name, str(row["path"]))
+
+
+def _check_note(paths: Paths, name: str, path: str) -> Iterator[Finding]:
+    if "@" in name:
+        return  # set aside already: its file's inode was reused
+    try:
+        source = examine(path, read_head=False)
+    except (OSError, ValueError):
+        note, now = notes_for(paths, path)
+        if note is not None and note.name == name and (now == path or not os.path.exists(now)):
+            message = f"the file of this note is gone: {path}"
+            yield Finding("note-orphaned", message, str(paths.file_notes / name), note=True)
+        return
+    binding = bind(source, read_records(paths))
+    if binding.aside is not None:
+        message = f"the inode of this note belongs to another file now: {path}"
+        where = str(paths.file_notes / binding.aside[0])
+        yield Finding("note-stranger", message, where, partial(_bind_again, paths, path))
+    elif binding.move and binding.move != binding.note:
+        message = f"the file of this note was replaced, and the note still has its old name: {path}"
+        yield Finding("note-moved", message, str(paths.file_notes / name), partial(_bind_again, paths, path))
+
+
+def _bind_again(paths: Paths, path: str) -> None:
+    records = read_records(paths)
+    apply_binding(paths, bind(examine(path, read_head=False), records), records)
+    write_records(paths, records)
+
+
+def check_leftovers(paths: Paths, clear: Callable[[Path], object]) -> Iterator[Finding]:
+    """Temporary files of a write that was cut. `clear` removes or puts back those of one folder."""
+    for folder in (paths.knowledge, paths.file_notes, paths.state, paths.plans, paths.prompts):
+        left = sorted(folder.glob(f".*{files.TEMPORARY_MARK}")) if folder.is_dir() else []
+        for temporary in left:
+            message = "a write that was cut has left a temporary file"
+            yield Finding("leftover", message, str(temporary), partial(clear, folder))
+
+
+def check_permissions(paths: Paths) -> Iterator[Finding]:
+    """Folders 0700, files 0600: what the conversations taught is nobody else's business."""
+    if os.name == "nt":
+        return
+    for folder in (paths.knowledge, paths.file_notes, paths.state, paths.plans, paths.prompts, paths.trash):
+        if folder.is_symlink() or not folder.is_dir():
+            continue
+        if folder.stat().st_mode & 0o077:
+            message = "others on this computer can open this folder"
+            yield Finding("open-folder", message, str(folder), partial(files.set_mode, folder, 0o700))
+        open_to_others = [item for item in sorted(folder.iterdir()) if _is_open(item)]
+        if open_to_others:
+            message = f"{len(open_to_others)} file(s) here can be read by others on this computer"
+            yield Finding("open-files", message, str(folder), partial(_close, open_to_others))
+
+
+def _is_open(path: Path) -> bool:
+    state = path.lstat()
+    return stat.S_ISREG(state.st_mode) and bool(state.st_mode & 0o077)
+
+
+def _close(items: list[Path]) -> None:
+    for item in items:
+        files.set_mode(item, 0o600)
