@@ -1,0 +1,164 @@
+"""What the panel's rail shows: the status with the digest by section, every file of the store, and the last days."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+from core.base import files
+from core.base.paths import Paths
+from core.base.result import Err, Ok, Result, fail
+from core.commands.runs import UNDO_RUN, Run, runs
+from core.commands.status import Status, status
+from core.commands.workspace import Workspace, utc_now
+from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note_files, read_text
+from core.knowledge.changes import Change, read_changes
+from core.knowledge.digest import current_digest
+from core.knowledge.edit import EDIT_RUN
+
+DAYS = 14
+SETTLED = 2.0
+"""Seconds by which a file may be younger than the record of our own write to it: clocks of file systems are coarse."""
+
+
+@dataclass(frozen=True)
+class FileState:
+    """One file of the store.
+
+    `file` is its path below the knowledge folder (`facts.md`, `files`, `prompts/summarize.md`), `path` where it is,
+    `kind` category, notes, digest, ledger, quarantine or prompt. `bullets` is None where there are none to count.
+    `modified` is in seconds since 1970. `by_hand`: changed by a person since the last harvest wrote it.
+    """
+
+    file: str
+    path: str
+    kind: str
+    exists: bool
+    bytes: int = 0
+    bullets: int | None = None
+    modified: float = 0.0
+    by_hand: bool = False
+
+
+@dataclass(frozen=True)
+class Day:
+    """One day (local time): harvests that ran, conversations they harvested, lines they added."""
+
+    date: date
+    runs: int = 0
+    harvested: int = 0
+    added: int = 0
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The store at a glance, for a window. `sections` are the digest's bytes by title, in its order; `dropped` is how
+    many bullets did not fit; `stale` says that digest.md is there and not what the files would give. `days` ends with
+    today; `runs` are newest first."""
+
+    status: Status
+    files: tuple[FileState, ...]
+    sections: tuple[tuple[str, int], ...]
+    dropped: int
+    stale: bool
+    days: tuple[Day, ...]
+    runs: tuple[Run, ...]
+
+    def file(self, name: str) -> FileState | None:
+        """The file of that name, None when the store has no such place."""
+        return next((row for row in self.files if row.file == name), None)
+
+
+def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> Result[Overview]:
+    """Gather all of it; reads only. Err when the digest or the files cannot be read at all."""
+    paths = workspace.paths
+    state = status(workspace, now())
+    if isinstance(state, Err):
+        return state
+    listed = runs(workspace)
+    if isinstance(listed, Err):
+        return listed
+    try:
+        changes = read_changes(paths)
+        digest = current_digest(paths, workspace.config.digest_max_bytes)
+        rows = store_files(paths, changes)
+    except OSError as error:
+        return fail("unreadable", f"the knowledge cannot be read: {error.strerror}", error.filename or paths.knowledge)
+    shown = state.value.digest
+    sections = tuple((CATEGORY[name].digest_title, size) for name, size in digest.bytes.items()) if digest else ()
+    stale = shown.exists and shown.text != (digest.text if digest else "")
+    days = last_days(listed.value, now().astimezone().date())
+    dropped = digest.dropped if digest else 0
+    return Ok(Overview(state.value, rows, sections, dropped, stale, days, tuple(listed.value)))
+
+
+def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...]:
+    """Every file of the store in the order of the reports. Raises OSError."""
+    rows = [_file(paths, name, "category", changes, bullets=True) for name in CATEGORY_FILES]
+    notes = note_files(paths)
+    found = [_file(paths, f"files/{note.name}", "notes", changes, bullets=True) for note in notes]
+    rows.append(
+        FileState(
+            "files",
+            str(paths.file_notes),
+            "notes",
+            bool(found),
+            sum(row.bytes for row in found),
+            sum(row.bullets or 0 for row in found),
+            max((row.modified for row in found), default=0.0),
+            any(row.by_hand for row in found),
+        )
+    )
+    rows.append(_file(paths, paths.digest.name, "digest", ()))
+    rows.append(_file(paths, paths.ledger.name, "ledger", ()))
+    if files.exists(paths.quarantine):
+        rows.append(_file(paths, paths.quarantine.name, "quarantine", (), bullets=True))
+    prompts = sorted(paths.prompts.glob("*.md")) if paths.prompts.is_dir() else []
+    rows += [_file(paths, f"prompts/{prompt.name}", "prompt", ()) for prompt in prompts]
+    return tuple(rows)
+
+
+def _file(paths: Paths, name: str, kind: str, changes: Sequence[Change], *, bullets: bool = False) -> FileState:
+    path = Path(os.path.join(paths.knowledge, name))
+    try:
+        found = path.stat()
+    except OSError:
+        return FileState(name, str(path), kind, False, 0, 0 if bullets else None)
+    number = sum(not row.struck for row in bullets_in(read_text(path), "facts")) if bullets else None
+    by_hand = kind in ("category", "notes") and changed_by_hand(name, found.st_mtime, changes)
+    return FileState(name, str(path), kind, True, found.st_size, number, found.st_mtime, by_hand)
+
+
+def changed_by_hand(file: str, modified: float, changes: Sequence[Change]) -> bool:
+    """Whether a person changed a file since a harvest (or its undo) last wrote it: through a command, or in an editor,
+    which shows in a time of change that no recorded write explains."""
+    newest, by_hand = 0.0, False
+    for row in changes:
+        if row.file != file:
+            continue
+        newest = max(newest, _seconds(row.when))
+        by_hand = row.run.startswith(EDIT_RUN) or (by_hand and row.run.startswith(UNDO_RUN))
+    return by_hand or modified > newest + SETTLED
+
+
+def last_days(listed: Sequence[Run], today: date, count: int = DAYS) -> tuple[Day, ...]:
+    """The harvests of the last days, the oldest first; what was undone is not counted."""
+    days = {today - timedelta(days=back): Day(today - timedelta(days=back)) for back in range(count - 1, -1, -1)}
+    for run in listed:
+        seconds = _seconds(run.when) if run.kind == "harvest" and not run.undone else 0.0
+        when = datetime.fromtimestamp(seconds).astimezone().date() if seconds else None
+        if when in days:
+            day = days[when]
+            days[when] = Day(day.date, day.runs + 1, day.harvested + run.harvested, day.added + run.added)
+    return tuple(days.values())
+
+
+def _seconds(when: str) -> float:
+    """ISO 8601 as seconds since 1970; 0 for what cannot be read."""
+    try:
+        return datetime.fromisoformat(when).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0

@@ -1,0 +1,312 @@
+"""What a view may ask of the panel, and what a view looks like. Views never know each other, nor the panel.
+
+A view is a class with this shape (all on the interface thread, except `gather`):
+
+    class KnowledgeView:
+        name = "knowledge"                   # what `shell.show` and `State.view` call it
+        @staticmethod
+        def gather(workspace, before): ...   # optional; on a worker: read what the view shows, return plain frozen data
+        def __init__(self, look, shell): ... # keep both; make no item yet
+        def build(self, parent): ...         # once: make every item inside `parent`, a child window that is shown and
+                                             # hidden by the panel; `look.follow(parent, fit)` tells its size
+        def refresh(self, state): ...        # set values from `state`; makes no item. Called after a change of state
+                                             # while the view is open, and whenever it is opened. Cheap when nothing
+                                             # it shows is new: compare `state.of(self.name) is self._seen`
+        def press(self, key, typing): ...    # a key that no dialog took: "Down", "Enter", "Delete", "Ctrl+Z"; `typing`
+                                             # tells that a text field has the keyboard (then leave plain keys alone).
+                                             # True when used. Number keys and shortcuts of the panel come after it.
+        def dispose(self): ...               # let go of what lives outside of `parent` (most views: nothing; windows
+                                             # made with `look.own` and dialogs are deleted with the look)
+
+The inspector has the same shape (its name is "inspector") and shows `state.selected`; it is always open.
+
+**Reading.** `gather(workspace, before)` runs after every change on disk, after every edit and harvest; `before` is what
+it returned last (None at first): return that very object when nothing has changed, so that nothing is drawn anew. An
+exception or an `Err` from it becomes a sentence at the top of the middle. What is wanted for one selection only (a
+conversation's turns, the text of a source file) is read on demand with `shell.submit`.
+
+**Writing.** `shell.write(name, act, ...)` runs `act(workspace)`, a command of `core/commands`, on the worker, with the
+sha256 of what was seen. On success the store is gathered again and `said` appears as a toast, with Undo when the answer
+has a `run`. On failure `failed(error)` is called, or the error stands at the top of the middle; "changed-outside" also
+gathers again, so that the person sees what is there now.
+
+**Places.** `shell.place(name)` remembers a small number between starts (a width), `shell.choice(name)` a word.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import dearpygui.dearpygui as dpg
+
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.workspace import Workspace
+from gui.jobs import no_wake
+from gui.outside import open_outside
+from gui.state import Activity, Selection, State
+from gui.theme import Look
+from gui.widgets import text
+from gui.widgets_dialog import Dialog
+from gui.widgets_messages import Toast
+from gui.worker import Job, Worker
+
+QUICK, GATHER, RUN = "quick", "gather", "run"
+LANES = (QUICK, GATHER, RUN)
+"""Three workers: single edits and small reads; the gathering of the store; harvests. None waits for another."""
+
+
+class View(Protocol):
+    """See the top of this file."""
+
+    name: str
+
+    def __init__(self, look: Look, shell: Shell) -> None: ...
+    def build(self, parent: int) -> object: ...
+    def refresh(self, state: State) -> object: ...
+    def press(self, key: str, typing: bool) -> bool: ...
+    def dispose(self) -> object: ...
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that a person can do anywhere in the panel: in the palette, by a shortcut, from a button.
+
+    `name` is dotted (`harvest`, `view.ledger`, `digest.toggle`); `words` say what it does; `shortcut` is how its key is
+    written, "" for none.
+    """
+
+    name: str
+    words: str
+    icon: str
+    act: Callable[[], object]
+    shortcut: str = ""
+
+
+class Shell:
+    """One for a panel. Everything here is for the interface thread; the work that is submitted runs elsewhere."""
+
+    def __init__(self, look: Look, workspace: Workspace, wake: Callable[[], None] = no_wake) -> None:
+        self.look = look
+        self.workspace = workspace
+        self.state = State(home=str(workspace.paths.home))
+        self.actions: dict[str, Action] = {}
+        self.places: dict[str, float] = {}
+        self.choices: dict[str, str] = {}
+        self.on_refresh: Callable[[], object] = lambda: None
+        self.on_banner: Callable[[ErrorInfo, str, Callable[[], object] | None], object] = lambda *_: None
+        self.layers: list[Callable[[str, frozenset[str], bool], bool]] = []
+        self.dirty = True
+        self._workers = {lane: Worker(wake, f"knowledge-{lane}") for lane in LANES}
+        self._wake = wake
+        self._toast: Toast | None = None
+        self._question: Dialog | None = None
+        self._question_text = 0
+        self._answer: Callable[[], object] | None = None
+
+    # --- state ---
+
+    def change(self, **parts: Any) -> None:
+        """Exchange parts of the state (fields of `State`); the open view is refreshed with the next frame."""
+        self.state = replace(self.state, **parts)
+        self.dirty = True
+        self._wake()
+
+    def put(self, data: Mapping[str, Any]) -> None:
+        """Exchange what views have gathered, by their names."""
+        self.change(data={**self.state.data, **data})
+
+    def select(self, kind: str = "", key: str = "", line: int = 0, raw: str = "") -> None:
+        """Show something in the inspector; see `Selection` for what the words mean."""
+        self.change(selected=Selection(kind, key, line, raw))
+
+    def show(self, view: str) -> None:
+        """Open a view: ledger, knowledge, files, settings."""
+        self.change(view=view)
+
+    def rows_shown(self, shown: int, of: int) -> None:
+        """Tell the status line how many rows the open view shows."""
+        if (shown, of) != self.state.shown:
+            self.change(shown=(shown, of))
+
+    def refresh(self) -> None:
+        """Gather the store again, soon; several wishes become one."""
+        self.on_refresh()
+
+    def place(self, name: str, usual: float = 0.0) -> float:
+        """A remembered number; `self.places[name] = …` remembers another."""
+        return self.places.get(name, usual)
+
+    def choice(self, name: str, usual: str = "") -> str:
+        """A remembered word; `self.choices[name] = …` remembers another."""
+        return self.choices.get(name, usual)
+
+    # --- work ---
+
+    def submit(
+        self,
+        name: str,
+        work: Callable[[Job], Any],
+        done: Callable[[Result[Any]], object] | None = None,
+        *,
+        progress: Callable[[Any], object] | None = None,
+        lane: str = QUICK,
+    ) -> Job:
+        """Run `work(job)` on a worker; `done` gets its Result (an exception comes as an `Err`). `name` begins a sentence
+        about it: "The notes of app.py". Use `self.workspace` as it is when you submit, not inside the work."""
+        return self._workers[lane].submit(name, work, done, progress)
+
+    def write(
+        self,
+        name: str,
+        act: Callable[[Workspace], Result[Any]],
+        *,
+        done: Callable[[Any], object] | None = None,
+        failed: Callable[[ErrorInfo], object] | None = None,
+        said: str = "",
+    ) -> Job:
+        """Run a command that changes the store; see the top of this file. `done` gets the value of its `Ok`."""
+        workspace = self.workspace
+
+        def finish(result: Result[Any]) -> None:
+            if isinstance(result, Err):
+                if failed is not None:
+                    failed(result.error)
+                else:
+                    self.error(result.error)
+                if result.error.code == "changed-outside":
+                    self.refresh()
+                return
+            value = result.value
+            warning = str(getattr(value, "warning", "") or "")
+            run = str(getattr(value, "run", "") or "")
+            if warning:
+                self.toast(warning, icon="triangle-alert", color="edited")
+            elif said:
+                undo = (lambda: self.undo(run)) if run else None
+                self.toast(said, action="Undo" if run else "", on_action=undo)
+            if said:
+                self.change(event=said)
+            self.refresh()
+            if done is not None:
+                done(value)
+
+        return self.submit(name, lambda _job: act(workspace), finish)
+
+    def undo(self, run: str, done: Callable[[Any], object] | None = None) -> Job:
+        """Take back one run (a harvest or a single edit) and say what came of it."""
+        from core.commands.undo import undo
+
+        def finish(report: Any) -> None:
+            stayed = f", {len(report.stayed)} stayed because they were changed since" if report.stayed else ""
+            self.toast(f"Taken back: {report.lines_out} out, {report.lines_back} back{stayed}", icon="undo-2")
+            if report.errors:
+                self.error(report.errors[0])
+            self.change(event=f"Took back {run}")
+            if done is not None:
+                done(report)
+
+        return self.write(f"Undo of {run}", lambda workspace: undo(workspace, run), done=finish)
+
+    def open_path(self, path: str) -> None:
+        """Open a file in the system's editor, or a folder in its file browser."""
+
+        def finish(result: Result[Any]) -> None:
+            if isinstance(result, Err):
+                self.error(result.error)
+            else:
+                self.toast(f"Opened {result.value}", icon="external-link", color="accent", seconds=2.5)
+
+        self.submit(f"Opening {path}", lambda _job: open_outside(path), finish)
+
+    def copy(self, words: str, what: str = "Copied") -> None:
+        """Put words on the clipboard and say so."""
+        dpg.set_clipboard_text(words)
+        self.toast(what, icon="copy", color="accent", seconds=2.0)
+
+    def run(self, action: str) -> bool:
+        """Do a named action of the panel (`harvest`, `refresh`, `view.knowledge`, `palette`); False: there is none."""
+        row = self.actions.get(action)
+        if row is not None:
+            self.look.jobs.attempt(row.act)
+        return row is not None
+
+    def add_action(self, name: str, words: str, icon: str, act: Callable[[], object], shortcut: str = "") -> None:
+        """One more thing that can be done from everywhere."""
+        self.actions[name] = Action(name, words, icon, act, shortcut)
+
+    # --- speaking to the person ---
+
+    def toast(
+        self,
+        words: str,
+        *,
+        icon: str = "circle-check",
+        color: str = "harvested",
+        action: str = "",
+        on_action: Callable[[], object] | None = None,
+        seconds: float = 6.0,
+    ) -> None:
+        """A short message at the lower right, with a button when `action` is given."""
+        if self._toast is not None:
+            self._toast.show(words, icon=icon, color=color, action=action, on_action=on_action, seconds=seconds)
+
+    def error(self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None) -> None:
+        """An error as a sentence at the top of the middle, with the way out as a button."""
+        self.on_banner(error, action, on_action)
+        self.change(event=error.message)
+
+    def ask(
+        self, title: str, words: str, confirm: str, on_confirm: Callable[[], object], *, kind: str = "primary"
+    ) -> None:
+        """A modal question that says what will happen (`words`, several lines are fine); `kind` is primary or danger.
+
+        Esc cancels, Enter confirms. Then `on_confirm()` is called; nothing is called for a no.
+        """
+        if self._question is None:
+            return
+        self._answer = on_confirm
+        self._question.set_title(title)
+        self._question.set_confirm(confirm)
+        self._question.confirm_button.set_kind(kind)
+        dpg.set_value(self._question_text, words)
+        self._question.open()
+
+    # --- for the panel ---
+
+    def build(self) -> None:
+        """Make the toast and the question; once, after the root."""
+        self._toast = Toast(self.look)
+        self._question = Dialog(self.look, "", "Yes", self._confirmed, icon="circle-question-mark", width=480)
+        self._question_text = text(self.look, self._question.body, "", wrap=True)
+        self.layers.append(self._question.key)
+
+    def drain(self) -> int:
+        """Hand out what the workers finished; returns how many pieces of news there were."""
+        return sum(worker.drain(self.look.jobs.attempt) for worker in self._workers.values())
+
+    def busy(self) -> tuple[Job, ...]:
+        """Every job whose answer has not come yet."""
+        return tuple(job for worker in self._workers.values() for job in worker.open_jobs)
+
+    def dispose(self, timeout: float = 10.0) -> bool:
+        """Cancel every job and wait for the workers; True when all have ended."""
+        for worker in self._workers.values():
+            worker.cancel_all()
+        end = time.monotonic() + timeout
+        return all([worker.dispose(max(0.1, end - time.monotonic())) for worker in self._workers.values()])
+
+    def _confirmed(self) -> None:
+        if self._answer is not None:
+            answer, self._answer = self._answer, None
+            answer()
+
+
+def value_of(result: Result[Any]) -> Any:
+    """The value of an `Ok`, None for an `Err`."""
+    return result.value if isinstance(result, Ok) else None
+
+
+__all__ = ["GATHER", "QUICK", "RUN", "Action", "Activity", "Shell", "State", "View", "value_of"]

@@ -1,0 +1,90 @@
+"""What the panel knows, as plain data. Views read it and never change it; the shell exchanges it for another.
+
+The worker gathers a `Snapshot` of the store and whatever each view wants beside it (`View.gather`); the interface thread
+puts both into a new `State` and calls `refresh(state)` of the view that is open. Everything here is frozen, and a part
+that did not change is the same object as before: `before.snapshot is now.snapshot` tells cheaply that nothing is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from core.base.result import ErrorInfo
+from core.commands.history import LedgerRow
+from core.commands.overview import Overview
+from core.commands.settings import Settings
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the inspector shows. `kind` says what the other parts mean:
+
+    - "": nothing.
+    - "conversation": `key` is the key of a ledger entry (a sha256, or `path:...` for what was pruned).
+    - "bullet": `key` is the file below the knowledge folder (`facts.md`, `files/66310-123.md`), `line` the line of
+      the bullet counted from 1, `raw` that line as it was seen.
+    - "file": `key` is a file of the store: its path below the knowledge folder (`digest.md`, `prompts/summarize.md`).
+    - "source": `key` is the absolute path of a source file that has notes, `line` a line to bring into sight (0: none).
+    """
+
+    kind: str = ""
+    key: str = ""
+    line: int = 0
+    raw: str = ""
+
+
+NOTHING = Selection()
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The store as it was read once. `ledger` is newest first; `number` counts the gatherings of this panel."""
+
+    overview: Overview
+    ledger: tuple[LedgerRow, ...] = ()
+    settings: Settings | None = None
+    problems: tuple[ErrorInfo, ...] = ()
+    number: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class Activity:
+    """The long job that runs: what it is, how far (`done` of `total`, 0 when unknown), in words, when it began
+    (seconds of `time.monotonic`), and whether it was asked to stop. `tokens` spent so far, `price` in US dollars."""
+
+    name: str
+    done: int = 0
+    total: int = 0
+    words: str = ""
+    begun: float = 0.0
+    stopping: bool = False
+    tokens: int = 0
+    price: float | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that a view may show.
+
+    `data` holds what the `gather` function of each view returned, by the view's name; `view` names the view that is
+    open; `event` is the last thing that happened, in words; `problem` is why nothing could be gathered. `shown` is the
+    number of rows that the open view shows and how many there are.
+    """
+
+    home: str = ""
+    view: str = "ledger"
+    snapshot: Snapshot | None = None
+    data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    selected: Selection = NOTHING
+    activity: Activity | None = None
+    event: str = ""
+    problem: ErrorInfo | None = None
+    shown: tuple[int, int] = (0, 0)
+
+    def of(self, view: str) -> Any:
+        """What that view's `gather` returned last, None before the first time."""
+        return self.data.get(view)
