@@ -154,8 +154,8 @@ class Shell:
         progress: Callable[[Any], object] | None = None,
         lane: str = QUICK,
     ) -> Job:
-        """Run `work(job)` on a worker; `done` gets its Result (an exception comes as an `Err`). `name` begins a sentence
-        about it: "The notes of app.py". Use `self.workspace` as it is when you submit, not inside the work."""
+        """Run `work(job)` on a worker; `done` gets its Result (an exception comes as an `Err`). `name` begins a
+        sentence: "The notes of app.py". Use `self.workspace` as it is when you submit, not inside the work."""
         return self._workers[lane].submit(name, work, done, progress)
 
     def write(
@@ -296,7 +296,8 @@ class Shell:
         for worker in self._workers.values():
             worker.cancel_all()
         end = time.monotonic() + timeout
-        return all([worker.dispose(max(0.1, end - time.monotonic())) for worker in self._workers.values()])
+        ended = [worker.dispose(max(0.1, end - time.monotonic())) for worker in self._workers.values()]
+        return all(ended)
 
     def _confirmed(self) -> None:
         if self._answer is not None:
