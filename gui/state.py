@@ -1,8 +1,9 @@
 """What the panel knows, as plain data. Views read it and never change it; the shell exchanges it for another.
 
 The worker gathers a `Snapshot` of the store and whatever each view wants beside it (`View.gather`); the interface
-thread puts both into a new `State` and calls `refresh(state)` of the view that is open. Everything here is frozen, and a part
-that did not change is the same object as before: `before.snapshot is now.snapshot` tells cheaply that nothing is new.
+thread puts both into a new `State` and calls `refresh(state)` of the view that is open. Everything here is frozen, and
+a part that did not change is the same object as before: `before.snapshot is now.snapshot` tells cheaply that nothing is
+new.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ NOTHING = Selection()
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The store as it was read once. `ledger` is newest first; `number` counts the gatherings of this panel."""
+    """The store as it was read once. `ledger` is newest first; `settings_sha` is the sha256 of the file that a change
+    of a setting goes to, as it was read; `problems` is what could not be read."""
 
     overview: Overview
     ledger: tuple[LedgerRow, ...] = ()
     settings: Settings | None = None
+    settings_sha: str = ""
     problems: tuple[ErrorInfo, ...] = ()
-    number: int = 0
-    at: float = 0.0
 
 
 @dataclass(frozen=True)

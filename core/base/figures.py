@@ -1,0 +1,45 @@
+"""Numbers as a person reads them. The forms are those of the seeds' reports."""
+
+from __future__ import annotations
+
+import time
+
+
+def size(number: int) -> str:
+    """`17B`, `2.3KB`, `2.3MB`."""
+    value = float(number)
+    for unit in ("B", "KB", "MB", "GB"):
+        if value < 1024 or unit == "GB":
+            return f"{number}B" if unit == "B" else f"{value:.1f}{unit}"
+        value /= 1024
+    raise AssertionError("unreachable")
+
+
+def tokens(number: int) -> str:
+    """`950`, `12K`, `1.2M`."""
+    if number < 1000:
+        return str(number)
+    if number < 999_500:
+        return f"{round(number / 1000)}K"
+    return f"{number / 1_000_000:.1f}M"
+
+
+def dollars(amount: float) -> str:
+    """`$0.00` for nothing, four digits below ten cents, two above."""
+    return f"${amount:.2f}" if amount == 0 or amount >= 0.1 else f"${amount:.4f}"
+
+
+def age(modified: float, now: float | None = None) -> str:
+    """`3 s`, `5 min`, `2 h`, `4 d` since a time in seconds since 1970; "" for 0."""
+    if not modified:
+        return ""
+    seconds = max(0.0, (time.time() if now is None else now) - modified)
+    for limit, divisor, unit in ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h")):
+        if seconds < limit:
+            return f"{int(seconds / divisor)} {unit}"
+    return f"{int(seconds / 86_400)} d"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 bullet`, `2 bullets`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
