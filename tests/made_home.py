@@ -1,0 +1,103 @@
+"""A home on disk for the tests of commands, harvested by a made-up model that never answers the same twice."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+from unittest.mock import patch
+
+from core.base.answer import Answer
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.harvest import HarvestRequest, harvest
+from core.commands.workspace import Workspace, open_workspace
+from core.harvest.report import HarvestReport
+from core.knowledge.lines import Patience
+
+T = TypeVar("T")
+HURRIED = Patience(0, 0, 0)
+START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+
+
+class Clock:
+    """A clock that goes on a second each time it is asked; `days` moves it."""
+
+    def __init__(self) -> None:
+        self.at = START
+
+    def __call__(self) -> datetime:
+        self.at += timedelta(seconds=1)
+        return self.at
+
+    def days(self, number: int) -> None:
+        self.at += timedelta(days=number)
+
+
+class Model:
+    """Answers each time with other words: a repeated question would show. `rows` are added to every answer."""
+
+    def __init__(self, **rows: Any) -> None:
+        self.rows, self.asked, self.numbers = rows, 0, count(1)
+
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        self.asked += 1
+        number = next(self.numbers)
+        items = {"facts": [f"fact {number} of the model"], "tasks_open": [f"task {number}"], **self.rows}
+        return Ok(Answer(json.dumps(items)))
+
+
+def make_home(tmp_path: Path, settings: str = "", home: str = "home") -> Workspace:
+    """An empty home with settings of its own; `settings` are lines of `[ai_settings.knowledge]`."""
+    config = tmp_path / "config.toml"
+    config.write_text(f'[ai_settings.knowledge]\nfile_roots = ["{tmp_path}"]\nreclaim = "always"\n{settings}\n')
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "settings")}
+    opened = open_workspace(str(tmp_path / home), environment=environment, cwd=tmp_path)
+    assert isinstance(opened, Ok), opened
+    return opened.value
+
+
+def converse(workspace: Workspace, name: str = "chat", text: str = "hello") -> Path:
+    """Leave an archived conversation behind."""
+    folder = workspace.paths.conversations
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-{UUID}"
+    path.write_text(f"User: {text}\n\nAssistant: noted, {text}\n")
+    return path
+
+
+def harvested(workspace: Workspace, model: Model, clock: Clock, **request: Any) -> HarvestReport:
+    """Harvest all that lies there, without waiting for editors."""
+    wanted = HarvestRequest(apply=True, provider="openai", **request)
+    cache = {"XDG_CACHE_HOME": workspace.environment["XDG_CACHE_HOME"]}
+    with patch.dict(os.environ, cache):
+        report = value(harvest(workspace, wanted, now=clock, generate=model, patience=HURRIED))
+    assert isinstance(report, HarvestReport)
+    return report
+
+
+def value(result: Ok[T] | Err) -> T:
+    assert isinstance(result, Ok), result
+    return result.value
+
+
+def error(result: Any) -> ErrorInfo:
+    assert isinstance(result, Err), result
+    return result.error
+
+
+def write(workspace: Workspace, name: str, text: str) -> Path:
+    """Put a file below the knowledge folder."""
+    path = workspace.paths.knowledge / name
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path.write_text(text)
+    path.chmod(0o600)
+    return path
+
+
+def read(workspace: Workspace, name: str) -> str:
+    return (workspace.paths.knowledge / name).read_bytes().decode()

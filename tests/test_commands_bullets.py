@@ -1,0 +1,131 @@
+"""Commands on single bullets: if these fail, a person changes another bullet than the one they named."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from core.commands import bullets
+from core.commands.bullets import find_bullet
+from core.knowledge.bullet_text import BulletRef
+from tests.made_home import error, make_home, read, value, write
+
+FACTS = "# Facts\n\n- The server listens on port 8080 [from: a, 2026-01-01]\n- The client uses port 9090\n- Port\n"
+
+
+def test_the_whole_text_wins_over_a_part(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", FACTS)
+    value(bullets.edit(workspace, "facts", "Port", "Harbour"))
+    assert read(workspace, "facts.md") == FACTS.replace("- Port\n", "- Harbour\n")
+
+
+def test_a_part_that_only_one_bullet_has_names_it_in_any_case(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", FACTS)
+    done = value(bullets.edit(workspace, "facts", "PORT 8080", "The server listens on port 8081"))
+    assert read(workspace, "facts.md") == FACTS.replace("8080", "8081")
+    assert done.sha256 == hashlib.sha256(read(workspace, "facts.md").encode()).hexdigest()
+
+
+def test_several_matches_are_listed_and_nothing_changes(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", "".join(f"- number {at}\n" for at in range(7)))
+    found = error(bullets.remove(workspace, "facts", "number"))
+    assert found.code == "ambiguous"
+    assert "facts.md:5 number 4" in found.message and "number 5" not in found.message and "2 more" in found.message
+    assert read(workspace, "facts.md").count("number") == 7
+
+
+def test_of_two_equal_bullets_the_line_number_names_one(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", "- same\n- other\n- same\n")
+    assert error(bullets.remove(workspace, "facts", "same")).code == "ambiguous"
+    value(bullets.remove(workspace, "facts", "facts.md:3"))
+    assert read(workspace, "facts.md") == "- same\n- other\n"
+
+
+def test_no_match_names_the_nearest_bullet(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", FACTS)
+    found = error(bullets.remove(workspace, "facts", "the serfer listens at port 8080"))
+    assert found.code == "no-match" and "port 8080" in found.hint
+    assert error(bullets.remove(workspace, "facts", " ")).code == "no-match"
+    assert error(bullets.remove(workspace, "opinions", "x")).code == "no-category"
+
+
+def test_a_task_is_done_once_and_can_be_reopened(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    value(bullets.add(workspace, "tasks", "write the release notes"))
+    value(bullets.done(workspace, "release"))
+    assert error(bullets.done(workspace, "release")).code == "already-done"
+    done = find_bullet(workspace.paths, "tasks_done", "release")
+    assert value(done).line > read(workspace, "tasks.md").split("\n").index("## Done")
+    value(bullets.reopen(workspace, "release"))
+    assert value(find_bullet(workspace.paths, "tasks_open", "release"))
+    assert value(find_bullet(workspace.paths, "tasks", "release"))
+
+
+def test_the_panel_s_stale_view_is_refused(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    path = write(workspace, "facts.md", "- a\n")
+    seen = hashlib.sha256(b"- a\n").hexdigest()
+    path.write_text("- a\n- b\n")
+    for refused in (
+        bullets.strike(workspace, "facts", BulletRef("facts.md", 1, "- a"), seen=seen),
+        bullets.remove(workspace, "facts", "a", seen=seen),
+        bullets.add(workspace, "facts", "c", seen=seen),
+    ):
+        assert error(refused).code == "changed-outside"
+    assert path.read_text() == "- a\n- b\n"
+
+
+def test_an_edit_refreshes_a_digest_that_is_there(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", "- old words\n- wrong\n")
+    write(workspace, "digest.md", "stale")
+    value(bullets.edit(workspace, "facts", "old", "new words"))
+    value(bullets.remove(workspace, "facts", "wrong", strike=True))
+    assert "new words" in read(workspace, "digest.md") and "wrong" not in read(workspace, "digest.md")
+    value(bullets.strike(workspace, "facts", "wrong", off=True))
+    assert "wrong" in read(workspace, "digest.md")
+
+
+def test_an_edit_does_not_bring_back_a_deleted_digest(tmp_path: Path) -> None:
+    """Its absence is how the person switched it off."""
+    workspace = make_home(tmp_path)
+    value(bullets.add(workspace, "facts", "a"))
+    assert not workspace.paths.digest.exists()
+
+
+def test_a_digest_that_is_off_in_the_settings_is_left_alone(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path, "digest_enabled = false")
+    write(workspace, "digest.md", "by somebody else")
+    value(bullets.add(workspace, "facts", "a"))
+    assert read(workspace, "digest.md") == "by somebody else"
+
+
+def test_a_digest_that_cannot_be_written_does_not_undo_the_edit(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    workspace.paths.digest.mkdir(parents=True)
+    done = value(bullets.add(workspace, "facts", "a"))
+    assert "digest" in done.warning and "- a [from: by-hand" in read(workspace, "facts.md")
+
+
+def test_the_notes_of_a_file_are_found_under_its_new_and_its_old_name(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    (tmp_path / "engine.py").write_text("x = 1\n")
+    value(bullets.add(workspace, "files", "starts cold", file="engine.py"))
+    (tmp_path / "engine.py").rename(tmp_path / "motor.py")
+    for name in ("motor.py", "engine.py", str(tmp_path / "motor.py")):
+        found = value(bullets.notes(workspace, name))
+        assert [row.bullet.text for row in found.bullets] == ["starts cold"]
+        assert found.path == str(tmp_path / "motor.py")
+    value(bullets.edit(workspace, "files", "starts", "starts warm"))
+    assert value(bullets.notes(workspace, "motor.py")).to_json()["bullets"][0]["text"] == "starts warm"
+
+
+def test_a_file_without_notes_has_none(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    found = value(bullets.notes(workspace, "nowhere.py"))
+    assert found.bullets == () and found.note == ""

@@ -1,0 +1,360 @@
+"""Ledger, trash, runs and undo: if these fail, a person cannot get back what a run took, or loses what they wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base import files, locks
+from core.commands import bullets, history
+from core.commands.history import UndoReport, ledger, runs, trash_list, trash_purge, trash_restore
+from core.commands.workspace import Workspace
+from core.knowledge.changes import read_changes
+from core.knowledge.journal import read_plans
+from core.knowledge.ledger import read_ledger
+from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home, read, value, write
+
+
+def undo(workspace: Workspace, run: str) -> UndoReport:
+    return value(history.undo(workspace, run, patience=HURRIED))
+
+
+def entries(workspace: Workspace) -> dict[str, dict[str, Any]]:
+    return value(read_ledger(workspace.paths))
+
+
+# --- undo of a harvest -----------------------------------------------------------------------------------------------
+
+
+def test_undo_brings_the_conversation_back_and_takes_out_exactly_its_lines(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    write(workspace, "facts.md", "# Facts\n\n- mine\n")
+    path = converse(workspace)
+    before = path.read_bytes()
+    report = harvested(workspace, Model(), clock)
+    assert not path.exists() and "fact 1" in read(workspace, "facts.md") and "fact 1" in read(workspace, "digest.md")
+    done = undo(workspace, report.run)
+    assert (done.restored, done.lines_out, done.stayed, done.errors) == ([str(path)], 2, [], [])
+    assert path.read_bytes() == before
+    assert read(workspace, "facts.md") == "# Facts\n\n- mine\n"
+    assert "task" not in read(workspace, "tasks.md").lower().replace("# tasks", "")
+    assert "fact 1" not in read(workspace, "digest.md")
+    assert entries(workspace) == {} and read_plans(workspace.paths.plans, report.run) == {}
+
+
+def test_after_an_undo_the_next_harvest_really_asks_again(tmp_path: Path) -> None:
+    workspace, clock, model = make_home(tmp_path), Clock(), Model()
+    converse(workspace)
+    report = harvested(workspace, model, clock)
+    undo(workspace, report.run)
+    harvested(workspace, model, clock)
+    assert model.asked == 2
+    assert "fact 2" in read(workspace, "facts.md") and "fact 1" not in read(workspace, "facts.md")
+
+
+def test_a_line_that_the_person_changed_since_stays_and_is_counted(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    converse(workspace)
+    report = harvested(workspace, Model(decisions=["tabs", "spaces"]), clock)
+    value(bullets.edit(workspace, "facts", "fact 1", "my own words"))
+    path = workspace.paths.knowledge / "decisions.md"
+    path.write_text(path.read_text().replace("- spaces", "- my line\n- spaces") + "  my details\n")
+    done = undo(workspace, report.run)
+    assert len(done.stayed) == 2 and done.lines_out == 2
+    assert "my own words" in read(workspace, "facts.md")
+    left = read(workspace, "decisions.md")
+    assert "- my line\n- spaces [from:" in left and left.endswith("  my details\n") and "tabs" not in left
+
+
+def test_an_occupied_name_keeps_the_bullets_and_says_why(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    first, second = converse(workspace, "one", "1"), converse(workspace, "two", "2")
+    report = harvested(workspace, Model(), clock)
+    first.write_text("a new conversation of that name")
+    done = undo(workspace, report.run)
+    assert [problem.code for problem in done.errors] == ["occupied"]
+    assert done.restored == [str(second)] and first.read_text() == "a new conversation of that name"
+    left = [entry["path"] for entry in entries(workspace).values()]
+    assert left == [str(first)]
+    facts = read(workspace, "facts.md")
+    assert facts.count("- fact") == 1 and f"[from: {first.name}," in facts
+    first.unlink()
+    assert undo(workspace, report.run).restored == [str(first)]
+    assert "- fact" not in read(workspace, "facts.md") and entries(workspace) == {}
+
+
+def test_what_was_purged_keeps_its_bullets(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    converse(workspace)
+    report = harvested(workspace, Model(), clock)
+    value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED))
+    done = undo(workspace, report.run)
+    assert [problem.code for problem in done.errors] == ["purged"]
+    assert "fact 1" in read(workspace, "facts.md") and len(read_plans(workspace.paths.plans, report.run)) == 1
+
+
+def test_undo_restores_what_a_later_run_reclaimed(tmp_path: Path) -> None:
+    workspace, clock, model = make_home(tmp_path), Clock(), Model()
+    path = converse(workspace)
+    first = harvested(workspace, model, clock, keep=True)
+    assert path.exists()
+    second = harvested(workspace, model, clock)
+    assert not path.exists() and model.asked == 1 and first.run != second.run
+    done = undo(workspace, first.run)
+    assert path.exists() and done.restored == [str(path)] and "fact 1" not in read(workspace, "facts.md")
+
+
+def test_undo_of_a_run_that_only_reclaimed_keeps_the_harvest(tmp_path: Path) -> None:
+    workspace, clock, model = make_home(tmp_path), Clock(), Model()
+    path = converse(workspace)
+    harvested(workspace, model, clock, keep=True)
+    second = harvested(workspace, model, clock)
+    done = undo(workspace, second.run)
+    assert path.exists() and done.lines_out == 0 and "fact 1" in read(workspace, "facts.md")
+    [entry] = entries(workspace).values()
+    assert entry["status"] == "harvested" and entry["deleted"] is False and "trash" not in entry
+    harvested(workspace, model, clock)
+    assert model.asked == 1
+
+
+def test_undo_of_a_second_harvest_leaves_the_first_proven(tmp_path: Path) -> None:
+    """The rules read it first, then a model: taking back the model's work must not touch the rules' lines."""
+    workspace, clock = make_home(tmp_path, 'provider = "offline"'), Clock()
+    path = converse(workspace, text="We decided to use PostgreSQL. TODO: write the migration guide.")
+    first = value(_offline(workspace, clock))
+    by_rules = read(workspace, "tasks.md")
+    second = harvested(workspace, Model(), clock)
+    undo(workspace, second.run)
+    assert path.exists() and "fact 1" not in read(workspace, "facts.md")
+    assert [line for line in read(workspace, "tasks.md").split("\n") if line.startswith("- ")] == [
+        line for line in by_rules.split("\n") if line.startswith("- ")
+    ]
+    [entry] = entries(workspace).values()
+    assert entry["run"] == first.run and entry["provider"] == "offline"
+
+
+def _offline(workspace: Workspace, clock: Clock) -> Any:
+    from core.commands.harvest import HarvestRequest, harvest
+
+    wanted = HarvestRequest(apply=True, provider="offline", keep=True)
+    return harvest(workspace, wanted, now=clock, patience=HURRIED)
+
+
+@pytest.mark.parametrize("step", ["write_ledger", "_forget_plans", "_take_lines_out"])
+def test_undo_cut_at_any_step_is_finished_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    path = converse(workspace)
+    report = harvested(workspace, Model(), clock)
+    with monkeypatch.context() as cut:
+
+        def power_cut(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        cut.setattr(f"core.commands.undo.{step}", power_cut)
+        with pytest.raises(KeyboardInterrupt):
+            undo(workspace, report.run)
+    assert path.exists()
+    done = undo(workspace, report.run)
+    assert done.errors == [] and done.lines_out == 2
+    assert "fact 1" not in read(workspace, "facts.md") and entries(workspace) == {}
+    assert read_plans(workspace.paths.plans, report.run) == {}
+
+
+def test_an_unknown_run_names_the_newest_and_an_undo_is_no_run(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    edited = value(bullets.add(workspace, "facts", "a"))
+    found = error(history.undo(workspace, "20200101T000000-abcdef", patience=HURRIED))
+    assert found.code == "unknown-run" and edited.run in found.hint
+    for name in ("../../etc/passwd", ".", "", "x" * 999, "a\0b"):
+        assert error(history.undo(workspace, name, patience=HURRIED)).code == "unknown-run"
+    undo(workspace, edited.run)
+    assert error(history.undo(workspace, f"undo-{edited.run}", patience=HURRIED)).code == "not-undoable"
+
+
+def test_undo_waits_for_no_running_harvest(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    edited = value(bullets.add(workspace, "facts", "a"))
+    with locks.locked(workspace.paths.lock):
+        assert error(history.undo(workspace, edited.run, patience=HURRIED)).code == "lock-held"
+    assert "- a [from: by-hand" in read(workspace, "facts.md")
+
+
+# --- undo of an edit -------------------------------------------------------------------------------------------------
+
+
+def test_an_edit_is_taken_back_once(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", "- a\n- b\n- b\n- c")
+    done = value(bullets.remove(workspace, "facts", "facts.md:2"))
+    undo(workspace, done.run)
+    assert read(workspace, "facts.md") == "- a\n- b\n- b\n- c"
+    again = undo(workspace, done.run)
+    assert again.lines_back == 0 and again.notes and read(workspace, "facts.md") == "- a\n- b\n- b\n- c"
+
+
+def test_an_edit_below_a_later_one_is_taken_back_alone(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", "- a\n- b\n- c\n")
+    first = value(bullets.edit(workspace, "facts", "a", "new a"))
+    value(bullets.remove(workspace, "facts", "b"))
+    undo(workspace, first.run)
+    assert read(workspace, "facts.md") == "- a\n- c\n"
+    third = value(bullets.edit(workspace, "facts", "c", "new c"))
+    write(workspace, "facts.md", "- a\n- newest c\n")
+    assert undo(workspace, third.run).stayed == ["- new c"]
+    assert read(workspace, "facts.md") == "- a\n- newest c\n"
+
+
+def test_a_file_that_cannot_be_written_is_an_error_in_the_report(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    path = write(workspace, "facts.md", "- a\n")
+    done = value(bullets.remove(workspace, "facts", "a"))
+    path.chmod(0o444)
+    assert [problem.code for problem in undo(workspace, done.run).errors] == ["read-only"]
+    path.chmod(0o600)
+    assert undo(workspace, done.run).errors == [] and read(workspace, "facts.md") == "- a\n"
+
+
+# --- runs and ledger -------------------------------------------------------------------------------------------------
+
+
+def test_runs_are_listed_newest_first_with_counts(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    converse(workspace)
+    first = harvested(workspace, Model(), clock)
+    clock.days(1)
+    edited = value(bullets.remove(workspace, "facts", "fact 1", now=clock))
+    clock.days(1)
+    last = value(bullets.add(workspace, "facts", "b", now=clock))
+    undo(workspace, last.run)
+    rows = value(runs(workspace))
+    assert [row.run for row in rows] == [last.run, edited.run, first.run]
+    assert [(row.kind, row.added, row.removed, row.undone) for row in rows] == [
+        ("edit", 1, 0, True),
+        ("edit", 0, 1, False),
+        ("harvest", 2, 0, False),
+    ]
+    assert (rows[2].harvested, rows[2].reclaimed) == (1, 1)
+    assert value(history.undo_command(workspace)) == rows
+
+
+def test_the_ledger_is_listed_by_status_and_by_hash(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    converse(workspace, "one", "1"), converse(workspace, "two", "2")
+    harvested(workspace, Model(), clock)
+    rows = value(ledger(workspace))
+    assert len(rows) == 2 and rows[0].entry["at"] > rows[1].entry["at"]
+    assert value(ledger(workspace, sha=rows[1].key[:12])) == [rows[1]]
+    assert rows[1].to_json()["sha256"] == rows[1].key
+    assert len(value(ledger(workspace, status="harvested"))) == 2
+    assert "harvested" in error(ledger(workspace, status="eaten")).hint
+    assert error(ledger(workspace, sha="zz")).code == "no-entry"
+    workspace.paths.ledger.write_text("{")
+    assert error(ledger(workspace)).code == "ledger-corrupt"
+
+
+# --- trash -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_trashed_conversation_is_listed_and_restored_by_a_prefix(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    path = converse(workspace)
+    before = path.read_bytes()
+    harvested(workspace, Model(), clock)
+    [row] = value(trash_list(workspace))
+    assert (row.path, row.size) == (str(path), len(before)) and row.until.startswith("2026-05-15")
+    back = value(trash_restore(workspace, row.sha256[:8], now=clock, patience=HURRIED))
+    assert back.path == str(path) and path.read_bytes() == before and "reclaim" in back.note
+    [entry] = entries(workspace).values()
+    assert entry["deleted"] is False and "trash" not in entry
+    assert value(trash_list(workspace)) == []
+    assert error(trash_restore(workspace, row.sha256[:8], patience=HURRIED)).code == "not-in-trash"
+
+
+def test_restoring_never_overwrites_and_never_guesses(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    first, second = converse(workspace, "one", "same"), converse(workspace, "two", "same")
+    harvested(workspace, Model(), clock)
+    rows = value(trash_list(workspace))
+    assert {row.path for row in rows} == {str(first), str(second)}
+    assert error(trash_restore(workspace, rows[0].sha256[:10], patience=HURRIED)).code == "ambiguous"
+    first.write_text("new")
+    name = next(row.name for row in rows if row.path == str(first))
+    other = next(row.name for row in rows if row.path == str(second))
+    assert error(trash_restore(workspace, name, patience=HURRIED)).code == "occupied"
+    assert first.read_text() == "new"
+    value(trash_restore(workspace, other, patience=HURRIED))
+    [entry] = [entry for entry in entries(workspace).values() if entry["status"] == "harvested"]
+    assert entry["trash"] == {name: str(first)} and second.exists()
+
+
+def test_purge_takes_only_what_is_past_its_grace_period(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    converse(workspace)
+    harvested(workspace, Model(), clock)
+    early = value(trash_purge(workspace, now=clock, patience=HURRIED))
+    assert (early.purged, early.waiting) == ([], 1)
+    clock.days(20)
+    late = value(trash_purge(workspace, now=clock, patience=HURRIED))
+    assert len(late.purged) == 1 and late.bytes > 0 and value(trash_list(workspace)) == []
+    kinds = sorted(entry["status"] for entry in entries(workspace).values())
+    assert kinds == ["harvested", "pruned"]
+    assert all("trash" not in entry for entry in entries(workspace).values())
+
+
+def test_purge_refuses_when_the_harvest_has_vanished_but_not_when_the_person_removed_it(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    converse(workspace)
+    harvested(workspace, Model(), clock)
+    kept = {name: read(workspace, name) for name in ("facts.md", "tasks.md")}
+    for name in kept:
+        write(workspace, name, "")
+    refused = value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED))
+    assert [problem.code for problem in refused.errors] == ["purge-refused"] and refused.purged == []
+    for name, text in kept.items():
+        write(workspace, name, text)
+    value(bullets.remove(workspace, "facts", "fact 1"))
+    value(bullets.remove(workspace, "tasks", "task 1"))
+    assert len(value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED)).purged) == 1
+
+
+def test_purge_refuses_a_damaged_an_unknown_and_an_unproven_conversation(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    converse(workspace, "one", "1"), converse(workspace, "two", "2")
+    report = harvested(workspace, Model(), clock)
+    rows = value(trash_list(workspace))
+    (workspace.paths.trash / rows[0].name).write_text("changed")
+    (workspace.paths.trash / ("0" * 64)).write_text("unknown")
+    (workspace.paths.trash / "mine.txt").write_text("mine")
+    plans = workspace.paths.plans / f"{report.run}.jsonl"
+    kept = [line for line in plans.read_bytes().split(b"\n") if rows[1].sha256.encode() not in line]
+    plans.write_bytes(b"\n".join(kept))
+    refused = value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED))
+    assert refused.purged == [] and len(refused.errors) == 3
+    assert len(list(workspace.paths.trash.iterdir())) == 4
+
+
+def test_the_command_lists_restores_and_purges(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    path = converse(workspace)
+    harvested(workspace, Model(), clock)
+    [row] = value(history.trash(workspace))
+    assert error(history.trash(workspace, "restore")).code == "no-sha"
+    value(history.trash(workspace, "restore", row.sha256[:6]))
+    assert path.exists()
+    assert json.loads(json.dumps(row.to_json()))["name"] == row.name
+    assert value(history.trash(workspace, "purge", all=True)).to_json()["purged"] == []
+
+
+def test_changes_tell_every_write_of_an_undo(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    converse(workspace)
+    report = harvested(workspace, Model(), clock)
+    undo(workspace, report.run)
+    told = {line for row in read_changes(workspace.paths) if row.run == f"undo-{report.run}" for line in row.removed}
+    assert len(told) == 2 and not files.exists(workspace.paths.journal)
