@@ -26,7 +26,7 @@ class ErrorInfo:
         if self.path and self.path not in self.message:
             parts[0] += f" ({self.path})"
         if self.hint:
-            parts.append(self.hint.rstrip("."))
+            parts.append(self.hint[:1].upper() + self.hint[1:].rstrip("."))
         return ". ".join(parts) + "."
 
 

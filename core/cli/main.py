@@ -56,7 +56,7 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
 
     from core.base.result import Err
     from core.cli.interrupt import Interrupt
-    from core.cli.text import errors_of, to_json, to_text
+    from core.cli.text import errors_of, grouped, to_json, to_text, visible
     from core.commands.table import COMMAND
     from core.commands.workspace import open_workspace
 
@@ -78,14 +78,14 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
             options |= {"progress": reporter(err, quiet), "cancelled": interrupt.pressed}
         result = command.function()(opened.value, **options)
     if isinstance(result, Err):
-        print(f"knowledge: {result.error}", file=err)
+        print(visible(f"knowledge: {result.error}"), file=err)
         return 2 if result.error.code == "usage" else 1
     ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
-    shown = to_json(result.value, ascii_only=ascii_only) if as_json else to_text(command.name, result.value)
+    shown = to_json(result.value, ascii_only=ascii_only) if as_json else visible(to_text(command.name, result.value))
     print(shown, file=out, end="")
     errors = errors_of(result.value)
-    for error in errors:
-        print(f"knowledge: {error}", file=err)
+    for sentence in grouped(errors):
+        print(visible(f"knowledge: {sentence}"), file=err)
     if interrupt.pressed():
         print("knowledge: stopped; nothing is lost, run it again to go on", file=err)
         return 130

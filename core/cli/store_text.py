@@ -2,7 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from core.base.markdown import Bullet
+from core.cli.figures import count, size
+from core.commands.bullets import Notes
+from core.commands.doctor import DoctorReport
+from core.commands.history import LedgerRow
+from core.commands.quarantine import HeldItem, Released
+from core.commands.runs import Run
+from core.commands.trash import PurgeReport, Restored, Trashed
+from core.commands.undo import UndoReport
+from core.knowledge.edit import Edited
 
-STORE_TEXT: dict[str, Callable[[Any], str]] = {}
+KEY_CHARACTERS = 12
+
+
+def notes_text(notes: Notes) -> str:
+    if not notes.note:
+        return f"{notes.path}: no notes\n"
+    rows = [f"{notes.path}", *(_bullet(found.bullet) for found in notes.bullets), f"({notes.note})"]
+    return "\n".join(rows) + "\n"
+
+
+def _bullet(bullet: Bullet) -> str:
+    return "\n".join([bullet.raw, *bullet.more])
+
+
+def change_text(edited: Edited) -> str:
+    rows = [edited.file]
+    rows += [f"  - {line.removeprefix('- ')}" for line in edited.removed]
+    rows += [f"  + {line.removeprefix('- ')}" for line in edited.added]
+    if not edited.removed and not edited.added:
+        rows.append("  nothing to change: it is there already")
+    elif edited.run:
+        rows.append(f"'knowledge undo {edited.run}' takes this back")
+    return "\n".join(rows + [f"note: {edited.warning}"] * bool(edited.warning)) + "\n"
+
+
+def ledger_text(rows: list[LedgerRow]) -> str:
+    if len(rows) == 1:
+        row = rows[0]
+        return f"{row.key}\n" + "".join(f"  {name}: {_value(value)}\n" for name, value in row.entry.items())
+    lines = []
+    for row in rows:
+        entry = row.entry
+        items = entry.get("items")
+        number = sum(items.values()) if isinstance(items, dict) else 0
+        detail = entry.get("error") or (count(number, "item") if items is not None else "")
+        key = row.key[:KEY_CHARACTERS] if not row.key.startswith("path:") else "-" * KEY_CHARACTERS
+        name = str(entry.get("path", "")).rstrip("/").rpartition("/")[2]
+        lines.append(
+            f"{key}  {str(entry.get('at', ''))[:19]}  {entry.get('status', '?'):<19}  {name}  {detail}".rstrip()
+        )
+    return "\n".join([*lines, count(len(rows), "entry").replace("entrys", "entries")]) + "\n"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}:{number}" for name, number in value.items())
+    return str(value)
+
+
+def trash_text(value: list[Trashed] | Restored | PurgeReport) -> str:
+    if isinstance(value, Restored):
+        return f"restored: {value.path}\n" + (f"note: {value.note}\n" if value.note else "")
+    if isinstance(value, PurgeReport):
+        kept = f", {value.waiting} still in their grace period" if value.waiting else ""
+        return f"purged: {count(len(value.purged), 'conversation')}, {size(value.bytes)}{kept}\n"
+    rows = [
+        f"{row.name[:KEY_CHARACTERS]}  until {row.until[:10]}  {size(row.size):>8}  {row.path or '?'}" for row in value
+    ]
+    total = sum(row.size for row in value)
+    return "\n".join([*rows, f"{count(len(value), 'conversation')}, {size(total)}"]) + "\n"
+
+
+def undo_text(value: list[Run] | UndoReport) -> str:
+    if isinstance(value, UndoReport):
+        rows = [
+            f"undone: {value.run} ({count(len(value.restored), 'conversation')} restored, {value.forgotten} forgotten "
+            f"by the ledger, {count(value.lines_out, 'line')} taken out, {count(value.lines_back, 'line')} brought back)"
+        ]
+        rows += [f"stayed: {line}" for line in value.stayed]
+        return "\n".join(rows + [f"note: {note}" for note in value.notes]) + "\n"
+    if not value:
+        return "there is no run to undo\n"
+    rows = []
+    for run in value:
+        what = f"{run.harvested} harvested, {run.reclaimed} reclaimed, " if run.kind == "harvest" else ""
+        undone = "  (undone)" if run.undone else ""
+        rows.append(f"{run.run}  {run.kind:<7}  {what}+{run.added} -{run.removed} lines{undone}")
+    return "\n".join([*rows, "'knowledge undo RUN' takes one back"]) + "\n"
+
+
+def quarantine_text(value: list[HeldItem] | Released) -> str:
+    if isinstance(value, Released):
+        where = f"now in {value.file}" if value.file else "dropped"
+        note = f"note: {value.warning}\n" if value.warning else ""
+        return f"{where}: {value.text}\n'knowledge undo {value.run}' takes this back\n{note}"
+    rows = [
+        f"[{row.held or '?'}] {row.category}{' ' + row.path if row.path else ''}: {row.text} {row.provenance}".rstrip()
+        for row in value
+    ]
+    return "\n".join([*rows, f"{count(len(value), 'item')} held back"]) + "\n"
+
+
+def doctor_text(report: DoctorReport) -> str:
+    rows = []
+    for found in report.findings:
+        state = (
+            "repaired" if found.repaired else "note" if found.note else "repairable" if found.repairable else "found"
+        )
+        rows.append(
+            f"{state}: {found.message}{f' ({found.path})' if found.path and found.path not in found.message else ''}"
+        )
+    left = len(report.errors)
+    end = "the store is whole" if not left else f"{count(left, 'damage')} left"
+    if any(found.repairable and not found.repaired for found in report.findings):
+        end += "; 'knowledge doctor --repair' mends what can be mended"
+    return "\n".join([*rows, end]) + "\n"

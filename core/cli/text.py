@@ -40,6 +40,22 @@ def to_text(command: str, value: Any) -> str:
     return text
 
 
+def visible(text: str) -> str:
+    """Text without characters that would command the terminal: names and words in it come from anywhere."""
+    return "".join(char if char in "\n\t" or char.isprintable() else "\ufffd" for char in text)
+
+
+def grouped(errors: list[ErrorInfo]) -> list[str]:
+    """One sentence for each reason; when several places have the same one, it is said once with their number."""
+    by_reason: dict[tuple[str, str], list[ErrorInfo]] = {}
+    for error in errors:
+        by_reason.setdefault((error.message, error.hint), []).append(error)
+    return [
+        str(rows[0]) if len(rows) == 1 else f"{rows[0]} The same for {len(rows) - 1} more."
+        for rows in by_reason.values()
+    ]
+
+
 def to_json(value: Any, *, ascii_only: bool = False) -> str:
     """One JSON document with a line break at its end."""
     return json.dumps(_plain(value), indent=2, ensure_ascii=ascii_only, default=str) + "\n"

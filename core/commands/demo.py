@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,9 +84,11 @@ def make_demo_home(into: str = "") -> Result[Path]:
             home = Path(tempfile.mkdtemp(prefix="knowledge-demo-")) / "home"
         home = Path(os.path.realpath(home))
         shutil.copytree(shipped, home)
-        for path in (home / "conversations").iterdir():
+        now = time.time()
+        for number, path in enumerate(sorted((home / "conversations").iterdir(), reverse=True), start=1):
             text = path.read_text(encoding="utf-8")
             path.write_text(text.replace("{home}", home.as_posix()), encoding="utf-8")
+            os.utime(path, (now - number * 3600, now - number * 3600))  # one an hour, oldest first
     except (OSError, shutil.Error) as error:
         return fail("demo-failed", f"the demo's home could not be made: {error}", shipped)
     return Ok(home)

@@ -77,8 +77,7 @@ def config(workspace: Workspace, action: str = "show", key: str = "", value: str
     if action == "set":
         if not key or value is None:
             return fail("usage", "'knowledge config set' needs a key and a value", hint="knowledge config set jobs 2")
-        return config_set(workspace, key, value)
-    shown = config_show(workspace)
+    shown = config_show(workspace) if action == "show" else config_set(workspace, key, value or "")
     if not key or isinstance(shown, Err):
         return shown
     rows = tuple(row for row in shown.value.settings if row.key == key)

@@ -175,8 +175,11 @@ def plan_steps(
         elif entry is not None and _is_harvested(entry, limits) and is_proven(sha, entry):
             steps.append(Step(item, "reclaim", sha, "already harvested"))
         elif not limits.harvest:
-            action = "defer" if limits.keep else "discard"
-            steps.append(Step(item, action, sha, "removed without harvest, as you asked"))
+            if limits.keep or (limits.limit is not None and used_count >= limits.limit):
+                steps.append(Step(item, "defer", sha, "kept by --keep" if limits.keep else "over --limit"))
+                continue
+            used_count += 1
+            steps.append(Step(item, "discard", sha, "removed without harvest, as you asked"))
         elif item.size > limits.max_source_bytes:
             steps.append(Step(item, "too-large", sha, f"larger than {limits.max_source_bytes} bytes"))
         elif sha in seen:
