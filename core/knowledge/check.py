@@ -170,6 +170,8 @@ def check_permissions(paths: Paths) -> Iterator[Finding]:
         if folder.stat().st_mode & 0o077:
             message = "others on this computer can open this folder"
             yield Finding("open-folder", message, str(folder), partial(files.set_mode, folder, 0o700))
+        if folder == paths.trash:
+            continue  # a conversation keeps the permissions that it came with; the folder hides it
         open_to_others = [item for item in sorted(folder.iterdir()) if _is_open(item)]
         if open_to_others:
             message = f"{len(open_to_others)} file(s) here can be read by others on this computer"
