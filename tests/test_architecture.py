@@ -124,9 +124,15 @@ def test_one_module_changes_the_disk(name: str, path: Path) -> None:
 
 
 def test_only_reclaim_takes_conversations_away() -> None:
-    """`reclaim` and `purge` are called by the committer and the history commands alone."""
+    """Its functions are called by the stages of a run and by the commands for trash and undo, by nobody else."""
     callers = {name for name, path in modules() for target, _ in imports(path) if target == "core.harvest.reclaim"}
-    assert callers <= {"core.harvest.committer", "core.commands.history", "core.commands.trash", "core.commands.undo"}
+    assert callers <= {
+        "core.harvest.committer",
+        "core.harvest.prune",
+        "core.harvest.recovery",
+        "core.commands.trash",
+        "core.commands.undo",
+    }
 
 
 @pytest.mark.parametrize(("name", "path"), ALL)

@@ -35,6 +35,7 @@ def masked(text: str, home: Path, config: Path) -> str:
     text = re.sub(r"\(~\d+ input", "(~{n} input", text)
     text = re.sub(r"\d+ of 4096 bytes", "{n} of 4096 bytes", text)
     text = re.sub(r" {2,}(?=# \{)", "  ", text)
+    text = re.sub(r'"(bytes|modified)": \d[\d.]*', r'"\1": {n}', text)
     text = re.sub(r"\b\d+ s\b(?=\s|$)", "{age}", text)
     return re.sub(r"\b\d+:\d{5,}\b", "{file id}", text)
 

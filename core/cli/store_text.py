@@ -77,9 +77,10 @@ def trash_text(value: list[Trashed] | Restored | PurgeReport) -> str:
 
 def undo_text(value: list[Run] | UndoReport) -> str:
     if isinstance(value, UndoReport):
+        back, out = count(len(value.restored), "conversation"), count(value.lines_out, "line")
         rows = [
-            f"undone: {value.run} ({count(len(value.restored), 'conversation')} restored, {value.forgotten} forgotten "
-            f"by the ledger, {count(value.lines_out, 'line')} taken out, {count(value.lines_back, 'line')} brought back)"
+            f"undone: {value.run} ({back} restored, {value.forgotten} forgotten by the ledger, {out} taken out, "
+            f"{count(value.lines_back, 'line')} brought back)"
         ]
         rows += [f"stayed: {line}" for line in value.stayed]
         return "\n".join(rows + [f"note: {note}" for note in value.notes]) + "\n"
