@@ -146,6 +146,22 @@ def notes_for(paths: Paths, path: str) -> tuple[Path | None, str]:
     return (found if found.is_file() else None), absolute
 
 
+def where_is(note: str, row: NoteRecord) -> tuple[str, bool]:
+    """Where the source file of a note (its name below files/) is now, and whether it is there at all.
+
+    A file that was renamed is looked for by its inode; one that an editor saved by rename is the one at its path.
+    """
+    try:
+        source = examine(row["path"], read_head=False)
+    except (OSError, ValueError):
+        source = None
+    own = note.removesuffix(".md").replace("-", ":")
+    if source is not None and source.id.replace("-", ":") == own and _is_same(row, source):
+        return source.path, True
+    living = _find_living(row, note)
+    return living or str(row["path"]), living is not None or (source is not None and "@" not in note)
+
+
 def _note_name(identity: str, records: NoteRecords) -> str:
     other = identity.replace(":", "-") if ":" in identity else identity.replace("-", ":")
     return f"{other}.md" if f"{other}.md" in records and f"{identity}.md" not in records else f"{identity}.md"

@@ -1,0 +1,207 @@
+"""What a window reads of the bullets: each category with the sha256 of the bytes that were seen, and all at once.
+
+Reads only. A change then carries that sha256 (`seen`) together with the `BulletRef` of a row to the functions of
+bullets.py and quarantine.py, which refuse it with "changed-outside" when the file is no longer the one that was seen.
+What a window reads of source files and of conversations stands in view_files.py and view_conversation.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from core.base import files
+from core.base.markdown import parse_bullets
+from core.base.result import ErrorInfo, Ok, Result, fail
+from core.commands.bullets import Found
+from core.commands.workspace import Workspace
+from core.knowledge.categories import CATEGORY, bullets_in, note_files
+from core.knowledge.changes import Change, read_changes
+from core.knowledge.edit import EDIT_RUN, QUARANTINE
+
+VIEWS = ("facts", "decisions", "questions", "playbooks", "tasks_open", "tasks_done", "quarantine")
+UNDO = "undo-"
+STEPS = 50
+
+
+@dataclass(frozen=True)
+class CategoryView:
+    """One category as it stands on disk: `rows` in the order of the file, oldest first.
+
+    `name` is one of `VIEWS`, `file` its file below the knowledge folder, `path` where that is. `sha256` (hex) is that
+    of the bytes that `rows` were read from, also when the file is not there yet (then that of no bytes). `problem` says
+    why the file could not be read.
+    """
+
+    name: str
+    file: str
+    path: str
+    exists: bool
+    bytes: int
+    sha256: str
+    rows: tuple[Found, ...] = ()
+    problem: ErrorInfo | None = None
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """All bullets of the store, and what could not be read."""
+
+    rows: tuple[Found, ...]
+    errors: tuple[ErrorInfo, ...] = ()
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened to a bullet. `what` is harvested, added, edited, struck, unstruck, moved, accepted,
+    removed or undone; `when` is ISO 8601; `sha` the conversation of a harvest; `before` the line as it was ("": none),
+    `after` the line as it became."""
+
+    when: str
+    what: str
+    run: str
+    sha: str
+    before: str
+    after: str
+
+
+def category_view(workspace: Workspace, name: str) -> Result[CategoryView]:
+    """One of `VIEWS`. A file that is not there has no rows; Err for another name or a file that cannot be read."""
+    if name not in VIEWS:
+        return fail("no-category", f"there is no category {name!r}", hint=f"choose one of {', '.join(VIEWS)}")
+    view = _view(workspace, name)
+    return Ok(view) if view.problem is None else fail(view.problem.code, view.problem.message, view.problem.path)
+
+
+def category_views(workspace: Workspace, before: tuple[CategoryView, ...] = ()) -> tuple[CategoryView, ...]:
+    """All of `VIEWS`, in that order. A view that is the same as in `before` is that very object; so is the tuple."""
+    known = {view.name: view for view in before}
+    found = []
+    for name in VIEWS:
+        view = _view(workspace, name, known.get(name))
+        old = known.get(name)
+        found.append(old if old is not None and old == view else view)
+    same = len(found) == len(before) and all(one is other for one, other in zip(found, before, strict=True))
+    return before if same else tuple(found)
+
+
+def _view(workspace: Workspace, name: str, before: CategoryView | None = None) -> CategoryView:
+    file = QUARANTINE if name == "quarantine" else CATEGORY[name].file
+    path = workspace.paths.knowledge / file
+    try:
+        data = files.read_or_empty(path)
+        exists = bool(data) or files.exists(path)
+    except OSError as error:
+        problem = ErrorInfo("unreadable", f"{file} cannot be read: {error.strerror or error}", str(path))
+        return CategoryView(name, file, str(path), True, 0, "", problem=problem)
+    sha = hashlib.sha256(data).hexdigest()
+    if before is not None and (before.sha256, before.exists) == (sha, exists):
+        return before
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    bullets = bullets_in(text, name)
+    return CategoryView(
+        name, file, str(path), exists, len(data), sha, tuple(Found(name, file, bullet) for bullet in bullets)
+    )
+
+
+def all_bullets(workspace: Workspace) -> Bullets:
+    """Every bullet of every category and of every note, for a search over all of it; nothing raised, errors listed."""
+    views = [view for view in category_views(workspace) if view.name != "quarantine"]
+    rows = [row for view in views for row in view.rows]
+    errors = {view.file: view.problem for view in views if view.problem is not None}
+    try:
+        notes = note_files(workspace.paths)
+    except OSError as error:
+        notes = []
+        errors["files"] = ErrorInfo("unreadable", f"the notes cannot be listed: {error.strerror}", str(error.filename))
+    for note in notes:
+        try:
+            text = files.read_or_empty(note).decode("utf-8", "replace").removeprefix("\ufeff")
+        except OSError as error:
+            errors[note.name] = ErrorInfo("unreadable", f"a note cannot be read: {error.strerror}", str(note))
+            continue
+        rows += [Found("files", f"files/{note.name}", bullet) for bullet in parse_bullets(text)]
+    return Bullets(tuple(rows), tuple(errors.values()))
+
+
+# --- one bullet's past -----------------------------------------------------------------------------------------------
+
+
+def bullet_history(workspace: Workspace, file: str, raw: str) -> Result[tuple[Event, ...]]:
+    """What became of one line, newest first, as far as changes.jsonl tells: followed through edits, strikes and moves
+    between files. Empty for a line that nobody recorded (written in an editor)."""
+    try:
+        changes = read_changes(workspace.paths)
+    except OSError as error:
+        return fail("unreadable", f"the history cannot be read: {error.strerror}", workspace.paths.changes)
+    events: list[Event] = []
+    at = len(changes)
+    while at > 0 and raw and len(events) < STEPS:
+        at -= 1
+        row = changes[at]
+        if raw not in row.added or not _is_same_file(row.file, file):
+            continue
+        before, origin = _before(row, raw), file
+        what = _what(row, before, raw)
+        if not before and not row.sha:  # it may have come from another file in the same step
+            other = next((one for one in changes if one.run == row.run and one.file != row.file and one.removed), None)
+            moved = next((line for line in other.removed if _says(line, raw)), "") if other is not None else ""
+            if other is not None and moved:
+                before, origin, what = moved, other.file, "accepted" if other.file == QUARANTINE else "moved"
+        events.append(Event(row.when, what, row.run, row.sha, before, raw))
+        if not before:
+            break
+        raw, file = before, origin
+    return Ok(tuple(events))
+
+
+def _is_same_file(recorded: str, file: str) -> bool:
+    """A note file is renamed with its source, so all notes count as one."""
+    return recorded == file or (recorded.startswith("files/") and file.startswith("files/"))
+
+
+def _before(row: Change, raw: str) -> str:
+    """The line that `raw` replaced in one change, "" when it is new."""
+    if raw in row.removed:
+        return raw
+    if len(row.added) == len(row.removed):
+        return row.removed[row.added.index(raw)]
+    return ""
+
+
+def _says(held: str, raw: str) -> bool:
+    """Whether a line of the quarantine holds the words of `raw` (there a reason stands before them)."""
+    return held.endswith(raw[2:]) or held == raw
+
+
+def _what(row: Change, before: str, after: str) -> str:
+    if row.run.startswith(UNDO):
+        return "undone"
+    if not before:
+        return "harvested" if row.sha else "added"
+    if before == after:
+        return "moved"
+    if _plain(before) == _plain(after):
+        return "struck" if after.count("~~") > before.count("~~") else "unstruck"
+    return "edited" if row.run.startswith(EDIT_RUN) else "harvested"
+
+
+def _plain(raw: str) -> str:
+    return raw.replace("~~", "")
+
+
+def local_day(when: str) -> str:
+    """`2 May 2026` in local time for an ISO 8601 date or time; what cannot be read comes back as it is."""
+    try:
+        at = datetime.fromisoformat(when)
+    except ValueError:
+        return when
+    local = at.astimezone() if at.tzinfo is not None else at
+    return f"{local.day} {local:%b %Y}"
+
+
+def name_of(path: str) -> str:
+    """The last part of a path, whichever way its slashes lean."""
+    return Path(path).name or path
