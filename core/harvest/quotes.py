@@ -9,6 +9,8 @@ from core.conversations.conversation import Conversation
 
 CLOSE_ENOUGH = 88.0
 SHORT = 12
+FUZZY_CHARACTERS = 500
+"""As much of a quote is compared with allowance for differences: beyond that the search takes minutes."""
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -42,7 +44,7 @@ def find_quote(quote: str, source: Source) -> str | None:
     for name, text in (("said", source.said), ("tool", source.tool)):
         if all(f" {part} " in text or (len(part.encode()) >= SHORT and part in text) for part in parts):
             return name
-    longest = max(parts, key=len)
+    longest = max(parts, key=len)[:FUZZY_CHARACTERS]
     if len(longest) < SHORT:
         return None
     from rapidfuzz import fuzz

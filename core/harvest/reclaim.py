@@ -56,8 +56,7 @@ def _move(fd: int, paths: Paths, path: str, sha256: str, trash_days: int, now: d
     files.make_folder(paths.trash)
     held = _rename_into(paths.trash, Path(path), sha256)
     if files.identity_of(fd) != before or files.sha256_of_descriptor(fd) != sha256 or not files.is_same_file(fd, held):
-        _put_back(held, Path(path))
-        return _changed(path)
+        return _changed(path) if _put_back(held, Path(path)) else _changed_twice(held, path)
     if trash_days == 0:
         files.discard(held)
         return Ok(Reclaimed(path, sha256, before.size, "", ""))
@@ -67,6 +66,15 @@ def _move(fd: int, paths: Paths, path: str, sha256: str, trash_days: int, now: d
 
 def _changed(path: str) -> Err:
     return fail("changed", "the conversation changed after it was read; it stays", path, "run the harvest again")
+
+
+def _changed_twice(held: Path, path: str) -> Err:
+    message = f"the conversation changed while it was moved, and its name is taken again; its old text is {held.parent}"
+    return fail("changed", f"{message}/{_kept(held).name}", path, "compare the two")
+
+
+def _kept(held: Path) -> Path:
+    return held.with_name(f"kept-{held.name}")
 
 
 def _rename_into(trash: Path, source: Path, sha256: str) -> Path:
@@ -81,12 +89,14 @@ def _rename_into(trash: Path, source: Path, sha256: str) -> Path:
     raise OSError(errno.EEXIST, "the trash holds too many copies of this conversation", str(source))
 
 
-def _put_back(held: Path, path: Path) -> None:
-    """Undo the move. When the name is taken again, the conversation stays in the trash under its own name."""
+def _put_back(held: Path, path: Path) -> bool:
+    """Undo the move. False when the name is taken again: then it stays in the trash, where no purge finds it."""
     try:
         files.rename_without_replacing(held, path)
     except FileExistsError:
-        files.rename_without_replacing(held, held.with_name(f"kept-{held.name}"))
+        files.rename_without_replacing(held, _kept(held))
+        return False
+    return True
 
 
 def sync_reclaimed(paths: Paths) -> None:

@@ -44,7 +44,10 @@ def render_digest(bullets: dict[str, Sequence[Bullet]], max_bytes: int) -> Diges
     if not rows:
         return None
     whole = _fill(rows, max_bytes)
-    return whole if not whole.dropped else _fill(rows, max_bytes - len(NOTE.encode()), NOTE)
+    if not whole.dropped:
+        return whole
+    note = NOTE if len((HEADER + NOTE).encode()) <= max_bytes else ""
+    return _fill(rows, max_bytes - len(note.encode()), note)
 
 
 def _fill(rows: list[tuple[str, str]], room: int, note: str = "") -> Digest:

@@ -16,6 +16,7 @@ import json
 import os
 import stat
 import sys
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ def read_records(paths: Paths) -> NoteRecords:
     with contextlib.suppress(OSError, ValueError, RecursionError):
         loaded = json.loads(files.read_or_empty(paths.file_ids).decode("utf-8"))
         if isinstance(loaded, dict):
-            records = {key: row for key, row in loaded.items() if isinstance(row, dict) and "path" in row}
+            records = {key: row for key, row in loaded.items() if _is_record(row)}
     if paths.file_notes.is_dir():
         for note in paths.file_notes.glob("*.md"):
             if note.name not in records and not note.name.startswith("."):
@@ -94,6 +95,10 @@ def read_records(paths: Paths) -> NoteRecords:
                     if first.startswith("# "):
                         records[note.name] = {"path": first[2:].strip(), "birth": None, "size": None, "head": ""}
     return records
+
+
+def _is_record(row: object) -> bool:
+    return isinstance(row, dict) and isinstance(row.get("path"), str)
 
 
 def write_records(paths: Paths, records: NoteRecords) -> None:
@@ -120,9 +125,13 @@ def bind(source: SourceFile, records: NoteRecords) -> Binding:
 def apply_binding(paths: Paths, binding: Binding, records: NoteRecords) -> None:
     """Rename notes as the binding says and update `records` in memory. Safe to repeat. Raises OSError."""
     if binding.aside is not None:
-        _rename(paths, *binding.aside, records)
+        old, new = binding.aside
+        number = 1
+        while not _rename(paths, old, new, records):
+            number += 1
+            new = f"{binding.aside[1].removesuffix('.md')}-{number}.md"
     if binding.move and binding.move != binding.note:
-        _rename(paths, binding.move, binding.note, records)
+        _rename(paths, binding.move, binding.note, records)  # a note of that name, made by hand: both stay
     records[binding.note] = binding.record
 
 
@@ -192,10 +201,10 @@ def _find_living(row: NoteRecord, note: str) -> str | None:
     budget = SEARCH_ENTRIES
     start = Path(row["path"]).parent
     for folder in (start, start.parent):
-        stack = [folder]
-        while stack and budget > 0:
+        nearest = deque([folder])
+        while nearest and budget > 0:
             try:
-                entries = list(os.scandir(stack.pop()))
+                entries = list(os.scandir(nearest.popleft()))
             except OSError:
                 continue
             budget -= len(entries)
@@ -204,7 +213,7 @@ def _find_living(row: NoteRecord, note: str) -> str | None:
                     if entry.inode() == ino and _is_alive(entry.path, dev, row):
                         return entry.path
                     if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-                        stack.append(Path(entry.path))
+                        nearest.append(Path(entry.path))
     return None
 
 
@@ -216,9 +225,15 @@ def _is_alive(path: str, dev: int, row: NoteRecord) -> bool:
     return row.get("birth") is None or born is None or bool(row["birth"] == born)
 
 
-def _rename(paths: Paths, old: str, new: str, records: NoteRecords) -> None:
-    with contextlib.suppress(FileNotFoundError):
+def _rename(paths: Paths, old: str, new: str, records: NoteRecords) -> bool:
+    """False when `new` is taken. A note that is not there (a crash came after its rename) only changes its record."""
+    try:
         files.rename_without_replacing(paths.file_notes / old, paths.file_notes / new)
         files.sync_folder(paths.file_notes)
+    except FileExistsError:
+        return False
+    except FileNotFoundError:
+        pass
     if old in records:
         records[new] = records.pop(old)
+    return True
