@@ -143,6 +143,40 @@ def _offline(workspace: Workspace, clock: Clock) -> Any:
     return harvest(workspace, wanted, now=clock, patience=HURRIED)
 
 
+def test_a_line_that_a_later_harvest_rests_on_stays(tmp_path: Path) -> None:
+    """The plan of the first run was lost, so the second read the conversation again and found the line there."""
+    workspace, clock = make_home(tmp_path), Clock()
+    converse(workspace)
+    first = harvested(workspace, Model(facts=["same"]), clock, keep=True)
+    (workspace.paths.plans / f"{first.run}.jsonl").unlink()
+    harvested(workspace, Model(facts=["same"]), clock)
+    done = undo(workspace, first.run)
+    assert read(workspace, "facts.md").count("- same") == 1 and any("- same" in line for line in done.stayed)
+
+
+def test_undo_restores_only_the_copies_that_its_run_took(tmp_path: Path) -> None:
+    workspace, clock, model = make_home(tmp_path), Clock(), Model()
+    early = converse(workspace, "early", "same")
+    harvested(workspace, model, clock)
+    late = converse(workspace, "late", "same")
+    second = harvested(workspace, model, clock)
+    assert not early.exists() and not late.exists() and model.asked == 1
+    assert undo(workspace, second.run).restored == [str(late)]
+    assert not early.exists() and late.exists()
+    assert [row.path for row in value(trash_list(workspace))] == [str(early)]
+
+
+def test_what_the_person_wrote_again_after_an_undo_is_theirs(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    converse(workspace)
+    report = harvested(workspace, Model(), clock)
+    facts = read(workspace, "facts.md")
+    undo(workspace, report.run)
+    write(workspace, "facts.md", facts)
+    assert undo(workspace, report.run).lines_out == 0
+    assert read(workspace, "facts.md") == facts
+
+
 @pytest.mark.parametrize("step", ["write_ledger", "_forget_plans", "_take_lines_out"])
 def test_undo_cut_at_any_step_is_finished_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
@@ -195,6 +229,16 @@ def test_an_edit_is_taken_back_once(tmp_path: Path) -> None:
     assert read(workspace, "facts.md") == "- a\n- b\n- b\n- c"
     again = undo(workspace, done.run)
     assert again.lines_back == 0 and again.notes and read(workspace, "facts.md") == "- a\n- b\n- b\n- c"
+
+
+def test_details_that_the_person_wrote_below_an_added_bullet_keep_it(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", "- a\n")
+    done = value(bullets.add(workspace, "facts", "b"))
+    text = read(workspace, "facts.md") + "  my details\n"
+    write(workspace, "facts.md", text)
+    assert undo(workspace, done.run).stayed == list(done.added)
+    assert read(workspace, "facts.md") == text
 
 
 def test_an_edit_below_a_later_one_is_taken_back_alone(tmp_path: Path) -> None:
