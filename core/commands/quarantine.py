@@ -94,10 +94,10 @@ def quarantine_accept(
     if not item.category:
         hint = "copy what you need with 'knowledge add', then drop it"
         return fail("not-an-item", f"line {item.ref.line} is not a held item", paths.quarantine, hint)
-    run, at = new_edit_run(now()), now()
+    at = now()
+    run = new_edit_run(at)
     try:
-        target = _target(workspace, item)
-        file, header, section, line = target
+        file, header, section, line = _target(workspace, item)
         added = add_line(paths, file, header, line, at, section=section, more=item.more, run=run)
         if isinstance(added, Err) and added.error.code != "already-there":
             return added

@@ -42,7 +42,11 @@ def runs(workspace: Workspace) -> Result[list[Run]]:
     paths = workspace.paths
     try:
         changes = read_changes(paths)
-        return Ok([_run(paths, name, changes) for name in _names(paths, changes)])
+        rows: dict[str, list[Change]] = {}
+        for row in changes:
+            rows.setdefault(row.run, []).append(row)
+        names = _names(paths, changes)
+        return Ok([_run(paths, name, rows.get(name, []), UNDO_RUN + name in rows) for name in names])
     except OSError as error:
         return fail("unreadable", f"the runs cannot be listed: {error.strerror}", error.filename or paths.changes)
 
@@ -65,8 +69,7 @@ def _time(run: str) -> str:
     return found[0] if found else ""
 
 
-def _run(paths: Paths, name: str, changes: list[Change]) -> Run:
-    rows = [row for row in changes if row.run == name]
+def _run(paths: Paths, name: str, rows: list[Change], undone: bool) -> Run:
     states = gather(read_journal(paths.plans / f"{name}.jsonl")).values()
     return Run(
         name,
@@ -76,5 +79,5 @@ def _run(paths: Paths, name: str, changes: list[Change]) -> Run:
         sum(len(state.reclaimed) for state in states),
         sum(len(row.added) for row in rows),
         sum(len(row.removed) for row in rows),
-        any(row.run == UNDO_RUN + name for row in changes),
+        undone,
     )

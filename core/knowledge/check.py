@@ -16,7 +16,7 @@ from core.base import files
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY_FILES, note_files
 from core.knowledge.changes import parse_change
-from core.knowledge.file_notes import apply_binding, bind, examine, notes_for, read_records, write_records
+from core.knowledge.file_notes import NoteRecords, apply_binding, bind, examine, notes_for, read_records, write_records
 
 _GLUED = re.compile(r"\[from: [^\[\]]*, \d{4}-\d\d-\d\d\]\s*- ")
 
@@ -121,10 +121,10 @@ def check_notes(paths: Paths) -> Iterator[Finding]:
                 "note-unnamed", "the first line of this note does not name its file", str(paths.file_notes / name)
             )
             continue
-        yield from _check_note(paths, name, str(row["path"]))
+        yield from _check_note(paths, name, str(row["path"]), records)
 
 
-def _check_note(paths: Paths, name: str, path: str) -> Iterator[Finding]:
+def _check_note(paths: Paths, name: str, path: str, records: NoteRecords) -> Iterator[Finding]:
     if "@" in name:
         return  # set aside already: its file's inode was reused
     try:
@@ -135,7 +135,7 @@ def _check_note(paths: Paths, name: str, path: str) -> Iterator[Finding]:
             message = f"the file of this note is gone: {path}"
             yield Finding("note-orphaned", message, str(paths.file_notes / name), note=True)
         return
-    binding = bind(source, read_records(paths))
+    binding = bind(source, records)
     if binding.aside is not None:
         message = f"the inode of this note belongs to another file now: {path}"
         where = str(paths.file_notes / binding.aside[0])
