@@ -383,6 +383,19 @@ def test_purge_refuses_a_damaged_an_unknown_and_an_unproven_conversation(tmp_pat
     assert len(list(workspace.paths.trash.iterdir())) == 4
 
 
+def test_purge_respects_what_the_host_application_protects(tmp_path: Path) -> None:
+    workspace, clock = make_home(tmp_path), Clock()
+    path = converse(workspace)
+    harvested(workspace, Model(), clock)
+    index = workspace.paths.conversations / "index-saved-conversations-1.json"
+    for text in ("{", json.dumps({"conversations": [{"path": str(path)}]})):
+        index.write_text(text)
+        refused = value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED))
+        assert refused.purged == [] and len(refused.errors) == 1
+    index.write_text('{"conversations": []}')
+    assert len(value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED)).purged) == 1
+
+
 def test_the_command_lists_restores_and_purges(tmp_path: Path) -> None:
     workspace, clock = make_home(tmp_path), Clock()
     path = converse(workspace)

@@ -14,8 +14,10 @@ from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.exclusive import with_store
 from core.commands.workspace import Workspace, utc_now
+from core.harvest.protection import read_protection, why_careful
 from core.harvest.reclaim import purge, restore
 from core.harvest.recovery import Recovered
+from core.harvest.scan import scan_conversations
 from core.knowledge.changes import read_changes
 from core.knowledge.edit import EDIT_RUN
 from core.knowledge.journal import FrozenPlan, read_plans
@@ -181,8 +183,9 @@ def trash_purge(
 ) -> Result[PurgeReport]:
     """Remove what is past its grace period, or with `everything` all that the trash holds.
 
-    A conversation stays when its hash is no longer the one it went in with, when no committed plan vouches for it, or
-    when its harvest has vanished from the files other than by the person's own edits (storage.md, step 9).
+    A conversation stays when its hash is no longer the one it went in with, when no committed plan vouches for it, when
+    its harvest has vanished from the files other than by the person's own edits (storage.md, step 9), or when an index
+    of the host application protects it, or might: one that cannot be read.
     """
     return with_store(workspace.paths, now(), lambda store: _purge(workspace, everything, store, now()), patience)
 
@@ -190,12 +193,15 @@ def trash_purge(
 def _purge(workspace: Workspace, everything: bool, store: Recovered, now: datetime) -> Result[PurgeReport]:
     paths, report = workspace.paths, PurgeReport()
     removed = {(row.file, line) for row in read_changes(paths) if row.run.startswith(EDIT_RUN) for line in row.removed}
+    protection = read_protection(scan_conversations(paths))
+    careful = why_careful(protection.unreadable)
     for row in _trashed(paths, store.entries, workspace.config.trash_days):
         if not everything and not _is_over(row.until, now):
             report.waiting += 1
             continue
         entry, held = store.entries.get(row.sha256), paths.trash / row.name
-        why = _why_not(paths, entry, row.sha256, removed)
+        kept = "you have saved it in the meantime" if row.path in protection.saved else careful
+        why = kept or _why_not(paths, entry, row.sha256, removed)
         if why:
             hint = f"'knowledge trash restore {row.name[:12]}' brings it back"
             report.errors.append(ErrorInfo("purge-refused", f"the trash keeps a conversation: {why}", str(held), hint))
