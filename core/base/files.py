@@ -151,6 +151,29 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
+def append(fd: int, data: bytes, size: int) -> None:
+    """Write at the end of a file of `size` bytes, all or nothing: what a full disk let through is taken back.
+
+    `SyncError` when even that fails: then a torn line stands there until recovery completes it.
+    """
+    try:
+        write_all(fd, data)
+    except OSError as error:
+        try:
+            take_back(fd, data, size)
+        except OSError as second:
+            raise SyncError(second.errno, second.strerror) from error
+        raise
+
+
+def take_back(fd: int, data: bytes, size: int) -> None:
+    """Cut off the part of `data` that was written after the first `size` bytes; nothing else is ever cut."""
+    os.lseek(fd, size, os.SEEK_SET)
+    written = os.read(fd, len(data) + 1)
+    if written and data.startswith(written):
+        os.ftruncate(fd, size)
+
+
 def sync(fd: int, *, data_only: bool = False) -> None:
     """Make a descriptor durable; `SyncError` when the disk refuses."""
     try:

@@ -142,7 +142,7 @@ def _append(path: Path, planned: PlannedFile, recovering: bool) -> list[bytes] |
             swap_in(path, with_lines(data, planned, recovering=True), data, lambda found: with_lines(found, planned))
             return lines
         if lines:
-            files.write_all(fd, _payload(data, lines, False))
+            files.append(fd, _payload(data, lines, False), len(data))
         files.sync(fd)
         return lines if files.is_same_file(fd, path) else None
     finally:

@@ -1,0 +1,179 @@
+"""A home in a folder of its own, a model that never says the same thing twice, and runs that wait for nobody."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from core.base.answer import Answer
+from core.base.paths import Paths
+from core.base.result import Ok, Result, fail
+from core.harvest.classify import HarvestPlan, Limits
+from core.harvest.distil import DistilSettings
+from core.harvest.hashes import HashCache
+from core.harvest.pipeline import HarvestOptions, plan_harvest, run_harvest
+from core.harvest.report import HarvestReport
+from core.knowledge.ledger import Entries, read_ledger
+from core.knowledge.lines import Patience
+
+NOW = datetime(2026, 6, 12, 14, 23, 45, 123456, tzinfo=UTC)
+HURRIED = Patience(missing=0, settle=0, swap_file=0, sleep=lambda _: None)
+CATEGORY_FILES = ("facts.md", "decisions.md", "questions.md", "playbooks.md", "tasks.md")
+
+Answering = Callable[[int, str], "dict[str, Any] | str | Result[Answer]"]
+
+
+def sha256(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def ordinary(number: int, prompt: str) -> dict[str, Any]:
+    """An answer with a row for most files; the number makes it one that was never given before."""
+    return {
+        "facts": [{"statement": f"Fact {number} about the cache", "detail": ""}],
+        "decisions": [{"statement": f"Choice {number}", "detail": "it is shorter"}],
+        "tasks_open": [{"statement": f"Write part {number}"}],
+        "tasks_done": [{"statement": f"Read part {number}"}],
+    }
+
+
+class FakeModel:
+    """Plays a language model. Answers differently each time it is asked: a question that is put again would show."""
+
+    def __init__(self, answering: Answering = ordinary) -> None:
+        self.answering = answering
+        self.prompts: list[str] = []
+        self._numbers = count(1)
+
+    @property
+    def calls(self) -> int:
+        return len(self.prompts)
+
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        self.prompts.append(prompt)
+        answer = self.answering(next(self._numbers), prompt)
+        if isinstance(answer, dict):
+            answer = json.dumps(answer)
+        return Ok(Answer(answer, "fake-1", 100, 10)) if isinstance(answer, str) else answer
+
+
+def says(**rows: Any) -> FakeModel:
+    """A model with one answer for everything."""
+    return FakeModel(lambda number, prompt: rows)
+
+
+def never(number: int, prompt: str) -> Result[Answer]:
+    raise AssertionError("the model was asked")
+
+
+def unreachable(number: int, prompt: str) -> Result[Answer]:
+    return fail("no-credentials", "provider 'openai' has no key")
+
+
+@dataclass
+class World:
+    """One home. `options` are those of every run unless it is given others."""
+
+    folder: Path
+    options: HarvestOptions = field(
+        default_factory=lambda: HarvestOptions(
+            Limits("openai", 1 << 20),
+            DistilSettings(2, 65536, "check", True, "HARVEST", "SUMMARIZE"),
+            trash_days=14,
+            file_roots=(),
+            digest_max_bytes=4096,
+            jobs=1,
+            patience=HURRIED,
+        )
+    )
+    clock: datetime = NOW
+    _ages: Any = field(default_factory=count)
+
+    def __post_init__(self) -> None:
+        self.options = replace(self.options, file_roots=(str(self.folder),))
+
+    @property
+    def paths(self) -> Paths:
+        return Paths(self.folder / "home")
+
+    def converse(self, text: str | bytes = "User: hello\n", name: str = "") -> Path:
+        """Leave a conversation behind, archived unless it is given a name; later ones are younger."""
+        path = self.paths.conversations / (name or f"talk-{uuid.uuid4()}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        age = 1_700_000_000 + next(self._ages)
+        os.utime(path, (age, age))
+        return path
+
+    def knowledge(self, name: str, text: str | bytes) -> Path:
+        """Write a knowledge file as the person would."""
+        path = self.paths.knowledge / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    def text(self, name: str) -> str:
+        return (self.paths.knowledge / name).read_bytes().decode()
+
+    def bullets(self) -> list[str]:
+        """Every bullet in every category and note file."""
+        names = [path for path in self.paths.knowledge.rglob("*.md") if path.name not in ("digest.md",)]
+        return [line for path in names for line in path.read_text().split("\n") if line.startswith("- ")]
+
+    def trash(self) -> list[Path]:
+        return sorted(self.paths.trash.iterdir()) if self.paths.trash.is_dir() else []
+
+    def entries(self) -> Entries:
+        loaded = read_ledger(self.paths)
+        assert isinstance(loaded, Ok), loaded
+        return loaded.value
+
+    def entry(self, text: str | bytes) -> dict[str, Any]:
+        return self.entries()[sha256(text)]
+
+    def limits(self, **changes: Any) -> World:
+        """The same home under other limits."""
+        self.options = replace(self.options, limits=replace(self.options.limits, **changes))
+        return self
+
+    def run(self, model: FakeModel | None = None, cache: HashCache | None = None, **changes: Any) -> HarvestReport:
+        """Harvest; without a model, with the offline rules. `changes` are options for this run only."""
+        result = self.try_run(model, cache, **changes)
+        assert isinstance(result, Ok), result
+        return result.value
+
+    def try_run(
+        self, model: FakeModel | None = None, cache: HashCache | None = None, **changes: Any
+    ) -> Result[HarvestReport]:
+        cancelled = changes.pop("cancelled", lambda: False)
+        progress = changes.pop("progress", lambda _: None)
+        options = replace(self.options, **changes)
+        return run_harvest(
+            self.paths,
+            options,
+            model,
+            now=lambda: self.clock,
+            cache=cache or HashCache(),
+            cancelled=cancelled,
+            progress=progress,
+        )
+
+    def plan(self) -> HarvestPlan:
+        return plan_harvest(self.paths, self.options, self.entries(), self.clock, HashCache())
+
+
+def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Every file below a folder: its bytes and its time of change."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            found[str(path.relative_to(folder))] = (path.read_bytes(), path.stat().st_mtime_ns)
+    return found
