@@ -234,6 +234,14 @@ def test_what_the_person_changed_after_an_edit_is_not_taken_back(tmp_path: Path)
     assert undo_last(paths) == CHANGED and data(paths, "facts.md") == b"- b, and more\n"
 
 
+def test_a_task_that_the_person_moved_back_by_hand_is_left_where_it_is(tmp_path: Path) -> None:
+    paths = home(tmp_path, "tasks.md", "## Open\n\n- a\n- b\n\n## Done\n")
+    ok(edit.mark_done(paths, ref_of(paths, "tasks.md"), NOW))
+    theirs = b"## Open\n\n- b\n- c\n- a\n\n## Done\n"
+    (paths.knowledge / "tasks.md").write_bytes(theirs)
+    assert undo_last(paths) == CHANGED and data(paths, "tasks.md") == theirs
+
+
 def test_a_disk_that_refuses_the_write_leaves_the_file_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -283,4 +283,6 @@ def could_not_write(path: Path, error: OSError) -> Err:
     """The sentence for a write that the system refused."""
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return fail("read-only", "this file cannot be written; nothing was changed", path, "check its permissions")
-    return fail("edit-failed", f"this file cannot be written: {error.strerror or error}", path, "try again")
+    return fail(
+        "edit-failed", f"this file cannot be written: {error.strerror or error}", path, "look at it, then try again"
+    )

@@ -34,11 +34,15 @@ def take_back(paths: Paths, change: Change, now: datetime, run: str) -> Result[s
         if data is None or data == read.value.data:
             return Ok(CHANGED if data is None else ALREADY)
         try:
-            if replace_expected(path, data, read.value.data):
-                append_changes(paths, [Change(now.isoformat(), run, change.file, change.removed, change.added)])
-                return Ok(REVERSED)
+            if not replace_expected(path, data, read.value.data):
+                continue
         except OSError as error:
             return could_not_write(path, error)
+        try:
+            append_changes(paths, [Change(now.isoformat(), run, change.file, change.removed, change.added)])
+        except OSError as error:
+            return fail("changes-failed", f"the edit is taken back, but this is told nowhere: {error}", paths.changes)
+        return Ok(REVERSED)
     return fail("changed-outside", "another program keeps saving this file", path, "try again")
 
 
