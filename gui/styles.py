@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,16 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
         Rule(
             "mvAll", {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}, {"ItemSpacing": (8, 12)}
         ),
+    "flow": (*box(CLEAR, CLEAR, (0, 0), 0), *spacing(0, 0)),
+    "row-off": box(CLEAR, CLEAR, (0, 0), 4),
+    "row-over": box("hover@45", CLEAR, (0, 0), 4),
+    "row-on": box("selected", CLEAR, (0, 0), 4),
+    "row-lit": box("accent@16", CLEAR, (0, 0), 2),
+    "row-buttons": spacing(2, 0),
+    "row-action": tuple(
+        replace(rule, styles={**rule.styles, "FramePadding": (5, 3)})
+        for rule in button(CLEAR, "pressed", "handle", "muted")
+    ),
     ),
     "copy": (
         Rule(

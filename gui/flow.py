@@ -1,0 +1,356 @@
+"""A long list of wrapped texts: rows of different heights, some thirty of them made, however many there are.
+
+Every row of the pool is a small child window that stands at its own place in the scrolled content; an empty item gives
+the content its height. Heights come from measuring the text before it is drawn: exactly for what is in sight, by a
+guess for the rest. When a guess above the first visible row proves wrong, the scroll moves along, so nothing jumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import dearpygui.dearpygui as dpg
+
+from gui.columns import moved_to
+from gui.flow_rows import FlowRow, RowAction, Slot, frame_of, make_slot, wrap_of
+from gui.heights import Heights
+from gui.theme import Look
+from gui.widgets import Button
+
+OVERSCAN = 3
+LETTER = 7.7  # a usual width of a letter of the text font, for guesses
+TRIES = 5
+
+
+class FlowList:
+    """A list of `FlowRow`. `on_select(row)` hears a click or a move by key, `on_open(row)` a double click or Enter,
+    `on_action(name, row)` a click on one of `actions`; all on the interface thread."""
+
+    def __init__(
+        self,
+        look: Look,
+        *,
+        actions: Sequence[RowAction] = (),
+        on_select: Callable[[FlowRow], object] | None = None,
+        on_open: Callable[[FlowRow], object] | None = None,
+        on_action: Callable[[str, FlowRow], object] | None = None,
+        role: str = "text",
+    ) -> None:
+        self._look, self._role = look, role
+        self._specs = tuple(actions)
+        self._on_select, self._on_open, self._on_action = on_select, on_open, on_action
+        self.rows: Sequence[FlowRow] = ()
+        self.selected: Hashable | None = None
+        self.buttons: dict[str, Button] = {}
+        self.slots: list[Slot] = []
+        self.holder = self.overlay = 0
+        self._index: dict[Hashable, int] = {}
+        self.heights = Heights(self._exactly, lambda at: (self.rows[at].text, bool(self.rows[at].meta)))
+        self._width = self._tall = 0
+        self._scroll = -1.0
+        self._wanted: tuple[float, int] | None = None  # a scroll that was asked for, and how often still
+        self._hovered: int | None = None
+        self._barred: tuple[Any, ...] = ()
+        self._covered: tuple[Hashable, int] | None = None  # the row under the overlay, and the overlay's height
+
+    def build(self, parent: int, height: int = -1) -> int:
+        """Make all items; once. Returns the scrolled child window."""
+        look = self._look
+        self.holder = int(dpg.add_child_window(parent=parent, border=False, height=height, width=-1))
+        look.theme(self.holder, "flow")
+        for style in ("row-off", "row-over", "row-on"):
+            look.theme_id(style)  # made now, so that the mouse makes no item later
+        self._rest = int(dpg.add_spacer(parent=self.holder, height=1, width=1))
+        clicks = look.own(int(dpg.add_handler_registry()))  # child windows hear of no click, the mouse does
+        dpg.add_mouse_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
+        dpg.add_mouse_double_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._doubled)
+        self._pool = int(dpg.add_group(parent=self.holder))
+        self._bar = int(
+            dpg.add_child_window(parent=self.holder, show=False, border=False, no_scrollbar=True, pos=[0, 0])
+        )
+        look.theme(self._bar, "clear")
+        line = look.theme(int(dpg.add_group(horizontal=True, parent=self._bar)), "row-buttons")
+        for spec in self._specs:
+            act = self._acting(spec.name)
+            button = Button(
+                look, line, "", act, icon=spec.icon, kind="row-action", tip=spec.tip, shortcut=spec.shortcut
+            )
+            self.buttons[spec.name] = button
+        self.overlay = int(
+            dpg.add_child_window(parent=self.holder, show=False, border=False, no_scrollbar=True, pos=[0, 0])
+        )
+        look.theme(self.overlay, "row-on")
+        look.follow(self.holder, self._fit)
+        look.every_tick(self.tick)
+        look.on_change(self._restyle)
+        return self.holder
+
+    # --- what is shown ---
+
+    def set_rows(self, rows: Sequence[FlowRow], keep_place: bool = False) -> None:
+        """Show these rows; from the top, unless `keep_place`: then the first row in sight stays where it is."""
+        first = self.heights.at(self._scrolled()) if keep_place and self.rows else None
+        anchor = None
+        if first is not None:
+            anchor = (self.rows[first].key, self._scrolled() - self.heights.tops[first])
+        self.rows = rows
+        self._index = {row.key: at for at, row in enumerate(rows)}
+        self._guess()
+        if anchor is not None and anchor[0] in self._index:
+            self._go(self.heights.tops[self._index[anchor[0]]] + anchor[1])
+        elif not keep_place:
+            self._go(0.0)
+        self._layout()
+
+    def select(self, key: Hashable | None, scroll: bool = True) -> None:
+        """Mark a row (None: no one) and bring it into sight; calls nobody."""
+        self.selected = key
+        at = self._index.get(key) if key is not None else None
+        if scroll and at is not None:
+            self.bring(at)
+        self._layout()
+
+    def row(self, key: Hashable | None) -> FlowRow | None:
+        """The row of that key, None when it is not in the list."""
+        at = self._index.get(key) if key is not None else None
+        return self.rows[at] if at is not None else None
+
+    @property
+    def current(self) -> FlowRow | None:
+        """The selected row, if it is in the list."""
+        return self.row(self.selected)
+
+    def bring(self, at: int) -> None:
+        """Scroll just so far that the row at a position is in sight."""
+        if self._tall <= 0:
+            return
+        self.heights.measure(at - 40, at + 40)
+        scroll = self._scrolled()
+        top, bottom = self.heights.tops[at], self.heights.tops[at + 1] - self._tall
+        wanted = min(scroll, top) if top < scroll else max(scroll, bottom)
+        if wanted != scroll:
+            self._go(float(min(wanted, top)))
+
+    def press(self, key: str) -> bool:
+        """Move the selection: Up, Down, Page up, Page down, Home, End; Enter opens. True when the key was used."""
+        now = self._index.get(self.selected) if self.selected is not None else None
+        if key == "Enter" and now is not None:
+            self._tell(self._on_open, now)
+            return self._on_open is not None
+        page = max(1, sum(1 for slot in self.slots if slot.index is not None) - 2 * OVERSCAN - 1)
+        target = moved_to(key, now, len(self.rows), page)
+        if target is None:
+            return False
+        self._choose(target)
+        return True
+
+    def cover(self, key: Hashable, height: float) -> None:
+        """Put the overlay (`self.overlay`: an editor, say) in the place of a row, `height` unscaled pixels high."""
+        self._covered = (key, self._look.px(height))
+        self._guess()
+        at = self._index.get(key)
+        if at is not None:
+            self.bring(at)
+        self._layout()
+
+    def uncover(self) -> None:
+        """Take the overlay away."""
+        if self._covered is not None:
+            self._covered = None
+            dpg.configure_item(self.overlay, show=False)
+            self._guess()
+            self._layout()
+
+    def slot_of(self, key: Hashable) -> Slot | None:
+        """The row of the pool that shows a key now."""
+        at = self._index.get(key)
+        return next((slot for slot in self.slots if slot.index == at), None) if at is not None else None
+
+    # --- heights ---
+
+    def _guess(self) -> None:
+        """Heights of all rows by their number of letters, where they were not measured before."""
+        line, letters = self._look.px(16), max(4.0, wrap_of(self._look, self._width) / (LETTER * self._look.scale))
+        with_meta, without = frame_of(self._look, True) + line, frame_of(self._look, False) + line
+        self.heights.begin(
+            [
+                (with_meta if row.meta else without) + line * (int(len(row.text) / letters) + row.text.count("\n"))
+                for row in self.rows
+            ]
+        )
+        covered = self._covered_at()
+        if covered is not None and self._covered is not None:
+            self.heights.fix(covered, self._covered[1])
+
+    def _exactly(self, at: int) -> int | None:
+        row, look = self.rows[at], self._look
+        size = dpg.get_text_size(row.text, wrap_width=wrap_of(look, self._width), font=look.font_id(self._role))
+        return frame_of(look, bool(row.meta)) + max(int(size[1]), look.px(16)) if size else None
+
+    def _covered_at(self) -> int | None:
+        return self._index.get(self._covered[0]) if self._covered is not None else None
+
+    # --- places ---
+
+    def _scrolled(self) -> float:
+        return self._wanted[0] if self._wanted is not None else float(dpg.get_y_scroll(self.holder))
+
+    def _go(self, scroll: float) -> None:
+        self._wanted = (max(0.0, scroll), TRIES)
+        dpg.set_y_scroll(self.holder, max(0.0, scroll))
+
+    def _layout(self) -> None:
+        """Put the rows in sight into their places; makes no item unless the window has grown."""
+        if self._width <= 0 or self._tall <= 0:
+            return
+        heights = self.heights
+        for _ in range(TRIES):
+            scroll = self._scrolled()
+            first = heights.at(scroll)
+            offset = scroll - heights.tops[first]
+            start, end = heights.window(scroll, self._tall, OVERSCAN)
+            if not heights.measure(start, end):
+                break
+            if heights.tops[first] + offset != scroll:
+                self._go(heights.tops[first] + offset)
+        if end - start > len(self.slots):
+            for slot in self.slots:
+                slot.index = None
+            number = end - start + 2 * OVERSCAN - len(self.slots)
+            self.slots += [make_slot(self._look, self._pool, self._role) for _ in range(number)]
+        dpg.configure_item(self._rest, height=max(1, heights.total))
+        for slot in self.slots:
+            slot.index = None
+        for at in range(start, end):
+            slot = self.slots[at % len(self.slots)]
+            slot.index = at
+            slot.fill(self._look, self.rows[at], (heights.tops[at], heights.heights[at], self._width))
+        for slot in self.slots:
+            if slot.index is None:
+                slot.hide()
+        covered = self._covered_at()
+        if covered is not None:
+            place = [0, heights.tops[covered]]
+            dpg.configure_item(self.overlay, show=True, pos=place, width=self._width, height=heights.heights[covered])
+        elif self._covered is not None:
+            dpg.configure_item(self.overlay, show=False)
+        self._mark()
+
+    # --- mouse and marks ---
+
+    def tick(self) -> bool:
+        """Follow the scroll and the mouse; before each frame. True when something moved."""
+        if self._width <= 0:
+            return False
+        scroll = float(dpg.get_y_scroll(self.holder))
+        moved = False
+        if self._wanted is not None:
+            wanted, tries = self._wanted
+            if abs(scroll - wanted) <= 1 or tries <= 0:
+                self._wanted = None
+            else:
+                self._wanted = (wanted, tries - 1)
+                dpg.set_y_scroll(self.holder, wanted)
+                moved = True
+        if scroll != self._scroll or moved:
+            self._scroll = scroll
+            self._layout()
+            moved = True
+        over = self._under_mouse()
+        if over is None and self._hovered is not None and self._at_bar():
+            over = self._hovered
+        if over != self._hovered:
+            self._hovered = over
+            self._mark()
+            moved = True
+        return moved
+
+    def _at_bar(self) -> bool:
+        """Whether the mouse is over the buttons. While one is pressed, no window counts as being under the mouse."""
+        held = any(dpg.is_item_active(button.item) for button in self.buttons.values())
+        return held or dpg.is_item_hovered(self._bar)
+
+    def _mark(self) -> None:
+        """Show which row is selected and which is under the mouse, and the buttons at one of them."""
+        chosen = self._index.get(self.selected) if self.selected is not None else None
+        for slot in self.slots:
+            if slot.index is not None:
+                on, over = slot.index == chosen, slot.index == self._hovered
+                self._look.theme(slot.item, "row-on" if on else "row-over" if over else "row-off")
+        at = self._hovered if self._hovered is not None else chosen
+        here = next((one for one in self.slots if one.index == at), None) if at is not None else None
+        row = self.rows[at] if at is not None and at < len(self.rows) else None
+        names = tuple(spec.name for spec in self._specs if row is not None and spec.name in row.can)
+        covered = self._covered is not None and row is not None and self._covered[0] == row.key
+        if here is None or not names or covered:
+            bar: tuple[Any, ...] = ()
+        else:
+            px, top, tall = self._look.px, here.place[0], here.place[1]
+            wide = px(28) * len(names) + px(6)
+            bar = (names, self._width - wide - px(6), top + tall - px(26), wide, px(24))
+        if bar == self._barred:
+            return
+        self._barred = bar
+        if not bar:
+            dpg.configure_item(self._bar, show=False)
+            return
+        for name, button in self.buttons.items():
+            button.show(name in names)
+        dpg.configure_item(self._bar, show=True, pos=[bar[1], bar[2]], width=bar[3], height=bar[4])
+
+    def _fit(self, width: float, height: float) -> None:
+        self._tall = int(height)
+        if int(width) != self._width:
+            first = self.heights.at(self._scrolled()) if self.rows and self._width > 0 else None
+            self._width = int(width)
+            self.heights.forget()
+            self._guess()
+            if first is not None:
+                self._go(float(self.heights.tops[first]))
+        self._layout()
+
+    def _restyle(self) -> None:
+        """After a change of palette or scale: everything is measured again."""
+        self.heights.forget()
+        for slot in self.slots:
+            slot.restyle(self._look)
+        self._guess()
+        self._barred = ()
+        self._layout()
+
+    # --- what Dear PyGui calls, perhaps on its own thread: it only posts ---
+
+    def _clicked(self) -> None:
+        self._look.jobs.post(self._pointed, False)
+
+    def _doubled(self) -> None:
+        self._look.jobs.post(self._pointed, True)
+
+    def _pointed(self, double: bool) -> None:
+        at = self._under_mouse()
+        if at is not None and at < len(self.rows):
+            if double:
+                self._tell(self._on_open, at)
+            else:
+                self._choose(at)
+
+    def _under_mouse(self) -> int | None:
+        shown = (slot for slot in self.slots if slot.index is not None)
+        return next((slot.index for slot in shown if dpg.is_item_hovered(slot.item)), None)
+
+    def _choose(self, at: int) -> None:
+        self.select(self.rows[at].key)
+        self._tell(self._on_select, at)
+
+    def _tell(self, listener: Callable[[FlowRow], object] | None, at: int) -> None:
+        if listener is not None:
+            listener(self.rows[at])
+
+    def _acting(self, name: str) -> Callable[[], object]:
+        def act() -> None:
+            at = self._hovered if self._hovered is not None else self._index.get(self.selected)
+            if at is not None and at < len(self.rows) and self._on_action is not None:
+                self._on_action(name, self.rows[at])
+
+        return act

@@ -1,0 +1,117 @@
+"""One row of a flowing list: what it says, and the items of the pool that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import dearpygui.dearpygui as dpg
+
+from gui.icons import icon as icon_of
+from gui.theme import Look
+
+LEFT, ICON, RIGHT, TOP, GAP, BOTTOM = 12, 24, 14, 9, 4, 10
+SMALL = 14
+HIDDEN = (-1, -1, -1)
+
+
+@dataclass(frozen=True)
+class FlowRow:
+    """One row: `text` wraps, `meta` is the small pale line below it ("": none), `icon` stands in front in `color`.
+
+    `key` says which row it is, also after the list was read anew. `can` names the actions that are offered for it.
+    """
+
+    key: Hashable
+    text: str
+    meta: str = ""
+    icon: str = ""
+    color: str = "accent"
+    text_color: str = "text"
+    can: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class RowAction:
+    """A small button that is shown at the row under the mouse, or else at the selected one."""
+
+    name: str
+    icon: str
+    tip: str
+    shortcut: str = ""
+
+
+@dataclass
+class Slot:
+    """One row of the pool: its items, and what they show (None: hidden)."""
+
+    item: int
+    icon: int
+    text: int
+    meta: int
+    line: int
+    index: int | None = None
+    row: FlowRow | None = None
+    place: tuple[int, int, int] = HIDDEN  # top, height, width in pixels of the screen
+
+    def fill(self, look: Look, row: FlowRow, place: tuple[int, int, int]) -> None:
+        """Show `row` at `place`; changes only what differs."""
+        if self.place != place:
+            top, tall, width = place
+            dpg.configure_item(self.item, show=True, pos=[0, top], width=width, height=tall)
+            dpg.configure_item(self.text, wrap=wrap_of(look, width))
+            dpg.configure_item(self.meta, pos=[look.px(LEFT + ICON), tall - look.px(BOTTOM) - look.px(SMALL)])
+            dpg.configure_item(self.line, pos=[0, tall - 1])
+            self.place = place
+        old, self.row = self.row, row
+        if old is row or old == row:
+            return
+        if old is None or old.text != row.text:
+            dpg.set_value(self.text, row.text)
+        if old is None or old.meta != row.meta:
+            dpg.set_value(self.meta, row.meta)
+        if old is None or old.icon != row.icon:
+            dpg.set_value(self.icon, icon_of(row.icon) if row.icon else "")
+        look.tint(self.text, row.text_color)
+        look.tint(self.icon, row.color)
+
+    def hide(self) -> None:
+        """Show nothing."""
+        if self.place != HIDDEN:
+            self.place = HIDDEN
+            dpg.configure_item(self.item, show=False)
+
+    def restyle(self, look: Look) -> None:
+        """Put what does not depend on the row right for another scale."""
+        self.place = HIDDEN
+        dpg.configure_item(self.icon, pos=[look.px(LEFT), look.px(TOP)])
+        dpg.configure_item(self.text, pos=[look.px(LEFT + ICON), look.px(TOP)])
+
+
+def make_slot(look: Look, parent: int, role: str) -> Slot:
+    """The items of one row of the pool, hidden."""
+    item = int(
+        dpg.add_child_window(
+            parent=parent, border=False, show=False, no_scrollbar=True, no_scroll_with_mouse=True, pos=[0, 0]
+        )
+    )
+    look.theme(item, "row-off")
+    icon = int(dpg.add_text("", parent=item))
+    words = int(dpg.add_text("", parent=item, wrap=10))
+    if role != "text":
+        look.font(words, role)
+    meta = look.tint(look.font(int(dpg.add_text("", parent=item)), "small"), "hint")
+    line = int(dpg.add_separator(parent=item, pos=[0, 0]))
+    slot = Slot(item, icon, words, meta, line)
+    slot.restyle(look)
+    return slot
+
+
+def wrap_of(look: Look, width: int) -> int:
+    """How wide the text of a row may be, in pixels of the screen."""
+    return max(40, width - look.px(LEFT + ICON + RIGHT))
+
+
+def frame_of(look: Look, has_meta: bool) -> int:
+    """The height of a row without its text, in pixels of the screen."""
+    return look.px(TOP) + look.px(BOTTOM) + (look.px(GAP) + look.px(SMALL) if has_meta else 0)
