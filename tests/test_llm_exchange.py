@@ -6,7 +6,8 @@ import gzip
 import zlib
 
 import pytest
-from llm_server import PATIENT_SECONDS, ask, drip, endless, head, model_server, reply, told
+
+from tests.llm_server import PATIENT_SECONDS, ask, drip, endless, head, model_server, reply, told
 
 
 def test_a_redirect_with_an_endless_body_is_bounded_too() -> None:

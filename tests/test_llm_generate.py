@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llm_server import model_server, reply
 
 from core.base.result import Err, Ok
 from core.llm.generate import PROVIDERS, connect
 from core.llm.wire import ModelSettings
+from tests.llm_server import model_server, reply
 
 
 def connected(settings: ModelSettings, key: str = "") -> Any:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from llm_server import KEY, Script, model_server, reply
 
 from core.base.answer import Answer
 from core.base.result import Err, Ok
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
+from tests.llm_server import KEY, Script, model_server, reply
 
 SCHEMA = {
     "type": "object",

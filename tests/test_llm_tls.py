@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llm_server import KEY, PATIENT_SECONDS, drip, model_server, reply
 
 from core.llm.exchange import Broken, exchange
 from core.llm.transport import Patience, post
 from core.llm.wire import Call, Reply
+from tests.llm_server import KEY, PATIENT_SECONDS, drip, model_server, reply
 
 
 @pytest.fixture(scope="module")

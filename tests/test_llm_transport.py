@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llm_server import (
+
+from core.base.result import Ok
+from core.llm.exchange import Broken, Line, exchange
+from core.llm.generate import connect
+from core.llm.transport import retry_after
+from core.llm.wire import Call, ModelSettings, excerpt, host_of, is_loopback
+from tests.llm_server import (
     KEY,
     PATIENT_SECONDS,
     ModelServer,
@@ -28,12 +34,6 @@ from llm_server import (
     reset,
     told,
 )
-
-from core.base.result import Ok
-from core.llm.exchange import Broken, Line, exchange
-from core.llm.generate import connect
-from core.llm.transport import retry_after
-from core.llm.wire import Call, ModelSettings, excerpt, host_of, is_loopback
 
 
 @pytest.mark.parametrize(

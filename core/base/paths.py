@@ -89,9 +89,12 @@ def choose_home(explicit: str, setting: str, environment: Mapping[str, str]) -> 
     return Path(os.path.abspath(os.path.expanduser(chosen)))  # symbolic links stay as they are
 
 
-def cache_folder(home: Path) -> Path:
+def cache_folder(home: Path, environment: Mapping[str, str]) -> Path:
     """Where the projections of one home live; deleting it loses nothing."""
+    key = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+    named = environment.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(named):
+        return Path(named) / APPLICATION / "knowledge" / key
     import platformdirs
 
-    key = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
     return platformdirs.user_cache_path(APPLICATION) / "knowledge" / key

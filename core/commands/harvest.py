@@ -59,7 +59,7 @@ def harvest(
     options = _options(workspace, request, patience)
     if isinstance(options, Err):
         return options
-    cache_file = cache_folder(workspace.paths.home) / "hashes.json"
+    cache_file = cache_folder(workspace.paths.home, workspace.environment) / "hashes.json"
     cache = _read_cache(cache_file)
     report = (
         _apply(workspace, request, options.value, cache, progress, cancelled, now, generate)
