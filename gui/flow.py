@@ -8,15 +8,14 @@ guess for the rest. When a guess above the first visible row proves wrong, the s
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
 
 import dearpygui.dearpygui as dpg
 
 from gui.columns import moved_to
+from gui.flow_bar import RowBar
 from gui.flow_rows import FlowRow, RowAction, Slot, frame_of, make_slot, wrap_of
 from gui.heights import Heights
 from gui.theme import Look
-from gui.widgets import Button
 
 OVERSCAN = 3
 LETTER = 7.7  # a usual width of a letter of the text font, for guesses
@@ -42,7 +41,6 @@ class FlowList:
         self._on_select, self._on_open, self._on_action = on_select, on_open, on_action
         self.rows: Sequence[FlowRow] = ()
         self.selected: Hashable | None = None
-        self.buttons: dict[str, Button] = {}
         self.slots: list[Slot] = []
         self.holder = self.overlay = 0
         self._index: dict[Hashable, int] = {}
@@ -51,7 +49,6 @@ class FlowList:
         self._scroll = -1.0
         self._wanted: tuple[float, int] | None = None  # a scroll that was asked for, and how often still
         self._hovered: int | None = None
-        self._barred: tuple[Any, ...] = ()
         self._covered: tuple[Hashable, int] | None = None  # the row under the overlay, and the overlay's height
 
     def build(self, parent: int, height: int = -1) -> int:
@@ -66,17 +63,7 @@ class FlowList:
         dpg.add_mouse_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
         dpg.add_mouse_double_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._doubled)
         self._pool = int(dpg.add_group(parent=self.holder))
-        self._bar = int(
-            dpg.add_child_window(parent=self.holder, show=False, border=False, no_scrollbar=True, pos=[0, 0])
-        )
-        look.theme(self._bar, "clear")
-        line = look.theme(int(dpg.add_group(horizontal=True, parent=self._bar)), "row-buttons")
-        for spec in self._specs:
-            act = self._acting(spec.name)
-            button = Button(
-                look, line, "", act, icon=spec.icon, kind="row-action", tip=spec.tip, shortcut=spec.shortcut
-            )
-            self.buttons[spec.name] = button
+        self.bar = RowBar(look, self.holder, self._specs, self._act)
         self.overlay = int(
             dpg.add_child_window(parent=self.holder, show=False, border=False, no_scrollbar=True, pos=[0, 0])
         )
@@ -258,18 +245,13 @@ class FlowList:
             self._layout()
             moved = True
         over = self._under_mouse()
-        if over is None and self._hovered is not None and self._at_bar():
+        if over is None and self._hovered is not None and self.bar.is_used():
             over = self._hovered
         if over != self._hovered:
             self._hovered = over
             self._mark()
             moved = True
         return moved
-
-    def _at_bar(self) -> bool:
-        """Whether the mouse is over the buttons. While one is pressed, no window counts as being under the mouse."""
-        held = any(dpg.is_item_active(button.item) for button in self.buttons.values())
-        return held or dpg.is_item_hovered(self._bar)
 
     def _mark(self) -> None:
         """Show which row is selected and which is under the mouse, and the buttons at one of them."""
@@ -281,23 +263,11 @@ class FlowList:
         at = self._hovered if self._hovered is not None else chosen
         here = next((one for one in self.slots if one.index == at), None) if at is not None else None
         row = self.rows[at] if at is not None and at < len(self.rows) else None
-        names = tuple(spec.name for spec in self._specs if row is not None and spec.name in row.can)
         covered = self._covered is not None and row is not None and self._covered[0] == row.key
-        if here is None or not names or covered:
-            bar: tuple[Any, ...] = ()
+        if here is None or row is None or covered:
+            self.bar.hide()
         else:
-            px, top, tall = self._look.px, here.place[0], here.place[1]
-            wide = px(28) * len(names) + px(6)
-            bar = (names, self._width - wide - px(6), top + tall - px(26), wide, px(24))
-        if bar == self._barred:
-            return
-        self._barred = bar
-        if not bar:
-            dpg.configure_item(self._bar, show=False)
-            return
-        for name, button in self.buttons.items():
-            button.show(name in names)
-        dpg.configure_item(self._bar, show=True, pos=[bar[1], bar[2]], width=bar[3], height=bar[4])
+            self.bar.show(row.can, self._width, here.place[0] + here.place[1])
 
     def _fit(self, width: float, height: float) -> None:
         self._tall = int(height)
@@ -316,7 +286,7 @@ class FlowList:
         for slot in self.slots:
             slot.restyle(self._look)
         self._guess()
-        self._barred = ()
+        self.bar.forget()
         self._layout()
 
     # --- what Dear PyGui calls, perhaps on its own thread: it only posts ---
@@ -347,10 +317,7 @@ class FlowList:
         if listener is not None:
             listener(self.rows[at])
 
-    def _acting(self, name: str) -> Callable[[], object]:
-        def act() -> None:
-            at = self._hovered if self._hovered is not None else self._index.get(self.selected)
-            if at is not None and at < len(self.rows) and self._on_action is not None:
-                self._on_action(name, self.rows[at])
-
-        return act
+    def _act(self, name: str) -> None:
+        at = self._hovered if self._hovered is not None else self._index.get(self.selected)
+        if at is not None and at < len(self.rows) and self._on_action is not None:
+            self._on_action(name, self.rows[at])
