@@ -39,6 +39,7 @@ class _Bar:
                 file=self._stream,
                 unit="conversation",
                 leave=False,
+                mininterval=0.0,
                 ascii=True if os.environ.get("NO_COLOR") else None,
                 bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}] {postfix}",
             )

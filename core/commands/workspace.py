@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from core.base import files
 from core.base.config import Config, LoadedConfig, load_config
 from core.base.paths import Paths, choose_home
-from core.base.result import Err, Ok, Result
+from core.base.result import Err, Ok, Result, fail
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ def open_workspace(
     if isinstance(loaded, Err):
         return loaded
     paths = Paths(choose_home(home, loaded.value.home_setting, variables))
+    if files.exists(paths.home) and not paths.home.is_dir():
+        return fail("bad-home", "the home must be a folder, and this is none", paths.home, "name another with --home")
     return Ok(Workspace(paths, loaded.value, variables, folder))
 
 
