@@ -79,7 +79,7 @@ def quarantine_list(workspace: Workspace) -> Result[list[HeldItem]]:
         text = read_text(workspace.paths.quarantine)
     except OSError as error:
         return fail("unreadable", f"the quarantine cannot be read: {error.strerror}", workspace.paths.quarantine)
-    return Ok([_item(bullet) for bullet in parse_bullets(text)])
+    return Ok([held_item(bullet) for bullet in parse_bullets(text)])
 
 
 def quarantine_accept(
@@ -147,14 +147,15 @@ def _chosen(paths: Paths, match: Match, seen: str | None) -> Result[HeldItem]:
     bullets = parse_bullets(read.value.data.decode("utf-8").removeprefix("\ufeff"))
     if isinstance(match, BulletRef):
         same = [bullet for bullet in bullets if (bullet.line, bullet.raw) == (match.line, match.raw)]
-        return Ok(_item(same[0])) if same else changed
+        return Ok(held_item(same[0])) if same else changed
     chosen = choose([Found("quarantine", QUARANTINE, bullet) for bullet in bullets], match, "the quarantine")
     if isinstance(chosen, Err):
         return chosen
-    return Ok(_item(next(bullet for bullet in bullets if bullet.line == chosen.value.line)))
+    return Ok(held_item(next(bullet for bullet in bullets if bullet.line == chosen.value.line)))
 
 
-def _item(bullet: Bullet) -> HeldItem:
+def held_item(bullet: Bullet) -> HeldItem:
+    """A line of quarantine.md, taken apart. A line of another form is an item without category and reason."""
     ref = BulletRef(QUARANTINE, bullet.line, bullet.raw)
     provenance = str(bullet.provenance) if bullet.provenance is not None else ""
     found = _LINE.match(bullet.text)
