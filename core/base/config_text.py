@@ -32,10 +32,20 @@ def edits(text: str, setting: Setting, value: object) -> Iterator[str]:
     yield from _under_a_header(text, path, literal, line_end)
     yield from _in_an_empty_inline_table(text, path, literal)
     gap = "" if not text else line_end if text.endswith("\n") else line_end * 2
-    yield f"{text}{gap}[{setting.table}]{line_end}{setting.key} = {literal}{line_end}"
+    yield text + gap + _new_table(path, value).replace("\n", line_end)
     # An inline `ai_settings = {...}` cannot be reopened by a header: the table goes inside it.
     for above in range(depth - 1, 0, -1):
         yield from _beside_a_sibling(text, path, above, literal, line_end)
+
+
+def _new_table(path: list[str], value: object) -> str:
+    """A table of its own with one value in it."""
+    import tomli_w
+
+    table: dict[str, Any] = {path[-1]: value}
+    for name in reversed(path[:-1]):
+        table = {name: table}
+    return tomli_w.dumps(table)
 
 
 def value_span(text: str, path: list[str]) -> tuple[int, int] | None:
