@@ -27,6 +27,8 @@ KEY_NAMES: dict[str, str] = {
     "Page up": "mvKey_Prior",
     "Page down": "mvKey_Next",
     "/": "mvKey_Slash",
+    "Plus": "mvKey_Plus",
+    "Minus": "mvKey_Minus",
     ",": "mvKey_Comma",
     ".": "mvKey_Period",
 }

@@ -96,6 +96,8 @@ class Shell:
         self.places: dict[str, float] = {}
         self.choices: dict[str, str] = {}
         self.on_refresh: Callable[[], object] = lambda: None
+        self.on_home: Callable[[Workspace], object] = lambda _: None
+        self.on_next_reading: list[Callable[[], object]] = []
         self.on_banner: Callable[[ErrorInfo, str, Callable[[], object] | None], object] = lambda *_: None
         self.layers: list[Callable[[str, frozenset[str], bool], bool]] = []
         self.dirty = True
@@ -134,6 +136,15 @@ class Shell:
     def refresh(self) -> None:
         """Gather the store again, soon; several wishes become one."""
         self.on_refresh()
+
+    def use_home(self, workspace: Workspace) -> None:
+        """Show another home in this panel."""
+        self.on_home(workspace)
+
+    def after_reading(self, call: Callable[[], object]) -> None:
+        """Gather the store again and call once that is done (settings and files are then as they are on disk)."""
+        self.on_next_reading.append(call)
+        self.refresh()
 
     def place(self, name: str, usual: float = 0.0) -> float:
         """A remembered number; `self.places[name] = …` remembers another."""

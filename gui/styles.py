@@ -131,6 +131,8 @@ def spacing(x: float, y: float) -> tuple[Rule, ...]:
     return (Rule("mvAll", {}, {"ItemSpacing": (x, y)}),)
 
 
+_LEFT = (Rule("mvButton", {}, {"ButtonTextAlign": (0, 0.5)}),)
+
 # Dear PyGui makes every text as tall as a button; ours are as tall as their letters.
 PANEL = (
     Rule("mvAll", PANEL_COLORS, PANEL_STYLES),
@@ -147,6 +149,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "card": box("card", "line", (12, 9)),
     "pane": box("panel", "line", (12, 10)),
     "bar": box("window", CLEAR, (14, 10), 0),
+    "foot": box("window", CLEAR, (14, 5), 0),
     "gutter": box(CLEAR, CLEAR, (8, 0), 0),
     "well": box("window", "line", (10, 8)),
     "clear": box(CLEAR, CLEAR, (0, 0), 0),
@@ -155,15 +158,37 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     # A window passes nothing but colours on to what is in it: the child window inside takes the panel's theme again.
     "modal": (Rule("mvWindowAppItem", {**PANEL_COLORS, **MODAL_COLORS}, {**PANEL_STYLES, "WindowPadding": (18, 16)}),),
     "toast": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 8)}),),
+    "palette": (
+        Rule("mvWindowAppItem", {**PANEL_COLORS, **MODAL_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 14)}),
+    ),
+    "menu": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (6, 6)}),),
     "window-body": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
     "primary": button("primary", "primary-hover", "primary-pressed", "on-primary"),
     "secondary": button("field", "hover", "pressed", "text", "line"),
     "danger": button("failed@16", "failed@28", "failed@40", "failed", "failed@45"),
     "ghost": button(CLEAR, "hover", "pressed", "muted"),
+    "ghost-off": button(CLEAR, "hover", "pressed", "edited"),
+    "tab": button(CLEAR, "hover", "pressed", "muted"),
+    "tab-on": button("field", "field", "field", "text", "line"),
+    "search-button": (*button("field", "hover", "pressed", "hint", "line"), *_LEFT),
+    "menu-row": (*button(CLEAR, "hover", "pressed", "text"), *_LEFT),
+    "menu-row-on": (*button("selected", "hover", "pressed", "text"), *_LEFT),
     "ghost-text": (Rule("mvButton", GHOST_TEXT, {"FramePadding": (0, 6)}),),
     "link": button(CLEAR, "accent@14", "accent@24", "accent"),
     "splitter": button(CLEAR, "accent@50", "accent", "hint", rounding=2),
+    "pick": (Rule("mvSelectable", {"Header": "selected", "HeaderHovered": "hover", "HeaderActive": "hover"}),),
     "row": (Rule("mvSelectable", {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}),),
+    "flow": (*box(CLEAR, CLEAR, (0, 0), 0), *spacing(0, 0)),
+    "row-off": box(CLEAR, CLEAR, (0, 0), 4),
+    "row-over": box("hover@45", CLEAR, (0, 0), 4),
+    "row-on": box("selected", CLEAR, (0, 0), 4),
+    "row-lit": box("accent@16", CLEAR, (0, 0), 2),
+    "editor": box(CLEAR, CLEAR, (12, 10), 0),
+    "row-buttons": spacing(2, 0),
+    "row-action": tuple(
+        replace(rule, styles={**rule.styles, "FramePadding": (5, 3)})
+        for rule in button(CLEAR, "pressed", "handle", "muted")
+    ),
     "table": (
         Rule(
             "mvTable",
@@ -173,16 +198,6 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
         Rule(
             "mvAll", {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}, {"ItemSpacing": (8, 12)}
         ),
-    "flow": (*box(CLEAR, CLEAR, (0, 0), 0), *spacing(0, 0)),
-    "row-off": box(CLEAR, CLEAR, (0, 0), 4),
-    "row-over": box("hover@45", CLEAR, (0, 0), 4),
-    "row-on": box("selected", CLEAR, (0, 0), 4),
-    "row-lit": box("accent@16", CLEAR, (0, 0), 2),
-    "row-buttons": spacing(2, 0),
-    "row-action": tuple(
-        replace(rule, styles={**rule.styles, "FramePadding": (5, 3)})
-        for rule in button(CLEAR, "pressed", "handle", "muted")
-    ),
     ),
     "copy": (
         Rule(
@@ -197,6 +212,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "no-gap": spacing(0, 0),
     "gap": spacing(8, 8),
     "tight": spacing(8, 3),
+    "row-lines": spacing(8, 6),
     "chips": spacing(6, 6),
     "loose": spacing(8, 12),
 }

@@ -74,7 +74,7 @@ def box(
     item = int(
         dpg.add_child_window(
             parent=parent,
-            border=style not in ("clear", "bar", "root", "gutter"),
+            border=style not in ("clear", "bar", "foot", "root", "gutter"),
             always_use_window_padding=True,
             auto_resize_y=height == 0,
             no_scrollbar=not scroll,

@@ -1,0 +1,5 @@
+"""`python -m gui` is `knowledge-panel`."""
+
+from gui.app import main
+
+main()

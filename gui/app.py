@@ -1,0 +1,139 @@
+"""`knowledge-panel`: the panel as a program of its own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.base.result import Err, ErrorInfo, Result
+from core.commands.workspace import Workspace, open_workspace
+from gui.display import Glfw, display_problem, find_glfw, monitor_scale
+from gui.geometry import Geometry, on_screen, read_geometry, remembered, write_geometry
+
+if TYPE_CHECKING:
+    from gui.panel import KnowledgePanel
+
+TITLE = "Knowledge"
+
+
+def arguments() -> argparse.ArgumentParser:
+    """What can be said on the command line."""
+    parser = argparse.ArgumentParser(
+        prog="knowledge-panel",
+        description="The Knowledge panel: what your AI conversations taught, in a window.",
+        epilog="Example: knowledge-panel --demo",
+    )
+    parser.add_argument("--home", default="", metavar="DIR", help="the home folder (usual: ~/.manual_slop)")
+    parser.add_argument("--config", type=Path, default=None, metavar="FILE", help="the settings file")
+    parser.add_argument("--demo", action="store_true", help="make a temporary home with sample conversations, open it")
+    parser.add_argument("--scale", type=float, default=0.0, metavar="S", help="size of everything, 0.5 to 4")
+    parser.add_argument("--light", action="store_true", help="begin with the light theme")
+    return parser
+
+
+def run(words: Sequence[str] | None = None) -> int:
+    """Open the window and stay until it is closed. Returns the exit status: 0, or 1 with a sentence on stderr."""
+    asked = arguments().parse_args(words)
+    if asked.scale and not 0.5 <= asked.scale <= 4:
+        return refuse(ErrorInfo("usage", "--scale is a number from 0.5 to 4"), 2)
+    # Without a display Dear PyGui aborts the process, so this question comes before it is imported at all.
+    problem = display_problem()
+    if problem is not None:
+        return refuse(problem)
+    opened = open_home(asked.home, asked.config, asked.demo)
+    if isinstance(opened, Err):
+        return refuse(opened.error)
+    geometry, warning = read_geometry()
+    if warning:
+        print(f"knowledge-panel: {warning}", file=sys.stderr)
+    if asked.light:
+        geometry = replace(geometry, choices={**geometry.choices, "theme": "light"})
+    return show(opened.value, geometry, asked.scale)
+
+
+def open_home(home: str, config: Path | None, demo: bool) -> Result[Workspace]:
+    """The home that was asked for, or a new demo home."""
+    opened = open_workspace(home, config)
+    if isinstance(opened, Err) or not demo:
+        return opened
+    from core.commands.demo_home import demo_home
+
+    return demo_home(opened.value)
+
+
+def refuse(error: ErrorInfo, status: int = 1) -> int:
+    """Say why there is no window."""
+    print(f"knowledge-panel: {error}", file=sys.stderr)
+    return status
+
+
+def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0) -> int:
+    """One window with the panel in it; remembers its place at the end."""
+    from gui.loop import FrameLoop, window_context
+    from gui.panel import KnowledgePanel
+
+    glfw = find_glfw()
+    natural = monitor_scale(glfw)
+    usual = scale or natural
+    place = on_screen(geometry, glfw.screens() if glfw is not None else [])
+    with window_context(TITLE, place.width, place.height, place.x, place.y) as dpg:
+        window = int(
+            dpg.add_window(
+                no_scrollbar=True, no_scroll_with_mouse=True, no_title_bar=True, no_move=True, no_resize=True,
+                no_bring_to_front_on_focus=True,
+            )
+        )  # fmt: skip
+        with dpg.theme() as bare, dpg.theme_component(dpg.mvAll):
+            dpg.add_theme_style(dpg.mvStyleVar_WindowPadding, 0, 0)
+            dpg.add_theme_style(dpg.mvStyleVar_WindowBorderSize, 0)
+        dpg.bind_item_theme(window, bare)
+        wakes: list[FrameLoop] = []
+        panel = KnowledgePanel(
+            workspace,
+            scale=scale or place.scale or usual,
+            wake=lambda: wakes[0].wake() if wakes else None,
+            palette=place.choices.get("theme", "dark"),
+            places=place.layout,
+            choices=place.choices,
+        )
+        panel.usual_scale = usual
+        panel.build(window)
+        dpg.set_primary_window(window, True)
+        dpg.show_viewport(maximized=place.maximized)
+        wakes.append(FrameLoop(panel.jobs, panel.tick, glfw=glfw))
+        try:
+            wakes[0].run()
+        except KeyboardInterrupt:
+            pass  # Ctrl-C in the terminal closes the window like its button
+        finally:
+            keep(panel, geometry, glfw, natural)
+            panel.dispose()
+    return 0
+
+
+def keep(panel: KnowledgePanel, before: Geometry, glfw: Glfw | None, natural: float) -> None:
+    """Remember where the window stood and how its columns were divided."""
+    import dearpygui.dearpygui as dpg
+
+    x, y = dpg.get_viewport_pos()
+    width, height = dpg.get_viewport_width(), dpg.get_viewport_height()
+    screens = glfw.screens() if glfw is not None else []
+    # A window as large as its screen is a maximised one: Dear PyGui does not tell.
+    full = any(width >= screen[2] and height >= screen[3] - 80 for screen in screens)
+    layout = {name: number for name, number in panel.shell.places.items() if name != "scale"}
+    chosen = panel.shell.places.get("scale", before.scale)
+    now = Geometry(
+        round(x), round(y), width, height, full, 0.0 if chosen == natural else chosen, layout, dict(panel.shell.choices)
+    )
+    written = write_geometry(remembered(before, now))
+    if isinstance(written, Err):
+        print(f"knowledge-panel: {written.error}", file=sys.stderr)
+
+
+def main() -> None:
+    """The entry point of `python -m gui`."""
+    sys.exit(run())

@@ -1,0 +1,164 @@
+"""Reads the store for the panel: one job at a time on the worker, asked for as often as somebody likes."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.history import LedgerRow, ledger
+from core.commands.overview import overview
+from core.commands.settings import Settings, config_show
+from core.commands.workspace import Workspace, reopened
+from gui.shell import GATHER, Shell
+from gui.state import Snapshot
+
+SETTLE_SECONDS = 0.12
+"""So long a change rests before the store is read: an editor's save is several changes."""
+
+Gatherer = Callable[[Workspace, Any], Any]
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What one reading gave: the settings as they are now, the store, what views wanted, and which ledger it was."""
+
+    workspace: Workspace
+    snapshot: Snapshot
+    data: Mapping[str, Any]
+    ledger_seen: tuple[Any, ...]
+
+
+def gather(
+    workspace: Workspace,
+    gatherers: Mapping[str, Gatherer],
+    before: Snapshot | None = None,
+    data: Mapping[str, Any] | None = None,
+    ledger_seen: tuple[Any, ...] = (),
+) -> Result[Gathered]:
+    """Read the settings, the store and what views want. Parts that are as before are the same objects as before.
+
+    What cannot be read is named in `problems`; Err only where there is nothing to show at all.
+    """
+    problems: list[ErrorInfo] = []
+    opened = reopened(workspace)
+    if isinstance(opened, Err):
+        problems.append(opened.error)
+    now = opened.value if isinstance(opened, Ok) else workspace
+    looked = overview(now)
+    if isinstance(looked, Err):
+        return looked
+    problems += looked.value.status.errors
+    rows, seen = _ledger(now, before, ledger_seen, problems)
+    settings = config_show(now)
+    found = Snapshot(
+        before.overview if before is not None and before.overview == looked.value else looked.value,
+        rows,
+        settings.value if isinstance(settings, Ok) else None,
+        _sha_of(settings.value) if isinstance(settings, Ok) else "",
+        tuple(dict.fromkeys(problems)),
+    )
+    fresh = {name: _view_data(name, call, now, (data or {}).get(name), problems) for name, call in gatherers.items()}
+    found = Snapshot(found.overview, found.ledger, found.settings, found.settings_sha, tuple(dict.fromkeys(problems)))
+    return Ok(Gathered(now, before if before == found and before is not None else found, fresh, seen))
+
+
+def _ledger(
+    workspace: Workspace, before: Snapshot | None, seen: tuple[Any, ...], problems: list[ErrorInfo]
+) -> tuple[tuple[LedgerRow, ...], tuple[Any, ...]]:
+    """The ledger, read again only when its file is another one: a hundred thousand entries take a second."""
+    try:
+        state = workspace.paths.ledger.stat()
+        now: tuple[Any, ...] = (str(workspace.paths.ledger), state.st_ino, state.st_size, state.st_mtime_ns)
+    except OSError:
+        now = ()
+    if before is not None and now and now == seen:
+        return before.ledger, now
+    read = ledger(workspace)
+    if isinstance(read, Err):
+        problems.append(read.error)
+        return (before.ledger if before is not None else ()), ()
+    rows = tuple(read.value)
+    return (before.ledger if before is not None and before.ledger == rows else rows), now
+
+
+def _view_data(name: str, call: Gatherer, workspace: Workspace, before: Any, problems: list[ErrorInfo]) -> Any:
+    """What one view wants. A mistake in it, or a file that cannot be read, leaves what was there before."""
+    try:
+        value = call(workspace, before)
+    except Exception as problem:  # noqa: BLE001 - one view's trouble is told, and hides no other view
+        problems.append(ErrorInfo("view-unreadable", f"the view {name} could not be filled: {problem}"))
+        return before
+    if isinstance(value, Err):
+        problems.append(value.error)
+        return before
+    return value.value if isinstance(value, Ok) else value
+
+
+def _sha_of(settings: Settings) -> str:
+    try:
+        return hashlib.sha256(files.read_or_empty(Path(settings.writable))).hexdigest()
+    except OSError:
+        return ""
+
+
+class Reader:
+    """Asks for a gathering when something changed: never two at once, a little after the change, and during a harvest
+    (which changes something all the time) with rests as long as the reading itself."""
+
+    def __init__(self, shell: Shell, gatherers: Mapping[str, Gatherer], done: Callable[[Result[Gathered]], object]):
+        self._shell, self._gatherers, self._done = shell, gatherers, done
+        self._wanted = 0.0  # when the next reading is due, 0 for none
+        self._running = False
+        self._took = 0.0
+        self._ended = 0.0
+        self._seen: tuple[Any, ...] = ()
+
+    def ask(self, soon: bool = False) -> None:
+        """Read again, after a moment, or with `soon` at once."""
+        now = time.monotonic()
+        due = now if soon else max(now + SETTLE_SECONDS, self._ended + min(2 * self._took, 0.7))
+        if not self._wanted or due < self._wanted:
+            self._wanted = due
+            # A timer instead of drawing frames until it is due.
+            timer = threading.Timer(max(due - now, 0.0), self._shell.look.jobs.post, [self.tick])
+            timer.daemon = True
+            timer.start()
+
+    @property
+    def waiting(self) -> bool:
+        """True while a reading is due or at work."""
+        return bool(self._wanted) or self._running
+
+    def tick(self) -> bool:
+        """Begin the reading that is due; true when one began."""
+        if not self._wanted or self._running or time.monotonic() < self._wanted - 0.001:
+            return False
+        self._wanted, self._running = 0.0, True
+        state, workspace, seen = self._shell.state, self._shell.workspace, self._seen
+        begun = time.monotonic()
+
+        def finish(result: Result[Any]) -> None:
+            self._running = False
+            self._ended = time.monotonic()
+            self._took = self._ended - begun
+            if self._shell.workspace.paths != workspace.paths:
+                return  # another home was opened meanwhile
+            if isinstance(result, Ok):
+                self._seen = result.value.ledger_seen
+            self._done(result)
+            self.tick()
+
+        self._shell.submit(
+            "Reading the store",
+            lambda _job: gather(workspace, self._gatherers, state.snapshot, state.data, seen),
+            finish,
+            lane=GATHER,
+        )
+        return True

@@ -1,0 +1,161 @@
+"""One harvest as the panel runs it: a dry run, the run itself, its result. It goes on while its dialog is closed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.base.result import Err, ErrorInfo, Result
+from core.commands.harvest import HarvestRequest, harvest
+from core.commands.workspace import Workspace
+from core.harvest.report import HarvestReport, Progress
+from gui.shell import RUN, Shell
+from gui.state import Activity, State
+from gui.worker import Job
+
+RESTING, PLANNING, PLANNED, RUNNING, ENDED, FAILED = "resting", "planning", "planned", "running", "ended", "failed"
+LATEST = 200
+"""So many of the newest outcomes are kept for the list."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one conversation while the run goes on."""
+
+    name: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where the harvest stands. `plan` is the dry run, `report` the result; `outcomes` are newest first."""
+
+    phase: str = RESTING
+    plan: HarvestReport | None = None
+    report: HarvestReport | None = None
+    error: ErrorInfo | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    provider: str = "offline"
+    took: float = 0.0
+    undone: bool = False
+
+
+class HarvestRun:
+    """At most one dry run or harvest at a time. `now` is what stands; `on_change()` hears of every step."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self.now = Run()
+        self.on_change: Callable[[], object] = lambda: None
+        self._job: Job | None = None
+
+    def look(self) -> None:
+        """Make a dry run; while a harvest runs, nothing."""
+        if self.now.phase in (PLANNING, RUNNING):
+            return
+        workspace = self._shell.workspace
+        self._set(Run(PLANNING, provider=workspace.config.provider))
+        self._job = self._shell.submit(
+            "The dry run", lambda _job: harvest(workspace, HarvestRequest()), self._planned, lane=RUN
+        )
+
+    def apply(self) -> bool:
+        """Do what the dry run showed; False when there is no dry run to do."""
+        if self.now.phase != PLANNED:
+            return False
+        self._set(replace(self.now, phase=RUNNING, outcomes=()))
+        begun, workspace = time.monotonic(), self._shell.workspace
+        self._shell.change(activity=Activity("Harvesting", words="begins", begun=begun), event="Harvest began")
+
+        def finish(result: Result[Any]) -> None:
+            self._ended(result, time.monotonic() - begun)
+
+        def work(job: Job) -> Result[HarvestReport]:
+            return run_harvest(workspace, job)
+
+        self._job = self._shell.submit("The harvest", work, finish, progress=self._step, lane=RUN)
+        return True
+
+    def cancel(self) -> None:
+        """Stop after the current durable step."""
+        activity = self._shell.state.activity
+        if self._job is None or activity is None:
+            return
+        self._job.cancel()
+        self._shell.change(activity=replace(activity, stopping=True))
+        self.on_change()
+
+    def undo(self) -> None:
+        """Take back what the run did."""
+        report = self.now.report
+        if report is not None and report.run and not self.now.undone:
+            self._shell.undo(report.run, lambda _report: self._set(replace(self.now, undone=True)))
+
+    def rest(self) -> None:
+        """Forget a result or a plan that was looked at."""
+        if self.now.phase in (PLANNED, ENDED, FAILED):
+            self._set(Run())
+
+    def refresh(self, _state: State) -> None:
+        """Nothing of its own is on the screen."""
+
+    def _set(self, run: Run) -> None:
+        self.now = run
+        self.on_change()
+
+    def _planned(self, result: Result[HarvestReport]) -> None:
+        self._job = None
+        if isinstance(result, Err):
+            self._set(replace(self.now, phase=FAILED, error=result.error))
+            return
+        self._set(replace(self.now, phase=PLANNED, plan=result.value))
+
+    def _step(self, news: Progress) -> None:
+        activity = self._shell.state.activity
+        if activity is None:
+            return
+        self._shell.change(
+            activity=replace(
+                activity,
+                done=news.done,
+                total=news.total,
+                words=f"{news.name}: {news.outcome}",
+                tokens=news.tokens,
+                price=spent_so_far(self.now.plan, news.tokens),
+            )
+        )
+        self._set(replace(self.now, outcomes=(Outcome(news.name, news.outcome), *self.now.outcomes[: LATEST - 1])))
+
+    def _ended(self, result: Result[HarvestReport], took: float) -> None:
+        self._job = None
+        if isinstance(result, Err):
+            self._shell.change(activity=None, event="The harvest could not be done")
+            self._set(replace(self.now, phase=FAILED, error=result.error))
+        else:
+            words = ended_words(result.value)
+            self._shell.change(activity=None, event=words)
+            self._set(replace(self.now, phase=ENDED, report=result.value, took=took))
+        self._shell.refresh()
+
+
+def run_harvest(workspace: Workspace, job: Job) -> Result[HarvestReport]:
+    """The harvest as a job of the worker: tells each conversation, looks whether it shall stop."""
+    return harvest(workspace, HarvestRequest(apply=True), progress=job.report, cancelled=lambda: job.cancelled)
+
+
+def spent_so_far(plan: HarvestReport | None, tokens: int) -> float | None:
+    """About what so many tokens cost, by the estimate of the dry run; None where that does not know a price."""
+    if plan is None or not plan.price or not plan.tokens:
+        return None
+    calls = sum(step.action == "harvest" for step in plan.plan.steps)
+    return plan.price * tokens / (plan.tokens + calls * 700)
+
+
+def ended_words(report: HarvestReport) -> str:
+    """One sentence about a run."""
+    begun = "Stopped" if report.cancelled else "Harvested"
+    items = sum(report.items.values())
+    words = f"{begun}: {report.harvested} conversation{'' if report.harvested == 1 else 's'}, {items} new lines"
+    return f"{words}, {len(report.errors)} failed" if report.errors else words

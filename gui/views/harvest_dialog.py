@@ -1,0 +1,260 @@
+"""The harvest dialog: first the dry run, then Apply, then what came of it. Closing it while it runs stops nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+
+import dearpygui.dearpygui as dpg
+
+from gui.columns import Cell, Column
+from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Run
+from gui.icons import icon
+from gui.shell import Shell
+from gui.state import State
+from gui.table import BigTable
+from gui.theme import Look
+from gui.views.harvest_rows import (
+    GROUPS,
+    PLAN_COLUMNS,
+    Line,
+    PlanRow,
+    estimate_words,
+    group_counts,
+    has_work,
+    item_lines,
+    outcome_look,
+    plan_cell,
+    plan_lines,
+    plan_rows,
+    provider_line,
+    result_lines,
+)
+from gui.views.ledger_rows import short_name
+from gui.views.status_line import activity_words
+from gui.widgets import Button, text
+from gui.widgets_charts import Progress
+from gui.widgets_dialog import Dialog
+from gui.widgets_layout import ChipRow, box, card, lowered, trailing_row
+
+WIDTH = 760
+LIST_HEIGHT = 236
+STEP_COLUMNS = (
+    Column("icon", "", 26, sortable=False),
+    Column("name", "Conversation", 0, 1.4, sortable=False),
+    Column("words", "What came of it", 0, 1.6, color="muted", sortable=False),
+)
+
+
+class Lines:
+    """A list of sentences with icons, made once for `most` of them."""
+
+    def __init__(self, look: Look, parent: int, most: int) -> None:
+        self._look = look
+        group = look.theme(int(dpg.add_group(parent=parent)), "row-lines")
+        self._rows = []
+        for _ in range(most):
+            holder = int(dpg.add_group(parent=group, show=False))
+            left, right = trailing_row(look, holder, 2, 1)
+            self._rows.append(
+                (holder, text(look, left, ""), text(look, left, "", wrap=True), text(look, right, "", "mono", "muted"))
+            )
+
+    def set(self, lines: Sequence[Line]) -> None:
+        """Show these."""
+        for number, (holder, sign, words, aside) in enumerate(self._rows):
+            line = lines[number] if number < len(lines) else None
+            dpg.configure_item(holder, show=line is not None)
+            if line is not None:
+                dpg.set_value(sign, icon(line.icon))
+                self._look.tint(sign, line.color)
+                dpg.set_value(words, line.words)
+                dpg.set_value(aside, line.aside)
+
+
+class HarvestDialog:
+    """Shows a `HarvestRun` in whatever phase it is."""
+
+    def __init__(self, look: Look, shell: Shell, run: HarvestRun) -> None:
+        self._look, self._shell, self._run = look, shell, run
+        self._rows: list[PlanRow] = []
+        self._groups: set[str] = set()
+        self._shown: Run | None = None
+
+    def build(self) -> None:
+        """Make everything, hidden."""
+        look = self._look
+        self.dialog = Dialog(
+            look, "Dry run", "Apply", self._confirm, icon="wheat", width=WIDTH, on_cancel=self._run.rest
+        )
+        body = self.dialog.body
+        self._parts = {name: int(dpg.add_group(parent=body, show=False)) for name in ("wait", "plan", "run", "end")}
+        part = self._parts["wait"]
+        self._wait = text(look, part, "", "text", "muted", wrap=True)
+
+        part = self._parts["plan"]
+        self._intro = text(look, part, "", "text", "muted", wrap=True)
+        self._plan = Lines(look, part, 8)
+        self._notes = text(look, part, "", "text", "edited", wrap=True)
+        holder = box(look, part, "well", height=LIST_HEIGHT + 46)
+        self._plan_list = holder
+        chips = ChipRow(look, holder, holder)
+        self.chips = {name: chips.add(name, color, partial(self._toggle, name)) for name, color in GROUPS.items()}
+        self.table = BigTable(look, PLAN_COLUMNS, self._plan_cell)
+        self.table.build(box(look, holder, "clear"))
+
+        part = self._parts["run"]
+        row = int(dpg.add_group(horizontal=True, parent=part))
+        # Stop stands before the text, so that it does not move under the mouse.
+        self.stop = Button(look, row, "Stop", self._run.cancel, icon="circle-stop", kind="danger",
+                           tip="Ends after the current conversation; what is done stays done")  # fmt: skip
+        self._bar = Progress(look, lowered(look, row, 10), width=200)
+        self._progress = text(look, lowered(look, row, 6), "", "text", "muted")
+        self.steps = BigTable(look, STEP_COLUMNS, self._step_cell)
+        self.steps.build(box(look, part, "well", height=LIST_HEIGHT + 46))
+        text(look, part, "You can close this window and go on working; the line at the bottom shows how far it is.",
+             "small", "hint", wrap=True)  # fmt: skip
+
+        part = self._parts["end"]
+        self._result = Lines(look, part, 8)
+        self._new_lines = text(look, part, "New lines", "strong", "muted")
+        self._items = Lines(look, card(look, part, kind="well").item, 8)
+        self._failures_title = text(look, part, "What failed, and why", "strong", "muted")
+        self._failures = box(look, part, "well", height=110, scroll=True)
+        self._failure_words = text(look, self._failures, "", "text", "failed", wrap=True)
+        self._end_notes = text(look, part, "", "small", "edited", wrap=True)
+        row = int(dpg.add_group(horizontal=True, parent=part))
+        self.undo = Button(look, row, "Undo this run", self._run.undo, icon="undo-2", kind="danger",
+                           tip="Take its lines out again and bring its conversations back")  # fmt: skip
+        self._undo_words = text(look, lowered(look, row, 6), "", "text", "muted")
+
+        self._shell.layers.append(self._key)
+        self._run.on_change = self._changed
+
+    def open(self) -> None:
+        """Show the run as it is; where there is none, begin with a dry run."""
+        if self.dialog.is_open:
+            return
+        self._run.look()
+        self._shown = None
+        self.dialog.open()
+        self._changed()
+
+    def refresh(self, state: State) -> None:
+        """Show how far the run is."""
+        if self.dialog.is_open and self._run.now.phase == RUNNING and state.activity is not None:
+            activity = state.activity
+            dpg.set_value(self._progress, activity_words(activity, time.monotonic()))
+            self._bar.set(activity.done / activity.total if activity.total else 0.0)
+            self.stop.enable(not activity.stopping)
+
+    def _key(self, name: str, modifiers: frozenset[str], typing: bool) -> bool:
+        return self.dialog.key(name, modifiers, typing)
+
+    def _confirm(self) -> bool:
+        """Enter, or the button at the right. True closes the dialog."""
+        phase = self._run.now.phase
+        if phase == PLANNED:
+            self._run.apply()
+        elif phase == FAILED:
+            self._run.rest()
+            self._run.look()
+        elif phase == ENDED:
+            self._run.rest()
+            return True
+        return False
+
+    def _changed(self) -> None:
+        """Another phase: other parts, other buttons."""
+        if not self.dialog.is_open or self._run.now is self._shown:
+            return
+        run, before, self._shown = self._run.now, self._shown, self._run.now
+        part = {PLANNED: "plan", RUNNING: "run", ENDED: "end"}.get(run.phase, "wait")
+        for name, item in self._parts.items():
+            dpg.configure_item(item, show=name == part)
+        getattr(self, f"_show_{part}")(run)
+        self.dialog.cancel_button.show(run.phase != ENDED)
+        self.dialog.cancel_button.set_label("Close  Esc" if run.phase in (RUNNING, FAILED) else "Cancel  Esc")
+        self.dialog.confirm_button.show(run.phase in (PLANNED, ENDED, FAILED))
+        if before is None or before.phase != run.phase:
+            self.refresh(self._shell.state)
+
+    def _show_wait(self, run: Run) -> None:
+        failed = run.phase == FAILED and run.error is not None
+        self.dialog.set_title("It did not begin" if failed else "Dry run")
+        words = str(run.error) if run.error is not None else "Looking at the conversations. Nothing is written."
+        dpg.set_value(self._wait, words)
+        self._look.tint(self._wait, "failed" if failed else "muted")
+        self.dialog.set_confirm("Try again")
+        self.dialog.set_note("")
+        self.dialog.enable(failed)
+        if run.phase not in (PLANNING, FAILED):
+            self.dialog.close()
+
+    def _show_plan(self, run: Run) -> None:
+        report, config = run.plan, self._shell.workspace.config
+        if report is None:
+            return
+        self.dialog.set_title("Dry run")
+        self._rows, self._groups = plan_rows(report), set()
+        work = has_work(report)
+        intro = "Nothing has been written. Apply would:" if work else "Nothing has been written, and nothing is to do."
+        dpg.set_value(self._intro, intro)
+        self._plan.set([*plan_lines(report, config), *([provider_line(config, report)] if work else [])])
+        dpg.set_value(self._notes, "\n".join(report.notes))
+        dpg.configure_item(self._notes, show=bool(report.notes))
+        counts = group_counts(self._rows)
+        for name, chip in self.chips.items():
+            chip.set_on(False)
+            chip.set_count(counts[name])
+        dpg.configure_item(self._plan_list, show=bool(self._rows))
+        self._filter()
+        self.dialog.set_note(estimate_words(report))
+        self.dialog.set_confirm("Apply")
+        self.dialog.enable(work)
+
+    def _show_run(self, run: Run) -> None:
+        self.dialog.set_title("Harvesting")
+        self.dialog.set_note("")
+        self.dialog.enable(False)
+        self.steps.set_rows(range(len(run.outcomes)), keep_place=True)
+
+    def _show_end(self, run: Run) -> None:
+        report = run.report
+        if report is None:
+            return
+        self.dialog.set_title("Harvest stopped" if report.cancelled else "Harvest done")
+        self._result.set(result_lines(report))
+        self._items.set(item_lines(report))
+        errors = report.errors
+        for item in (self._failures_title, self._failures):
+            dpg.configure_item(item, show=bool(errors))
+        dpg.set_value(self._failure_words, "\n".join(str(error) for error in errors[:50]))
+        dpg.set_value(self._end_notes, "\n".join(report.notes[:6]))
+        dpg.configure_item(self._end_notes, show=bool(report.notes))
+        self.undo.show(bool(report.run) and not run.undone and bool(report.harvested or report.reclaimed))
+        words = "Taken back: the files are as they were before this run." if run.undone else ""
+        dpg.set_value(self._undo_words, words)
+        took = f"{run.took:.0f} s" if run.took >= 1 else "under a second"
+        self.dialog.set_note(f"took {took}")
+        self.dialog.set_confirm("Done")
+        self.dialog.enable(True)
+
+    def _toggle(self, name: str, _on: bool) -> None:
+        self._groups.symmetric_difference_update({name})
+        self._filter()
+
+    def _filter(self) -> None:
+        wanted = [at for at, row in enumerate(self._rows) if not self._groups or row.group in self._groups]
+        self.table.set_rows(wanted)
+
+    def _plan_cell(self, row: int, column: int) -> Cell:
+        return plan_cell(self._rows[row], column)
+
+    def _step_cell(self, row: int, column: int) -> Cell:
+        outcome = self._run.now.outcomes[row]
+        if column == 0:
+            sign, color = outcome_look(outcome.words)
+            return icon(sign), color
+        return short_name(outcome.name) if column == 1 else outcome.words

@@ -1,0 +1,178 @@
+"""The line at the top: which home this is, the search, the switch for the digest, and the one button that harvests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dearpygui.dearpygui as dpg
+
+from core.base.result import ErrorInfo
+from core.commands.context import DigestState, digest
+from core.commands.settings import config_set
+from gui.icons import icon
+from gui.keys import Shortcut, label_of
+from gui.shell import Shell
+from gui.state import State
+from gui.theme import Look
+from gui.widgets import Button, Toggle, hint, text
+from gui.widgets_layout import box, gap, lowered, spread
+
+HEIGHT = 48
+SEARCH_WIDTH = 300
+
+
+def home_words(home: str, user_home: str) -> str:
+    """The home as a person writes it: with ~ for their own folder, its middle left out when it is long."""
+    path, own = Path(home), Path(user_home)
+    words = f"~/{path.relative_to(own).as_posix()}" if user_home and path.is_relative_to(own) else home
+    return words if len(words) <= 34 else f"{words[:12]}…{words[-20:]}"
+
+
+def power_words(state: DigestState) -> tuple[str, str, str, str]:
+    """The question behind the power button: title, what will happen, the button, its kind."""
+    if state.exists:
+        return (
+            "Delete the digest?",
+            f"digest.md ({state.bytes:,} bytes) is deleted, and from then on nothing is put in front of a new "
+            "conversation. The knowledge itself stays: the digest is made from it.\n\n"
+            "To get it back, press the same button again, or harvest: both write it anew.",
+            "Delete digest.md",
+            "danger",
+        )
+    return (
+        "Write the digest again?",
+        f"digest.md is written anew from your knowledge files, in at most {state.max_bytes:,} bytes, and new "
+        "conversations start with it."
+        + ("" if state.enabled else "\n\nThe switch “Digest in prompt” is off; it is switched on, too."),
+        "Write digest.md",
+        "primary",
+    )
+
+
+class Header:
+    """The top line of the panel."""
+
+    def __init__(self, look: Look, shell: Shell, shortcuts: tuple[Shortcut, ...] = ()) -> None:
+        self._look, self._shell, self._shortcuts = look, shell, shortcuts
+        self._shown: tuple[object, ...] = ()
+
+    def _key(self, command: str) -> str:
+        return label_of(self._shortcuts, command)
+
+    def build(self, parent: int) -> int:
+        """Make the line inside `parent`."""
+        look, shell = self._look, self._shell
+        bar = box(look, parent, "bar", height=HEIGHT)
+        left, right = spread(look, bar)
+        mark = lowered(look, left, 3)
+        text(look, mark, icon("library"), "heading", "accent")
+        text(look, mark, "Knowledge", "heading")
+        self._home_holder = lowered(look, left, 8)
+        self._home = text(look, self._home_holder, "", "mono", "hint")
+        self._home_tip = hint(look, self._home, "")
+        gap(look, left, 10)
+        self.search = int(
+            dpg.add_button(
+                label=f"{icon('search')}   Search and commands", parent=left, callback=lambda: self._post("palette")
+            )
+        )
+        look.size(look.theme(self.search, "search-button"), width=SEARCH_WIDTH)
+        hint(look, self.search, "Find bullets, files, views and commands", self._key("palette"))
+        gap(look, left, 10)
+        self.digest = Toggle(
+            look,
+            left,
+            "Digest in prompt",
+            self._switch,
+            tip="Whether new conversations start with the digest (digest_enabled in config.toml)",
+            shortcut=self._key("digest.toggle"),
+        )
+        self.theme = Button(look, right, "", lambda: shell.run("theme"), icon="sun", kind="ghost", tip="Light or dark")
+        self.refresh_button = Button(
+            look, right, "", lambda: shell.run("refresh"), icon="refresh-cw", kind="ghost",
+            tip="Read everything again", shortcut=self._key("refresh"),
+        )  # fmt: skip
+        self.power = Button(look, right, "", lambda: shell.run("digest.power"), icon="power", kind="ghost")
+        self._power_tip = hint(look, self.power.item, "Delete the digest to turn it off", self._key("digest.power"))
+        self.harvest = Button(
+            look, right, "Harvest…", lambda: shell.run("harvest"), icon="wheat", kind="primary",
+            tip="Look what a harvest would do; nothing changes before you say so", shortcut=self._key("harvest"),
+        )  # fmt: skip
+        look.follow(bar, self._fit)
+        return bar
+
+    def _post(self, action: str) -> None:
+        self._look.jobs.post(self._shell.run, action)
+
+    def _fit(self, width: float, _height: float) -> None:
+        wide = width / self._look.scale
+        dpg.configure_item(self._home_holder, show=wide >= 1130)
+        self._look.size(self.search, width=SEARCH_WIDTH if wide >= 960 else max(130, SEARCH_WIDTH - (960 - wide)))
+
+    def refresh(self, state: State) -> None:
+        """Show home, switch and power as they are."""
+        found = state.snapshot.overview.status.digest if state.snapshot is not None else None
+        now = (state.home, found.enabled if found else None, found.exists if found else None, self._look.palette.name)
+        if now == self._shown:
+            return
+        self._shown = now
+        dpg.set_value(self._home, home_words(state.home, str(Path.home())))
+        dpg.set_value(self._home_tip, f"The home folder: {state.home}")
+        self.theme.set_label("", "moon" if self._look.palette.name == "light" else "sun")
+        if found is not None:
+            self.digest.set_on(found.enabled)
+            self.power.set_kind("ghost" if found.exists else "ghost-off")
+            words = "Delete the digest to turn it off" if found.exists else "There is no digest: write it again"
+            dpg.set_value(self._power_tip, words)
+
+    def _switch(self, on: bool) -> None:
+        """Write `digest_enabled`; a refusal puts the switch back."""
+        set_digest(self._shell, on, lambda: self.digest.set_on(not on))
+
+    def toggle(self) -> None:
+        """The other state of the switch, by key."""
+        self.digest.set_on(not self.digest.on)
+        self._switch(self.digest.on)
+
+
+def set_digest(shell: Shell, on: bool, back: object = None) -> None:
+    """Switch `digest_enabled` in the settings file that was seen; every other byte of it stays."""
+    snapshot = shell.state.snapshot
+    seen = snapshot.settings_sha if snapshot is not None and snapshot.settings_sha else None
+
+    def failed(error: ErrorInfo) -> None:
+        if callable(back):
+            back()
+        shell.error(error)
+        shell.refresh()
+
+    words = "New conversations start with the digest" if on else "New conversations start without the digest"
+    shell.write(
+        "The switch",
+        lambda workspace: config_set(workspace, "digest_enabled", "true" if on else "false", seen),
+        failed=failed,
+        said=words,
+    )
+
+
+def ask_power(shell: Shell) -> None:
+    """Ask before digest.md is deleted, or offer to write it again."""
+    if shell.state.snapshot is None:
+        return
+    state = shell.state.snapshot.overview.status.digest
+    title, words, confirm, kind = power_words(state)
+
+    def act() -> None:
+        if state.exists:
+            shell.write("The digest", lambda workspace: digest(workspace, "off"), said="digest.md is deleted")
+            return
+        if not state.enabled:
+            set_digest(shell, True)
+
+        def write() -> None:
+            shell.write("The digest", lambda workspace: digest(workspace, "on"), said="digest.md is written")
+
+        # The switch is written first, and the digest with the settings as they are then.
+        shell.after_reading(write) if not state.enabled else write()
+
+    shell.ask(title, words, confirm, act, kind=kind)

@@ -1,0 +1,116 @@
+"""What the command palette offers, and how it finds: plain functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from core.commands.overview import FileState
+from core.commands.runs import Run
+from core.commands.table import COMMAND
+from core.commands.view import Bullets
+from gui.shell import Action
+from gui.views.harvest_rows import CATEGORY_NAMES
+
+# name of a command -> the action of the panel that does the same
+IN_WINDOW = {
+    "harvest": "harvest",
+    "status": "refresh",
+    "digest": "digest.power",
+    "context": "context.copy",
+    "notes": "view.files",
+    "ledger": "view.ledger",
+    "trash": "trash.purge",
+    "config": "view.settings",
+    "doctor": "doctor",
+    "demo": "demo",
+}
+FUZZY_ROWS = 5000
+"""So many rows are searched for words that are nearly right; the others only for words that stand there."""
+SCORE = 62
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that can be chosen. `kind` is action, file, run or bullet; `key` says which one; `words` is looked
+    into; `aside` stands at the right."""
+
+    kind: str
+    key: str
+    title: str
+    icon: str
+    color: str
+    aside: str = ""
+    words: str = ""
+    line: int = 0
+    raw: str = ""
+
+
+def action_entries(actions: Iterable[Action]) -> list[Entry]:
+    """The actions of the panel; those that are a command of the command line can be found by its words, too."""
+    commands = {action: COMMAND[name] for name, action in IN_WINDOW.items() if name in COMMAND}
+    rows = []
+    for action in actions:
+        command = commands.get(action.name)
+        words = f"{action.words} {action.name} {command.name + ' ' + command.summary if command else ''}".lower()
+        rows.append(Entry("action", action.name, action.words, action.icon, "accent", action.shortcut, words))
+    return rows
+
+
+def file_entries(files: Iterable[FileState]) -> list[Entry]:
+    """The files of the store that are there."""
+    return [
+        Entry("file", row.file, row.file, "file-text", "muted", "open in the editor", row.file.lower())
+        for row in files
+        if row.exists
+    ]
+
+
+def run_entries(runs: Sequence[Run], most: int = 5) -> list[Entry]:
+    """The newest runs that can still be taken back."""
+    rows = []
+    for run in [one for one in runs if not one.undone][:most]:
+        what = f"{run.harvested} conversations, {run.added} lines" if run.kind == "harvest" else "one edit"
+        title = f"Undo the {run.kind} of {run.when[:16].replace('T', ' ')} ({what})"
+        rows.append(Entry("run", run.run, title, "undo-2", "edited", "", f"{title} {run.run}".lower()))
+    return rows
+
+
+def bullet_entries(found: Bullets) -> list[Entry]:
+    """All bullets, the newest last as in their files."""
+    rows = []
+    for row in found.rows:
+        _, sign, color = CATEGORY_NAMES.get(row.category, CATEGORY_NAMES["facts"])
+        words = f"{row.bullet.text} {row.bullet.provenance or ''}".lower()
+        rows.append(
+            Entry("bullet", row.file, row.bullet.text, sign, color, row.file, words, row.bullet.line, row.bullet.raw)
+        )
+    return rows
+
+
+def search(entries: Sequence[Entry], query: str, most: int = 12) -> list[Entry]:
+    """The best entries for some words, best first: those that hold every word, then those that nearly do. Without
+    words, the first ones."""
+    wanted = query.lower().split()
+    if not wanted:
+        return list(entries[:most])
+    exact = [row for row in entries if all(word in row.words for word in wanted)]
+    # A title that begins with the words comes first, actions before bullets, short before long.
+    order = {"action": 0, "file": 1, "run": 2, "bullet": 3}
+    phrase = " ".join(wanted)
+    exact.sort(key=lambda row: (not row.title.lower().startswith(phrase), order[row.kind], len(row.title)))
+    if len(exact) >= most:
+        return exact[:most]
+    return exact + near(entries, phrase, most - len(exact), {id(row) for row in exact})
+
+
+def near(entries: Sequence[Entry], phrase: str, most: int, without: set[int]) -> list[Entry]:
+    """Entries whose words are nearly those, best first."""
+    from rapidfuzz import fuzz, process
+
+    rows = [row for row in entries[:FUZZY_ROWS] if id(row) not in without]
+    if len(phrase) < 3:
+        return []  # two letters are near to everything
+    words = [row.words for row in rows]
+    found = process.extract(phrase, words, scorer=fuzz.WRatio, limit=most, score_cutoff=SCORE)
+    return [rows[at] for _, _, at in found]

@@ -1,0 +1,116 @@
+"""Notices what others do to the store: an editor, the command line, a harvest in another window."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from core.base.files import TEMPORARY_MARK
+from core.base.paths import Paths
+
+IGNORED_ENDINGS = (".swp", ".swx", ".swpx", "~", ".tmp")
+IGNORED_BEGINNINGS = (".#", ".goutputstream", "4913")
+DEBOUNCE_MILLISECONDS = 250
+STEP_MILLISECONDS = 60
+POLL_MILLISECONDS = 600
+
+
+def matters(path: str, paths: Paths, others: Iterable[str] = ()) -> bool:
+    """Whether a change of `path` can change what the panel shows. Pure.
+
+    Not ours: temporary files of our own writes and of editors, and `.state`, where a harvest keeps its journal. Beside
+    the home only the files named in `others` count (the settings file, the source file that is looked at).
+    """
+    place = Path(path)
+    name = place.name
+    if TEMPORARY_MARK in name or name.endswith(IGNORED_ENDINGS) or name.startswith(IGNORED_BEGINNINGS):
+        return False
+    if path in others:
+        return True
+    if paths.state in place.parents or place == paths.state:
+        return False
+    return place.is_relative_to(paths.home) or place in paths.home.parents
+
+
+def folders_of(paths: Paths, others: Iterable[str] = ()) -> list[Path]:
+    """The folders to watch, those that exist: the rooms of the home, not all that may lie below them. A home that does
+    not exist yet is seen coming in the nearest folder above it."""
+    rooms = (paths.home, paths.knowledge, paths.file_notes, paths.prompts, paths.conversations, paths.trash)
+    found = [room for room in (*rooms, paths.splits) if room.is_dir()]
+    if paths.home not in found:
+        found.append(next((above for above in paths.home.parents if above.is_dir()), Path(paths.home.anchor)))
+    found += [parent for other in others if (parent := Path(other).parent).is_dir()]
+    return list(dict.fromkeys(found))
+
+
+class Watcher:
+    """A thread that calls `changed()` soon after something changed on disk; `changed` must be safe on every thread."""
+
+    def __init__(self, paths: Paths, changed: Callable[[], object]) -> None:
+        self._paths, self._changed = paths, changed
+        self._others: tuple[str, ...] = ()
+        self._stop = threading.Event()
+        self._again = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.polling = False
+        self.ready = threading.Event()
+
+    def start(self, others: Iterable[str] = ()) -> None:
+        """Begin to watch the home and the files `others`."""
+        self._others = tuple(others)
+        self._thread = threading.Thread(target=self._run, name="knowledge-watch", daemon=True)
+        self._thread.start()
+
+    def also(self, others: Iterable[str]) -> None:
+        """Watch these other files from now on, instead of those before."""
+        wanted = tuple(others)
+        if wanted != self._others:
+            self._others = wanted
+            self._again.set()
+
+    def stop(self, timeout: float = 5.0) -> bool:
+        """End the thread; True when it has ended."""
+        self._stop.set()
+        self._again.set()
+        if self._thread is None:
+            return True
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._again.clear()
+            try:
+                self._watch(folders_of(self._paths, self._others))
+            except (OSError, RuntimeError):
+                # No more watches to be had (or a folder went away in this moment): look now and then instead.
+                self.polling = True
+                self._stop.wait(0.5)
+
+    def _watch(self, folders: list[Path]) -> None:
+        """Watch until the thread is stopped or the set of folders is another one."""
+        import watchfiles
+
+        others, known = self._others, set(folders)
+        changes: Any = watchfiles.watch(
+            *folders,
+            watch_filter=lambda _kind, path: matters(path, self._paths, others),
+            debounce=DEBOUNCE_MILLISECONDS,
+            step=STEP_MILLISECONDS,
+            rust_timeout=500,
+            yield_on_timeout=True,
+            stop_event=self._again,
+            recursive=False,
+            force_polling=True if self.polling else None,
+            poll_delay_ms=POLL_MILLISECONDS,
+            raise_interrupt=False,
+        )
+        self.ready.set()
+        for found in changes:
+            if found:
+                self._changed()
+            if set(folders_of(self._paths, others)) != known:
+                self._changed()
+                return
