@@ -37,7 +37,8 @@ TEXTS = ("User: first talk\n", "User: second talk, longer\n", "User: third talk\
 
 @dataclass
 class Fault:
-    """What happens at the n-th change: `kind` is kill-before, kill-half, kill-after, or an error name (and `forever`)."""
+    """What happens at the n-th change: `kind` is kill-before, kill-half, kill-after or the name of an error; `forever`
+    says that it goes on from there."""
 
     at: int
     kind: str
@@ -111,7 +112,7 @@ def in_child(work: Callable[[], None]) -> int:
         try:
             work()
             os._exit(0)
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - the child must not go on as if it were the tests
             traceback.print_exc()
             os._exit(1)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

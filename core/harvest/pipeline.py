@@ -165,12 +165,15 @@ def _distilled(
         try:
             for step in plan.steps:
                 if cancelled():
-                    return
+                    break
                 window.append(submit(step))
                 if len(window) >= ahead:
                     yield _result(window.popleft())
             while window and not cancelled():
                 yield _result(window.popleft())
+            for waiting in window:  # cancelled: an answer that is there already was paid for
+                if isinstance(waiting, Future) and not waiting.cancel() and waiting.done():
+                    yield waiting.result()
         finally:
             for waiting in window:
                 if isinstance(waiting, Future):

@@ -1,0 +1,301 @@
+"""The table of storage.md, line by line: a wrong class loses a conversation that somebody still wants."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.harvest.artifact import Artifact
+from core.harvest.classify import CLASSES, Limits, classify, classify_conversation, plan_steps
+from core.harvest.protection import Protection
+from core.harvest.scan import Scan, Split
+from tests.harvest_world import NOW, FakeModel, World, never, sha256
+
+UUID4 = "0f8fad5b-d9cb-469f-a165-70867728950e"
+
+
+def klass(world: World, name: str) -> str:
+    found = [row.klass for row in world.plan().classified if row.artifact.name == name]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def index(world: World, name: str, content: Any) -> None:
+    world.converse(content if isinstance(content, str) else json.dumps(content), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        (f"talk-{UUID4}", "harvest"),
+        (f"{UUID4}-part", "harvest"),
+        ("latest-box-123", "live"),
+        (f"latest-box-{UUID4}", "harvest"),  # archived: first match wins
+        ("talk-0f8fad5b-d9cb-169f-a165-70867728950e", "keep"),  # a UUID of version 1
+        ("talk-0f8fad5b-d9cb-469f-c165-70867728950e", "keep"),  # of another variant
+        (f"talk-{UUID4.upper()}", "keep"),
+        (f"talk-{UUID4}.bak", "keep"),
+        (f"talk-{UUID4}\n", "keep"),
+        (f"talk{UUID4}", "keep"),
+        (f"x{UUID4}-part", "keep"),
+        (UUID4, "keep"),
+        ("my diary.txt", "keep"),
+        ("Latest-box-1", "keep"),
+    ],
+)
+def test_a_name_decides_and_the_unknown_is_never_deleted(world: World, name: str, wanted: str) -> None:
+    world.converse(name=name)
+    assert klass(world, name) == wanted
+
+
+def test_index_files_themselves_are_live(world: World) -> None:
+    index(world, "file-index-7.json", {"by_file_id": {}})
+    index(world, "index-saved-conversations-7.json", {"conversations": []})
+    assert world.plan().counts == {"live": 2, "user-kept": 0, "prune": 0, "harvest": 0, "keep": 0}
+
+
+def test_a_saved_conversation_is_kept_by_its_resolved_path(world: World) -> None:
+    """The index names it through a link; by its text alone it would be harvested away."""
+    path = world.converse()
+    (world.folder / "link").symlink_to(world.paths.home)
+    index(
+        world,
+        "index-saved-conversations-1.json",
+        {"conversations": [{"path": str(world.folder / "link" / "conversations" / path.name)}]},
+    )
+    assert klass(world, path.name) == "user-kept"
+
+
+def test_a_saved_conversation_is_kept_when_the_home_is_reached_through_a_link(world: World, tmp_path: Path) -> None:
+    path = world.converse()
+    index(world, "index-saved-conversations-1.json", {"conversations": [{"path": os.path.realpath(path)}]})
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "home").symlink_to(world.paths.home)
+    assert klass(World(tmp_path / "other"), path.name) == "user-kept"
+
+
+def test_a_conversation_of_a_file_is_live_while_the_file_exists(world: World) -> None:
+    target = world.folder / "code.py"
+    target.write_text("pass")
+    path, gone = world.converse("a"), world.converse("b")
+    rows = {
+        "1:2": {"conversation": path.name, "path": str(target)},
+        "1:3": {"conversation": gone.name, "path": str(world.folder / "gone.py")},
+    }
+    index(world, "file-index-1.json", {"by_file_id": rows})
+    assert (klass(world, path.name), klass(world, gone.name)) == ("live", "harvest")
+
+
+def test_two_indexes_with_one_living_file_keep_the_conversation_live(world: World) -> None:
+    """Two processes of the host may list the same conversation; the later index must not take it away."""
+    target = world.folder / "code.py"
+    target.write_text("pass")
+    path = world.converse()
+    for number, target_path in enumerate((str(target), "/gone/for/good")):
+        rows = {"1:2": {"conversation": path.name, "path": target_path}}
+        index(world, f"file-index-{number}.json", {"by_file_id": rows})
+    assert klass(world, path.name) == "live"
+
+
+def test_a_saved_conversation_wins_over_a_file_that_is_gone(world: World) -> None:
+    path = world.converse()
+    index(world, "index-saved-conversations-1.json", {"conversations": [{"path": str(path)}]})
+    index(world, "file-index-1.json", {"by_file_id": {"1:2": {"conversation": path.name, "path": "/gone"}}})
+    assert klass(world, path.name) == "user-kept"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("index-saved-conversations-1.json", "{"),
+        ("index-saved-conversations-1.json", ""),
+        ("index-saved-conversations-1.json", "[]"),
+        ("index-saved-conversations-1.json", '{"conversations": {}}'),
+        ("index-saved-conversations-1.json", '{"conversations": [3]}'),
+        ("index-saved-conversations-1.json", '{"conversations": [{"path": "a\\u0000b"}]}'),
+        ("index-saved-conversations-1.json", '{"conversations": [{"path": "\\ud800"}]}'),
+        ("file-index-1.json", '{"by_file_id": []}'),
+        ("file-index-1.json", '{"by_file_id": {"1:2": {"conversation": "x"}}}'),
+        ("file-index-1.json", "[" * 100_000),
+    ],
+)
+def test_an_unreadable_index_stops_reclaiming_but_not_harvesting(world: World, name: str, content: str) -> None:
+    path = world.converse()
+    index(world, name, content)
+    report = world.run(FakeModel())
+    assert report.harvested == 1 and path.exists() and report.reclaimed == 0
+    assert any(name in note for note in report.notes)
+
+
+def test_an_index_that_is_a_link_counts_as_unreadable(world: World) -> None:
+    path = world.converse()
+    (world.folder / "elsewhere.json").write_text('{"conversations": []}')
+    (world.paths.conversations / "index-saved-conversations-1.json").symlink_to(world.folder / "elsewhere.json")
+    report = world.run(FakeModel())
+    assert path.exists() and "index-saved-conversations-1.json" in report.plan.careful
+
+
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _socket(path: Path) -> None:
+    here = os.getcwd()
+    os.chdir(path.parent)
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def _link(path: Path) -> None:
+    path.symlink_to("/etc/hostname")
+
+
+@pytest.mark.parametrize("make", [_link, _fifo, _socket, Path.mkdir])
+def test_what_is_no_regular_file_is_never_read_and_kept(world: World, make: Callable[[Path], None]) -> None:
+    """A FIFO would hang the run for ever; a link would send a foreign file to the model."""
+    world.converse()
+    make(world.paths.conversations / f"odd-{UUID4}")
+    row = next(row for row in world.plan().classified if row.artifact.name.startswith("odd"))
+    assert row.klass == "keep" and "never read" in row.reason
+    model = FakeModel()
+    assert world.run(model).harvested == 1 and model.calls == 1
+
+
+# --- splits ----------------------------------------------------------------------------------------------------------
+
+
+def split(world: World, name: str, content: str) -> None:
+    folder = world.paths.splits / name
+    folder.mkdir(parents=True)
+    (folder / "index.json").write_text(content)
+    (folder / "part-1").write_text("cut")
+
+
+def test_splits_are_kept_pruned_or_live_by_their_source(world: World) -> None:
+    source = world.folder / "source.txt"
+    source.write_text("whole")
+    right, wrong = hashlib.sha256(b"whole").hexdigest(), hashlib.sha256(b"older").hexdigest()
+    split(world, "same", json.dumps({"source_path": str(source), "source_sha256": right}))
+    split(world, "changed", json.dumps({"source_path": str(source), "source_sha256": wrong}))
+    split(world, "gone", json.dumps({"source_path": str(world.folder / "no"), "source_sha256": right}))
+    split(world, "broken", "{")
+    split(world, "relative", json.dumps({"source_path": "source.txt", "source_sha256": right}))
+    split(world, "odd-hash", json.dumps({"source_path": str(source), "source_sha256": 5}))
+    found = {row.artifact.name: row.klass for row in world.plan().classified}
+    assert found == {
+        "same": "live", "changed": "prune", "gone": "prune", "broken": "keep", "relative": "keep", "odd-hash": "keep",
+    }  # fmt: skip
+    world.run(FakeModel(never))
+    assert sorted(path.name for path in world.paths.splits.iterdir()) == ["broken", "odd-hash", "relative", "same"]
+    assert world.entries()[f"path:{world.paths.splits / 'gone'}"]["status"] == "pruned"
+
+
+def test_keep_and_a_split_that_is_stale_takes_nothing_away(world: World) -> None:
+    split(world, "gone", json.dumps({"source_path": "/gone", "source_sha256": "0" * 64}))
+    world.limits(keep=True).run(FakeModel(never))
+    assert (world.paths.splits / "gone" / "part-1").exists()
+
+
+# --- trash -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_trash_is_pruned_only_past_its_grace_period(world: World) -> None:
+    world.converse()
+    world.run(FakeModel())
+    world.clock = NOW + timedelta(days=13, hours=23)
+    assert world.plan().counts["prune"] == 0
+    world.clock = NOW + timedelta(days=14)
+    assert world.plan().counts["prune"] == 1
+    world.run(FakeModel(never))
+    assert not world.trash()
+
+
+def test_a_move_that_a_crash_left_undated_has_the_whole_grace_period(world: World) -> None:
+    """Without a date in the ledger, the moment of the rename counts: purging at once would break the promise."""
+    world.clock = datetime.now(UTC)
+    world.converse("x")
+    world.run(FakeModel())
+    entries = world.entries()
+    entries[sha256("x")]["trashed_until"] = ""
+    world.paths.ledger.write_text(json.dumps({"entries": entries}))
+    world.clock += timedelta(days=13)
+    assert world.plan().counts["prune"] == 0
+    world.clock += timedelta(days=2)
+    assert world.plan().counts["prune"] == 1
+
+
+def test_a_foreign_file_in_the_trash_is_kept(world: World) -> None:
+    world.paths.trash.mkdir(parents=True)
+    (world.paths.trash / "notes.txt").write_text("mine")
+    (world.paths.trash / ("a" * 64)).mkdir()
+    world.clock = NOW + timedelta(days=9999)
+    assert world.plan().counts["keep"] == 2
+    world.run(FakeModel(never))
+    assert (world.paths.trash / "notes.txt").exists() and (world.paths.trash / ("a" * 64)).exists()
+
+
+# --- properties ------------------------------------------------------------------------------------------------------
+
+names = st.one_of(
+    st.text(max_size=60),
+    st.builds(lambda left, right: f"{left}{UUID4}{right}", st.sampled_from(["", "a-", "latest-"]), st.text(max_size=3)),
+)
+artifacts = st.builds(
+    lambda name, kind, size, mtime: Artifact(
+        f"/c/{name}", name, kind, size, mtime, mtime, 1, 1, "odd" * (kind == "odd")
+    ),
+    names,
+    st.sampled_from(["conversation", "index", "trash", "odd", "split"]),
+    st.integers(0, 1 << 21),
+    st.integers(0, 1 << 60),
+)
+entry = st.dictionaries(
+    st.sampled_from(["status", "provider", "trashed_until", "items", "run"]),
+    st.one_of(st.none(), st.integers(), st.sampled_from(["harvested", "offline", "too-large", NOW.isoformat(), "x"])),
+)
+
+
+@given(
+    st.lists(artifacts, max_size=8), entry, st.sampled_from(["always", "model", "never"]), st.booleans(), st.booleans()
+)
+def test_classification_is_total_and_pure(
+    items: list[Artifact], row: dict[str, Any], reclaim: str, harvest: bool, keep: bool
+) -> None:
+    """Whatever lies there and whatever the ledger says: a class for everything, a step only for candidates."""
+    scan = Scan(tuple(items), splits={item.path: Split(True, True) for item in items}, folder="/c")
+    entries = {sha256("x"): row}
+    classified = classify(scan, entries, NOW, 14)
+    hashes = {item.path: sha256("x") for item in items}
+    limits = Limits("openai", 1 << 20, reclaim, harvest, keep)
+    plan = plan_steps(classified, hashes, entries, limits)
+    assert plan == plan_steps(classify(scan, entries, NOW, 14), hashes, entries, limits)
+    assert all(found.klass in CLASSES and found.reason for found in plan.classified)
+    assert sum(plan.counts.values()) == len(plan.classified)
+    candidates = {found.artifact.path for found in classified if found.klass in ("harvest", "prune")}
+    assert {step.artifact.path for step in plan.steps} <= candidates
+
+
+@given(names)
+def test_only_the_two_archived_shapes_are_candidates(name: str) -> None:
+    found = classify_conversation(Artifact(f"/c/{name}", name, "conversation"), Protection(), "/c")
+    if found.klass == "harvest":
+        ends = name.rsplit("-", 5)
+        starts = name.split("-", 5)
+        assert any(
+            len(parts) == 6 and str(uuid.UUID("-".join(part), version=4)) == "-".join(part)
+            for parts, part in ((ends, ends[1:]), (starts, starts[:5]))
+        )
