@@ -156,6 +156,8 @@ def with_lines(data: bytes, planned: PlannedFile, *, recovering: bool = False) -
     if planned.name == TASKS_FILE:
         opened, done = missing_lines(kept, planned.lines), missing_lines(kept, planned.done)
         return insert_tasks(kept, _text(opened), _text(done)) if opened or done else kept
+    if recovering and _tail(kept).removesuffix(b"\r").decode("utf-8", "replace") in planned.all_lines:
+        kept += _line_break(kept)
     return kept + _payload(kept, missing_lines(kept, planned.all_lines), recovering)
 
 
@@ -165,10 +167,20 @@ def _payload(data: bytes, lines: list[bytes], recovering: bool) -> bytes:
     body = b"".join(line + end for line in lines)
     if not lines or not data or data.endswith(b"\n"):
         return body
-    tail = data[data.rfind(b"\n") + 1 :]
+    tail = _tail(data)
     if recovering and body.startswith(tail):
         return body[len(tail) :]
-    return (b"\n" if tail.endswith(b"\r") else end) + body
+    return _line_break(data) + body
+
+
+def _tail(data: bytes) -> bytes:
+    """What stands behind the last line break."""
+    return data[data.rfind(b"\n") + 1 :]
+
+
+def _line_break(data: bytes) -> bytes:
+    """What ends the last line of a file in the file's own way; a carriage return that is there is not doubled."""
+    return b"\r\n" if b"\r\n" in data[:4096] and not data.endswith(b"\r") else b"\n"
 
 
 def _new_file(planned: PlannedFile) -> bytes:
