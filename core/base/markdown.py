@@ -19,7 +19,7 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
-_JOINERS = re.compile("[\u200c\u200d]")
+_JOINERS = re.compile("[\u200c\u200d]+")
 _SPACE = re.compile(r"[\s\x85\u2028\u2029\x1c-\x1f]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -139,9 +139,10 @@ def defuse_fences(text: str) -> str:
 
 
 def _keep_joiner(found: re.Match[str]) -> str:
-    text, at = found.string, found.start()
-    before, after = text[at - 1 : at], text[at + 1 : at + 2]
-    return found[0] if before and after and not before.isascii() and not after.isascii() else ""
+    """One joiner between two characters that are not ASCII; none elsewhere."""
+    text, (start, end) = found.string, found.span()
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    return found[0][0] if before and after and not before.isascii() and not after.isascii() else ""
 
 
 def sanitise_name(name: str) -> str:
