@@ -7,6 +7,7 @@ guess for the rest. When a guess above the first visible row proves wrong, the s
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Sequence
 
 import dearpygui.dearpygui as dpg
@@ -20,6 +21,7 @@ from gui.theme import Look
 OVERSCAN = 3
 LETTER = 7.7  # a usual width of a letter of the text font, for guesses
 TRIES = 5
+DOUBLE_SECONDS = 0.5
 
 
 class FlowList:
@@ -45,10 +47,11 @@ class FlowList:
         self.holder = self.overlay = 0
         self._index: dict[Hashable, int] = {}
         self.heights = Heights(self._exactly, lambda at: (self.rows[at].text, bool(self.rows[at].meta)))
-        self._width = self._tall = 0
+        self.width = self._tall = 0
         self._scroll = -1.0
         self._wanted: tuple[float, int] | None = None  # a scroll that was asked for, and how often still
         self._hovered: int | None = None
+        self._last_click: tuple[Hashable, float] = (None, 0.0)
         self._covered: tuple[Hashable, int] | None = None  # the row under the overlay, and the overlay's height
 
     def build(self, parent: int, height: int = -1) -> int:
@@ -61,7 +64,6 @@ class FlowList:
         self._rest = int(dpg.add_spacer(parent=self.holder, height=1, width=1))
         clicks = look.own(int(dpg.add_handler_registry()))  # child windows hear of no click, the mouse does
         dpg.add_mouse_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
-        dpg.add_mouse_double_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._doubled)
         self._pool = int(dpg.add_group(parent=self.holder))
         self.bar = RowBar(look, self.holder, self._specs, self._act)
         self.overlay = int(
@@ -158,7 +160,7 @@ class FlowList:
 
     def _guess(self) -> None:
         """Heights of all rows by their number of letters, where they were not measured before."""
-        line, letters = self._look.px(16), max(4.0, wrap_of(self._look, self._width) / (LETTER * self._look.scale))
+        line, letters = self._look.px(16), max(4.0, wrap_of(self._look, self.width) / (LETTER * self._look.scale))
         with_meta, without = frame_of(self._look, True) + line, frame_of(self._look, False) + line
         self.heights.begin(
             [
@@ -172,7 +174,7 @@ class FlowList:
 
     def _exactly(self, at: int) -> int | None:
         row, look = self.rows[at], self._look
-        size = dpg.get_text_size(row.text, wrap_width=wrap_of(look, self._width), font=look.font_id(self._role))
+        size = dpg.get_text_size(row.text, wrap_width=wrap_of(look, self.width), font=look.font_id(self._role))
         return frame_of(look, bool(row.meta)) + max(int(size[1]), look.px(16)) if size else None
 
     def _covered_at(self) -> int | None:
@@ -189,7 +191,7 @@ class FlowList:
 
     def _layout(self) -> None:
         """Put the rows in sight into their places; makes no item unless the window has grown."""
-        if self._width <= 0 or self._tall <= 0:
+        if self.width <= 0 or self._tall <= 0:
             return
         heights = self.heights
         for _ in range(TRIES):
@@ -209,17 +211,18 @@ class FlowList:
         dpg.configure_item(self._rest, height=max(1, heights.total))
         for slot in self.slots:
             slot.index = None
+        covered = self._covered_at()
         for at in range(start, end):
             slot = self.slots[at % len(self.slots)]
             slot.index = at
-            slot.fill(self._look, self.rows[at], (heights.tops[at], heights.heights[at], self._width))
+            row = self.rows[at] if at != covered else FlowRow(self.rows[at].key, "")
+            slot.fill(self._look, row, (heights.tops[at], heights.heights[at], self.width))
         for slot in self.slots:
             if slot.index is None:
                 slot.hide()
-        covered = self._covered_at()
         if covered is not None:
             place = [0, heights.tops[covered]]
-            dpg.configure_item(self.overlay, show=True, pos=place, width=self._width, height=heights.heights[covered])
+            dpg.configure_item(self.overlay, show=True, pos=place, width=self.width, height=heights.heights[covered])
         elif self._covered is not None:
             dpg.configure_item(self.overlay, show=False)
         self._mark()
@@ -228,7 +231,7 @@ class FlowList:
 
     def tick(self) -> bool:
         """Follow the scroll and the mouse; before each frame. True when something moved."""
-        if self._width <= 0:
+        if self.width <= 0:
             return False
         scroll = float(dpg.get_y_scroll(self.holder))
         moved = False
@@ -267,13 +270,13 @@ class FlowList:
         if here is None or row is None or covered:
             self.bar.hide()
         else:
-            self.bar.show(row.can, self._width, here.place[0] + here.place[1])
+            self.bar.show(row.can, self.width, here.place[0] + here.place[1])
 
     def _fit(self, width: float, height: float) -> None:
         self._tall = int(height)
-        if int(width) != self._width:
-            first = self.heights.at(self._scrolled()) if self.rows and self._width > 0 else None
-            self._width = int(width)
+        if int(width) != self.width:
+            first = self.heights.at(self._scrolled()) if self.rows and self.width > 0 else None
+            self.width = int(width)
             self.heights.forget()
             self._guess()
             if first is not None:
@@ -292,18 +295,19 @@ class FlowList:
     # --- what Dear PyGui calls, perhaps on its own thread: it only posts ---
 
     def _clicked(self) -> None:
-        self._look.jobs.post(self._pointed, False)
+        self._look.jobs.post(self._pointed, time.monotonic())
 
-    def _doubled(self) -> None:
-        self._look.jobs.post(self._pointed, True)
-
-    def _pointed(self, double: bool) -> None:
+    def _pointed(self, when: float) -> None:
         at = self._under_mouse()
-        if at is not None and at < len(self.rows):
-            if double:
-                self._tell(self._on_open, at)
-            else:
-                self._choose(at)
+        if at is None or at >= len(self.rows):
+            return
+        key = self.rows[at].key
+        double = self._last_click[0] == key and when - self._last_click[1] < DOUBLE_SECONDS
+        self._last_click = (key, 0.0 if double else when)
+        if double:
+            self._tell(self._on_open, at)
+        else:
+            self._choose(at)
 
     def _under_mouse(self) -> int | None:
         shown = (slot for slot in self.slots if slot.index is not None)

@@ -1,0 +1,42 @@
+"""What can be done to one bullet, as commands that carry what was seen: for the list and for the inspector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from core.base.result import ErrorInfo, Result
+from core.commands import bullets
+from core.commands.bullets import Found
+from core.commands.quarantine import quarantine_accept, quarantine_drop
+from core.commands.workspace import Workspace
+from gui.views.knowledge_rows import CATEGORY_LOOKS
+
+Act = Callable[[Workspace], Result[Any]]
+
+
+def act_of(name: str, found: Found, seen: str) -> tuple[str, Act]:
+    """What is said afterwards, and the command: done, reopen, accept, strike or delete."""
+    category, ref, struck = found.category, found.ref, found.bullet.struck
+    noun = CATEGORY_LOOKS[category][3] if category in CATEGORY_LOOKS else "note"
+    acts: dict[str, tuple[str, Act]] = {
+        "done": ("Done", lambda core: bullets.done(core, ref, seen=seen)),
+        "reopen": ("Opened again", lambda core: bullets.reopen(core, ref, seen=seen)),
+        "accept": ("Let in", lambda core: quarantine_accept(core, ref, seen=seen)),
+        "strike": (
+            "Took the line away" if struck else f"Struck the {noun} through",
+            lambda core: bullets.strike(core, category, ref, off=struck, seen=seen),
+        ),
+        "delete": (f"Deleted the {noun}", lambda core: bullets.remove(core, category, ref, seen=seen)),
+    }
+    if category == "quarantine" and name == "delete":
+        return "Dropped the held item", lambda core: quarantine_drop(core, ref, seen=seen)
+    return acts[name]
+
+
+def refusal(error: ErrorInfo) -> ErrorInfo:
+    """An error as it is told at the top: one about a change from outside says what is shown now."""
+    if error.code != "changed-outside":
+        return error
+    sentence = "The file was changed outside, so nothing was written; it is shown as it is now"
+    return ErrorInfo(error.code, sentence, error.path, "Look again, then decide")

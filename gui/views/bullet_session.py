@@ -1,0 +1,183 @@
+"""One bullet being edited or written: from opening the editor to the saved line, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from core.base.result import ErrorInfo, Ok, Result
+from core.commands import bullets
+from core.commands.bullets import Found
+from core.commands.view import category_view
+from core.commands.workspace import Workspace
+from gui.flow import FlowList
+from gui.shell import Shell
+from gui.theme import Look
+from gui.views.bullet_editor import BulletEditor, shortened
+from gui.views.knowledge_rows import CATEGORY_LOOKS, BulletKey, found_again
+
+ADDING: BulletKey = ("", "", 0)
+CHANGED = "The file was changed outside while you were writing, so nothing was written."
+STAYS = "Where it came from stays with it"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is being edited: the row in whose place the editor stands, the bullet (None: a new one), what was seen."""
+
+    key: BulletKey
+    category: str
+    seen: str
+    found: Found | None = None
+
+
+class BulletSession:
+    """The editor of a list of bullets with what it is about. `target` is None while nothing is edited.
+
+    `on_arrange()` is called when the list must make room or close the gap; `on_saved(value)` hears what a command
+    answered; `on_show(category)` asks for a category to be shown.
+    """
+
+    def __init__(
+        self,
+        look: Look,
+        shell: Shell,
+        rows: FlowList,
+        *,
+        on_arrange: Callable[[], object],
+        on_saved: Callable[[Any], object],
+        on_show: Callable[[str], object],
+    ) -> None:
+        self._shell, self._list = shell, rows
+        self._on_arrange, self._on_saved, self._on_show = on_arrange, on_saved, on_show
+        self.target: Target | None = None
+        self.editor = BulletEditor(
+            look,
+            on_save=self._save,
+            on_cancel=self.cancel,
+            on_choice=self._choose,
+            on_height=self.cover,
+            room=lambda: rows.width,
+        )
+
+    def build(self) -> None:
+        """Make the editor inside the overlay of the list, which stands already."""
+        self.editor.build(self._list.overlay)
+
+    def edit(self, key: BulletKey, found: Found, seen: str) -> None:
+        """Open the editor in the place of a row."""
+        self.target = Target(key, found.category, seen, found)
+        self.editor.begin(found.bullet.text, STAYS)
+        self._on_arrange()
+
+    def add(self, category: str, seen: str) -> None:
+        """Open the editor over a new row at the top."""
+        self.target = Target(ADDING, category, seen)
+        label, _, _, noun = CATEGORY_LOOKS[category]
+        self.editor.begin("", f"A new {noun}, written by hand, for {label}", "Add")
+        self._on_arrange()
+
+    def press(self, key: str) -> bool:
+        """A key while something is edited; true when it was used."""
+        return self.target is not None and self.editor.press(key)
+
+    def cover(self) -> None:
+        """Keep the editor in its place."""
+        if self.target is not None:
+            self._list.cover(self.target.key, self.editor.height)
+
+    def cancel(self) -> None:
+        """Close the editor; what was written can be brought back for a moment."""
+        target, words = self.target, self.editor.typed
+        changed = words != self.editor.before and bool(words)
+        self._close()
+        if changed and target is not None:
+            self._shell.toast(
+                "Your words were put aside",
+                icon="undo-2",
+                color="accent",
+                action="Bring back",
+                on_action=lambda: self._bring_back(target, words),
+            )
+
+    def _bring_back(self, target: Target, words: str) -> None:
+        if self.target is None:
+            self._on_show(target.category)
+            self.target = target
+            before = target.found.bullet.text if target.found is not None else ""
+            self.editor.begin(before, STAYS, "Save" if before else "Add", mine=words)
+            self._on_arrange()
+
+    def _close(self) -> None:
+        self.target = None
+        self.editor.close()
+        self._list.uncover()
+        self._on_arrange()
+
+    # --- saving ---
+
+    def _save(self, words: str) -> None:
+        target = self.target
+        if target is None:
+            return
+        if target.found is not None and words == target.found.bullet.text:
+            self._close()
+            return
+        self.editor.tell("Saving…")
+        category, seen, found = target.category, target.seen, target.found
+
+        def write(core: Workspace) -> Result[Any]:
+            if found is None:
+                return bullets.add(core, category, words, seen=seen)
+            return bullets.edit(core, category, found.ref, words, seen=seen)
+
+        said = "Changed the bullet" if found is not None else f"Added to {CATEGORY_LOOKS[category][0]}"
+        self._shell.write("The edit", write, done=self._saved, failed=self._not_saved, said=said)
+
+    def _saved(self, value: Any) -> None:
+        self._on_saved(value)
+        if self.target is not None:
+            self._close()
+
+    def _not_saved(self, error: ErrorInfo) -> None:
+        if self.target is None:
+            self._shell.error(error)
+        elif error.code == "changed-outside":
+            self.editor.ask(CHANGED)
+        else:
+            self.editor.tell(str(error))
+
+    # --- the file is another one ---
+
+    def _choose(self, which: str) -> None:
+        target = self.target
+        if which == "copy":
+            self._shell.copy(self.editor.words, "Your words are on the clipboard")
+        elif which == "theirs":
+            self.cancel()
+        elif target is not None:
+            core, category = self._shell.workspace, target.category
+            self._shell.submit("Looking again", lambda _job: category_view(core, category), self._again)
+
+    def _again(self, result: Result[Any]) -> None:
+        """The file as it is now: the same bullet there takes the words; a changed one is shown first."""
+        target = self.target
+        if target is None:
+            return
+        if not isinstance(result, Ok):
+            self.editor.ask(str(result.error))
+            return
+        view, words = result.value, self.editor.words
+        found, same = found_again(view.rows, target.found) if target.found is not None else (None, True)
+        self.target = Target(target.key, target.category, view.sha256, found)
+        if same:
+            self.editor.settle()
+            self._save(words)
+            return
+        if found is None:
+            self.editor.begin("", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)
+        else:
+            note = f"Now it says: {shortened(found.bullet.text)}"
+            self.editor.begin(found.bullet.text, note, "Put mine there", mine=words)
+        self._on_arrange()

@@ -1,0 +1,276 @@
+"""The view of the bullets: by category, newest first; edited, struck, ticked off and deleted where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, cast
+
+import dearpygui.dearpygui as dpg
+
+from core.commands.bullets import Found
+from gui.flow import FlowList
+from gui.flow_rows import FlowRow
+from gui.icons import icon
+from gui.shell import Shell
+from gui.state import State
+from gui.theme import Look
+from gui.views import knowledge_rows
+from gui.views.bullet_acts import act_of, refusal
+from gui.views.bullet_editor import shortened
+from gui.views.bullet_session import BulletSession, Target
+from gui.views.knowledge_rows import ACTIONS, CATEGORY_LOOKS, EMPTY, BulletKey, Knowledge, is_edit, matching
+from gui.widgets import Button, field
+from gui.widgets_layout import ChipRow, box, gap, spread
+from gui.widgets_messages import EmptyState
+
+
+class KnowledgeView:
+    """Bullets by category with a filter, an editor in the place of a row, and undo. See gui/shell.py."""
+
+    name = "knowledge"
+    gather = staticmethod(knowledge_rows.gather)
+
+    def __init__(self, look: Look, shell: Shell) -> None:
+        self._look, self._shell = look, shell
+        self.data = Knowledge()
+        self.category = "facts"
+        self.words = ""
+        self.list = FlowList(look, actions=ACTIONS, on_select=self._select, on_open=self.begin_edit, on_action=self.act)
+        self.session = BulletSession(
+            look, shell, self.list, on_arrange=self._rearrange, on_saved=self._edited, on_show=self.show
+        )
+        self.edits: list[str] = []
+        self._seen: object = None
+        self._selected: object = None
+        self._empty = ""
+
+    def build(self, parent: int) -> None:
+        """Make tabs, filter, list, editor and what teaches."""
+        look = self._look
+        tabs = ChipRow(look, parent, parent)
+        self.tabs = {
+            name: tabs.add(label, color, partial(self._tab, name))
+            for name, (label, _, color, _) in CATEGORY_LOOKS.items()
+        }
+        left, right = spread(look, parent)
+        self.filter = field(look, left, placeholder=f"{icon('funnel')}  Filter by word or conversation      /",
+                            on_change=self._filter)  # fmt: skip
+        gap(look, right, 1)
+        self.add = Button(look, right, "Add", self.begin_add, icon="plus", tip="Write a bullet by hand", shortcut="N")
+        area = box(look, parent, "clear")
+        self.list.build(area)
+        self.session.build()
+        self._states = {
+            name: EmptyState(look, area, area, icon=CATEGORY_LOOKS[name][1], title=title, words=words,
+                             command="" if name == "quarantine" else "knowledge harvest --apply")
+            for name, (title, words) in EMPTY.items()
+        }  # fmt: skip
+        self._states["nothing"] = EmptyState(
+            look, area, area, icon="funnel", title="Nothing matches",
+            words="No bullet of this category has these words.", action="Clear the filter",
+            on_action=self._clear_filter,
+        )  # fmt: skip
+        self.show(self.category)
+
+    def refresh(self, state: State) -> None:
+        """Take over what was read, keep the place, follow a selection made elsewhere."""
+        data = state.of(self.name)
+        if isinstance(data, Knowledge) and data is not self._seen:
+            self._seen = self.data = data
+            for name, chip in self.tabs.items():
+                chip.set_count(len(data.rows.get(name, ())))
+            self._show_held()
+            self._arrange(keep=True)
+        chosen = state.selected
+        if chosen is self._selected and chosen.kind == "bullet":
+            return
+        self._selected = chosen
+        if chosen.kind != "bullet":
+            self.list.select(None, scroll=False)
+            return
+        key = self.data.key_of(chosen.key, chosen.raw, chosen.line)
+        if key is not None and key != self.list.selected:
+            if key[0] != self.category:
+                self.show(key[0])
+            if self.list.row(key) is None and self.words:
+                self._clear_filter()
+            self.list.select(key)
+
+    def press(self, key: str, typing: bool) -> bool:
+        """The keys of the view; see the tooltips of its buttons."""
+        if self.session.press(key):
+            return True
+        if key == "Esc" and (typing or self.words):
+            self._clear_filter()
+            dpg.focus_item(self.add.item)
+            return True
+        if typing:
+            return (
+                self.session.target is None and key in ("Up", "Down", "Page up", "Page down") and self.list.press(key)
+            )
+        if key in ("Left", "Right"):
+            names = list(CATEGORY_LOOKS)
+            self.show(names[(names.index(self.category) + (1 if key == "Right" else -1)) % len(names)])
+            return True
+        if key == "Ctrl+Z":
+            return self.undo()
+        simple: dict[str, Callable[[], object]] = {
+            "/": lambda: dpg.focus_item(self.filter),
+            "Ctrl+F": lambda: dpg.focus_item(self.filter),
+            "N": self.begin_add,
+        }
+        if key in simple:
+            simple[key]()
+            return True
+        row = self.list.current
+        wanted = {"F2": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy"}.get(key, "")
+        if key == "Space" and row is not None:
+            wanted = next(iter(row.can & {"done", "reopen", "accept"}), "")
+        if wanted and row is not None and wanted in row.can:
+            self.act(wanted, row)
+            return True
+        return self.list.press(key)
+
+    def dispose(self) -> None:
+        """Nothing lives outside of the parent."""
+
+    # --- what is shown ---
+
+    def show(self, category: str) -> None:
+        """Show another category, from its newest bullet."""
+        self.category = category
+        for name, chip in self.tabs.items():
+            chip.set_on(name == category)
+        self._show_held()
+        self._arrange(keep=False)
+
+    def _show_held(self) -> None:
+        """What is held back has a tab only while something is."""
+        held = self.tabs["quarantine"]
+        dpg.configure_item(held.item, show=held.count > 0 or self.category == "quarantine")
+
+    def _arrange(self, keep: bool) -> None:
+        rows: Sequence[FlowRow] = self.data.rows.get(self.category, ())
+        total, shown = len(rows), list(matching(rows, self.words))
+        found = len(shown)
+        target = self.session.target
+        if target is not None and target.category == self.category and all(row.key != target.key for row in shown):
+            shown.insert(self._place_of(target, shown), FlowRow(target.key, ""))  # an open editor never loses its place
+        self.list.set_rows(shown, keep_place=keep)
+        self.session.cover()
+        teaching = "" if shown else ("nothing" if self.words and total else self.category)
+        if teaching != self._empty:
+            if self._empty:
+                self._states[self._empty].show(False)
+            if teaching:
+                self._states[teaching].show(True)
+            dpg.configure_item(self.list.holder, show=not teaching)
+            self._empty = teaching
+        if self._shell.state.view == self.name:
+            self._shell.rows_shown(found, total)
+
+    def _place_of(self, target: Target, shown: Sequence[FlowRow]) -> int:
+        """Where a row that is gone stood: newest first, so lines count downwards."""
+        if target.found is None:
+            return 0
+        lines = [found.bullet.line for row in shown if (found := self._found(row)) is not None]
+        return sum(line > target.found.bullet.line for line in lines)
+
+    def _rearrange(self) -> None:
+        self._arrange(keep=True)
+        if self.session.target is None:
+            dpg.focus_item(self.add.item)  # the field must not keep the keys
+
+    def _tab(self, name: str, _on: bool) -> None:
+        self.show(name)
+
+    def _filter(self, words: str) -> None:
+        self.words = words
+        self._arrange(keep=False)
+
+    def _clear_filter(self) -> None:
+        dpg.set_value(self.filter, "")
+        self._filter("")
+
+    def _select(self, row: FlowRow) -> None:
+        found = self._found(row)
+        if found is not None:
+            self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
+            self._selected = self._shell.state.selected
+
+    def _found(self, row: FlowRow) -> Found | None:
+        return self.data.found.get(cast(BulletKey, row.key))
+
+    def _sha(self, category: str) -> str:
+        view = self.data.view(category)
+        return view.sha256 if view is not None else ""
+
+    # --- single changes ---
+
+    def act(self, name: str, row: FlowRow) -> None:
+        """Do one of `ACTIONS` to a row."""
+        found = self._found(row)
+        if found is None:
+            return
+        if name == "copy":
+            self._shell.copy(found.bullet.text, "Copied the bullet")
+        elif name == "edit":
+            self.begin_edit(row)
+        else:
+            self._change(name, found, row)
+
+    def _change(self, name: str, found: Found, row: FlowRow) -> None:
+        said, act = act_of(name, found, self._sha(found.category))
+        self._move_on(row, name)
+        self._shell.write(
+            said,
+            act,
+            done=self._edited,
+            failed=lambda error: self._shell.error(refusal(error)),
+            said=f"{said}: {shortened(row.text)}",
+        )
+
+    def _move_on(self, row: FlowRow, name: str) -> None:
+        """Select the neighbour of a row that is about to go, so that the keys can go on from there."""
+        keys = [one.key for one in self.list.rows]
+        if name == "strike" or row.key != self.list.selected or row.key not in keys:
+            return
+        at = keys.index(row.key)
+        near = keys[at + 1] if at + 1 < len(keys) else keys[at - 1] if at else None
+        if near is not None:
+            self.list.select(near)
+            self._select(self.list.rows[keys.index(near)])
+
+    def _edited(self, value: Any) -> None:
+        run = str(getattr(value, "run", ""))
+        if run:
+            self.edits.append(run)
+
+    def undo(self) -> bool:
+        """Take the last edit back: of this window, or else the newest there is."""
+        snapshot = self._shell.state.snapshot
+        listed = snapshot.overview.runs if snapshot is not None else ()
+        run = self.edits.pop() if self.edits else next((row.run for row in listed if is_edit(row)), "")
+        if not run:
+            self._shell.toast("There is no edit to take back", icon="info", color="accent", seconds=3.0)
+            return True
+        self._shell.undo(run)
+        return True
+
+    def begin_edit(self, row: FlowRow) -> None:
+        """Open the editor in the place of a row."""
+        found = self._found(row)
+        if found is None or "edit" not in row.can or self.session.target is not None:
+            return
+        self.list.select(row.key)
+        self._select(row)
+        self.session.edit(cast(BulletKey, row.key), found, self._sha(found.category))
+
+    def begin_add(self) -> None:
+        """Open the editor over a new row at the top."""
+        if self.session.target is not None:
+            return
+        if self.category == "quarantine":
+            self.show("facts")
+        self.session.add(self.category, self._sha(self.category))

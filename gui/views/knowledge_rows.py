@@ -1,0 +1,231 @@
+"""The bullets of a category as rows, and words on their way through an editor. Plain functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.commands.bullets import Found
+from core.commands.quarantine import HeldItem, held_item
+from core.commands.view import CategoryView, category_views, local_day
+from core.commands.workspace import Workspace
+from gui.flow_rows import FlowRow, RowAction
+
+# name of the category -> (word on its tab, icon, colour, what one of them is called)
+CATEGORY_LOOKS: dict[str, tuple[str, str, str, str]] = {
+    "facts": ("Facts", "lightbulb", "ramp:0", "fact"),
+    "decisions": ("Decisions", "git-branch", "ramp:1", "decision"),
+    "questions": ("Questions", "circle-question-mark", "ramp:3", "question"),
+    "playbooks": ("Playbooks", "book-open", "ramp:5", "playbook"),
+    "tasks_open": ("Tasks", "square", "ramp:2", "task"),
+    "tasks_done": ("Done", "square-check-big", "ramp:4", "task"),
+    "quarantine": ("Held", "shield", "edited", "held item"),
+}
+EMPTY: dict[str, tuple[str, str]] = {
+    "facts": ("No facts yet", "What is true about your projects and machines,\nas your conversations told it."),
+    "decisions": ("No decisions yet", "What was decided and why, so that nobody\nhas to argue it out again."),
+    "questions": ("No open questions", "What was asked and not answered yet\nwaits here."),
+    "playbooks": ("No playbooks yet", "Steps that worked, ready to be followed\nthe next time."),
+    "tasks_open": ("Nothing to do", "What was left to do stands here\nuntil you tick it off."),
+    "tasks_done": ("Nothing done yet", "Tasks that you tick off move here."),
+    "quarantine": (
+        "Nothing is held back",
+        "Items that could not be proven wait here: a quote that is\nnot in the conversation, what looks like a secret.",
+    ),
+}
+HELD: dict[str, str] = {
+    "secret": "looks like a secret",
+    "quote-not-found": "its quote is not in the conversation",
+    "no-quote": "came without a quote",
+    "from-tool-output": "came from a tool's output",
+}
+ACTIONS = (
+    RowAction("done", "check", "Mark done", "Space"),
+    RowAction("reopen", "undo-2", "Open again", "Space"),
+    RowAction("accept", "check", "Let it in", "Space"),
+    RowAction("edit", "pencil", "Edit", "Enter"),
+    RowAction("strike", "strikethrough", "Strike through: stays in the file, leaves the digest", "S"),
+    RowAction("copy", "copy", "Copy", "Ctrl+C"),
+    RowAction("delete", "trash-2", "Delete", "Delete"),
+)
+CAN: dict[str, frozenset[str]] = {
+    "tasks_open": frozenset({"done", "edit", "strike", "copy", "delete"}),
+    "tasks_done": frozenset({"reopen", "edit", "strike", "copy", "delete"}),
+    "quarantine": frozenset({"accept", "copy", "delete"}),
+}
+USUAL = frozenset({"edit", "strike", "copy", "delete"})
+_UNIQUE = re.compile(r"[-_][0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?=\W|$)|[-_]\d{10,}(?=\W|$)")
+
+BulletKey = tuple[str, str, int]  # category, the line as it stands there, which of several equal ones
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What the view shows: the categories as they were read, their rows newest first, and what is behind a row."""
+
+    views: tuple[CategoryView, ...] = ()
+    rows: Mapping[str, tuple[FlowRow, ...]] = field(default_factory=dict)
+    found: Mapping[BulletKey, Found] = field(default_factory=dict)
+
+    def view(self, name: str) -> CategoryView | None:
+        """One category, None before anything was read."""
+        return next((view for view in self.views if view.name == name), None)
+
+    def key_of(self, file: str, raw: str, line: int = 0) -> BulletKey | None:
+        """The key of a bullet by its file and its words; of several equal ones the one on that line, or the first."""
+        keys = [key for key, found in self.found.items() if key[1] == raw and found.file == file]
+        return next((key for key in keys if self.found[key].bullet.line == line), keys[0] if keys else None)
+
+
+def gather(workspace: Workspace, before: Knowledge | None) -> Knowledge:
+    """Read all categories; on a worker. What did not change is the same object as before."""
+    views = category_views(workspace, before.views if before is not None else ())
+    if before is not None and views is before.views:
+        return before
+    known = {view.name: view for view in before.views} if before is not None else {}
+    rows: dict[str, tuple[FlowRow, ...]] = {}
+    found: dict[BulletKey, Found] = {}
+    for view in views:
+        keyed = keyed_rows(view)
+        found.update(keyed)
+        if before is not None and known.get(view.name) is view:
+            rows[view.name] = before.rows[view.name]
+        else:
+            rows[view.name] = tuple(row_of(key, row) for key, row in reversed(keyed.items()))
+    return Knowledge(views, rows, found)
+
+
+def keyed_rows(view: CategoryView) -> dict[BulletKey, Found]:
+    """The bullets of a category under keys that stay theirs when lines above come and go."""
+    counts: dict[str, int] = {}
+    keyed: dict[BulletKey, Found] = {}
+    for row in view.rows:
+        raw = row.bullet.raw
+        counts[raw] = counts.get(raw, 0) + 1
+        keyed[(view.name, raw, counts[raw])] = row
+    return keyed
+
+
+def row_of(key: BulletKey, found: Found) -> FlowRow:
+    """One bullet as a row."""
+    _, icon, color, _ = CATEGORY_LOOKS[found.category]
+    bullet = found.bullet
+    text, meta = bullet.text, meta_of(found)
+    if found.category == "quarantine":
+        item = held_item(bullet)
+        text, meta = item.text, held_words(item, meta)
+    if bullet.more:
+        text += "\n" + "\n".join(line.strip() for line in bullet.more)
+    can = CAN.get(found.category, USUAL)
+    if bullet.struck:
+        return FlowRow(key, text, f"struck through  ·  {meta}", "strikethrough", "hint", "hint", can)
+    return FlowRow(key, text, meta, icon, color, "muted" if found.category == "tasks_done" else "text", can)
+
+
+def meta_of(found: Found) -> str:
+    """Where a bullet comes from, in a few words."""
+    came = found.bullet.provenance
+    if came is None:
+        return "written by hand"
+    return f"{short_name(came.source)}  ·  {local_day(came.date)}"
+
+
+def held_words(item: HeldItem, meta: str) -> str:
+    """Why an item is held, where it would go, and where it comes from."""
+    why = HELD.get(item.held, item.held)
+    goes = f"for {CATEGORY_LOOKS[item.category][0].lower()}" if item.category in CATEGORY_LOOKS else item.path
+    return "  ·  ".join(part for part in (why, goes, meta) if part)
+
+
+def short_name(source: str) -> str:
+    """A conversation's name without the long number that makes it unique."""
+    if source == "by-hand":
+        return "written by hand"
+    return _UNIQUE.sub("", source) or source
+
+
+def matching(rows: Sequence[FlowRow], words: str) -> Sequence[FlowRow]:
+    """The rows in which every one of the words stands, in the text or below it; small and capital letters are one."""
+    wanted = words.casefold().split()
+    if not wanted:
+        return rows
+    found = rows
+    for word in wanted:
+        found = [row for row in found if word in row.text.casefold() or word in row.meta.casefold()]
+    return found
+
+
+# --- an edit that met a change from outside --------------------------------------------------------------------------
+
+
+def found_again(rows: Sequence[Found], old: Found) -> tuple[Found | None, bool]:
+    """The bullet that an edit meant, in the file as it is now, and whether it still says the same.
+
+    The same line wins (the nearest of several), then the one from the same conversation that is most like it, then any
+    that is very much like it. None: it is gone.
+    """
+    same = [row for row in rows if row.bullet.raw == old.bullet.raw]
+    if same:
+        return min(same, key=lambda row: abs(row.bullet.line - old.bullet.line)), True
+    from rapidfuzz import fuzz
+
+    best: Found | None = None
+    most = 0.0
+    for row in rows:
+        likeness = fuzz.ratio(row.bullet.text, old.bullet.text) / 100
+        if old.bullet.provenance is not None and row.bullet.provenance == old.bullet.provenance:
+            likeness += 0.15
+        if row.bullet.line == old.bullet.line:
+            likeness += 0.2
+        if likeness > most:
+            best, most = row, likeness
+    return (best, False) if most >= 0.72 else (None, False)
+
+
+# --- one line in a field that does not wrap --------------------------------------------------------------------------
+
+
+def broken(text: str, fits: Callable[[str], bool]) -> str:
+    """One line broken so that each part `fits`: after a space, which stays, or between two wide characters.
+
+    `joined` takes the breaks out again, so that a text that nobody changed comes back to the letter.
+    """
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for piece in _pieces(paragraph):
+            if line and not fits((line + piece).rstrip()):
+                lines.append(line)
+                line = piece
+            else:
+                line += piece
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def joined(text: str) -> str:
+    """The one line that a broken text is: a break after a space or between wide characters goes, another is a space."""
+    out = ""
+    for line in text.replace("\r", "").split("\n"):
+        if out and not (out.endswith(" ") or not line or (_is_wide(out[-1]) and _is_wide(line[0]))):
+            out += " "
+        out += line
+    return out.strip()
+
+
+def _pieces(text: str) -> list[str]:
+    """Words with the spaces after them; wide characters one by one."""
+    return re.findall(
+        r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+\s*|\s+", text
+    )
+
+
+def _is_wide(letter: str) -> bool:
+    return "\u2e80" <= letter <= "\u9fff" or "\uf900" <= letter <= "\ufaff" or "\uff00" <= letter <= "\uffef"
+
+
+def is_edit(run: Any) -> bool:
+    """Whether a run of the list of runs is a single edit that can be taken back."""
+    return bool(getattr(run, "kind", "") == "edit" and not getattr(run, "undone", True))

@@ -1,0 +1,102 @@
+"""One view of the panel in the test window, with a shell, workers and keys as in the panel, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.base.result import ErrorInfo, Ok
+from core.commands.workspace import Workspace
+from tests.gui_window import HEIGHT, WIDTH, Desk
+
+KEYS = {"Ctrl": 0, "Alt": 1, "Shift": 2}
+
+
+class Stand:
+    """A view that is built, gathered and refreshed; `close` lets go of it before the desk is cleared."""
+
+    def __init__(
+        self, desk: Desk, workspace: Workspace, view: type[Any], width: float = -1, height: float = -1
+    ) -> None:
+        from gui.keyboard import Keyboard
+        from gui.shell import Shell
+        from gui.widgets_layout import box
+
+        self.desk, self.look = desk, desk.look
+        desk.move(WIDTH - 4, HEIGHT - 4)  # GLFW does not notice a mouse that comes back to where it left
+        self.shell = Shell(self.look, workspace, desk.loop.wake)
+        self.errors: list[ErrorInfo] = []
+        self.shell.on_banner = lambda error, *_: self.errors.append(error)
+        self.shell.on_refresh = self.gather
+        self.parent = box(self.look, desk.page, "pane", width=width, height=height)
+        self.view = view(self.look, self.shell)
+        self.view.build(self.parent)
+        self.shell.layers.append(self._key)
+        self.shell.build()
+        keyboard = Keyboard(self.look, (), self.shell.run)
+        keyboard.layers = self.shell.layers
+        self.keyboard = keyboard
+        desk.ticks.append(self.tick)
+        self.shell.change(view=self.view.name)
+        self.gather()
+        self.settle()
+
+    def _key(self, key: str, modifiers: frozenset[str], typing: bool) -> bool:
+        label = "+".join([*(name for name in KEYS if name in modifiers), key])
+        return bool(self.view.press(label, typing))
+
+    def gather(self) -> None:
+        """Read what the view shows."""
+        reads = getattr(self.view, "gather", None)
+        if reads is None:
+            return
+        workspace, before = self.shell.workspace, self.shell.state.of(self.view.name)
+
+        def put(result: Any) -> None:
+            assert isinstance(result, Ok), result
+            self.shell.put({self.view.name: result.value})
+
+        self.shell.submit("Reading", lambda _job: reads(workspace, before), put)
+
+    def tick(self) -> bool:
+        """What the panel does before each frame."""
+        worked = self.shell.drain()
+        if self.shell.dirty:
+            self.shell.dirty = False
+            self.view.refresh(self.shell.state)
+            worked += 1
+        return bool(worked)
+
+    def settle(self) -> None:
+        """Until every worker has answered and everything is drawn."""
+        self.desk.frames(1)
+        assert self.desk.until(lambda: not self.shell.busy() and not self.shell.dirty and not self.desk.jobs.waiting())
+        self.desk.frames(2)
+
+    def press(self, *keys: str) -> None:
+        """Press keys by their X names, and wait for what comes of it."""
+        for key in keys:
+            self.desk.press(key)
+            self.settle()
+
+    def click(self, item: int, times: int = 1) -> None:
+        """Click an item, and wait for what comes of it."""
+        self.desk.click(item, times=times)
+        self.settle()
+
+    def type_text(self, text: str) -> None:
+        """Type letters into what has the keyboard."""
+        assert self.look.typing(), "no field has the keyboard"
+        self.desk.type_text(text)
+
+    def toast(self) -> tuple[str, int]:
+        """What the toast says, and its button."""
+        toast = self.shell._toast
+        assert toast is not None and toast.shown
+        return str(self.desk.dpg.get_value(toast._words)), toast._button.item
+
+    def close(self) -> None:
+        """Let go of workers and items."""
+        assert not self.desk.jobs.errors, self.desk.jobs.errors
+        self.desk.ticks.clear()
+        self.view.dispose()
+        assert self.shell.dispose()

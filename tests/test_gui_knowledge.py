@@ -1,0 +1,299 @@
+"""Bullets in the window: if these fail, a person's words are lost, or go into the wrong line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.commands.bullets import Found
+from core.commands.view import category_view
+from core.commands.workspace import Workspace
+from gui.views.knowledge_rows import broken, found_again, gather, joined, matching, meta_of, short_name
+from tests.gui_stand import Stand
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import make_home, read, value, write
+
+UUID = "-0f8fad5b-d9cb-469f-a165-70867728950e"
+FACTS = f"""# Facts
+
+- The kettle boils at 100 [from: kettle{UUID}, 2026-05-01]
+- お湯は100度で沸く [from: kettle{UUID}, 2026-05-02]
+  mit Umlaut: ä
+- ~~The kettle is red~~ [from: colours, 2026-05-03]
+- Чайник стоит на плите
+"""
+TASKS = "# Tasks\n\n## Open\n\n- buy tea\n- clean the kettle\n  with vinegar\n\n## Done\n\n- boil water\n"
+HELD = (
+    "# Quarantine\n\n- [quote-not-found] decisions: green tea only [from: tea, 2026-05-01]\n- [secret] facts: hidden\n"
+)
+
+
+@pytest.fixture(name="home")
+def home_fixture(tmp_path: Path) -> Workspace:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", FACTS)
+    write(workspace, "tasks.md", TASKS)
+    write(workspace, "quarantine.md", HELD)
+    return workspace
+
+
+@pytest.fixture(name="stand")
+def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
+    from gui.views.knowledge import KnowledgeView
+
+    stand = Stand(desk, home, KnowledgeView, width=640)
+    yield stand
+    stand.close()
+
+
+def row(stand: Stand, words: str) -> Any:
+    found = [row for row in stand.view.list.rows if words in row.text]
+    assert len(found) == 1, (words, stand.view.list.rows)
+    return found[0]
+
+
+def slot(stand: Stand, words: str) -> int:
+    shown = stand.view.list.slot_of(row(stand, words).key)
+    assert shown is not None
+    return int(shown.text)
+
+
+def texts(stand: Stand) -> list[str]:
+    return [str(row.text) for row in stand.view.list.rows]
+
+
+def begin(stand: Stand, words: str) -> None:
+    """Open the editor with two clicks, and go to the end of its text."""
+    stand.click(slot(stand, words), times=2)
+    assert stand.view.session.target is not None and stand.look.typing()
+    stand.press("ctrl+End")
+
+
+# --- plain -----------------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_newest_first_and_say_where_they_come_from(home: Workspace) -> None:
+    data = gather(home, None)
+    assert [row.text for row in data.rows["facts"]] == [
+        "Чайник стоит на плите", "The kettle is red", "お湯は100度で沸く\nmit Umlaut: ä", "The kettle boils at 100",
+    ]  # fmt: skip
+    metas = [row.meta for row in data.rows["facts"]]
+    assert metas == ["written by hand", "struck through  ·  colours  ·  3 May 2026", "kettle  ·  2 May 2026",
+                     "kettle  ·  1 May 2026"]  # fmt: skip
+    assert data.rows["quarantine"][1].meta.startswith("its quote is not in the conversation  ·  for decisions")
+    assert "accept" in data.rows["quarantine"][0].can and "edit" not in data.rows["quarantine"][0].can
+    assert gather(home, data) is data
+    write(home, "facts.md", FACTS + "- new\n")
+    again = gather(home, data)
+    assert again.rows["tasks_open"] is data.rows["tasks_open"] and len(again.rows["facts"]) == 5
+    assert (
+        short_name("by-hand") == "written by hand" and short_name(UUID) and short_name("a-1747130000000.md") == "a.md"
+    )
+
+
+def test_a_key_stays_when_lines_above_come_and_go(home: Workspace) -> None:
+    """Else the editor would move to another bullet while somebody types."""
+    write(home, "facts.md", "# Facts\n\n- same\n- other\n- same\n")
+    data = gather(home, None)
+    assert [key[2] for key in data.found if key[1] == "- same"] == [1, 2]
+    assert data.key_of("facts.md", "- same", 5) == ("facts", "- same", 2)
+    write(home, "facts.md", "# Facts\n\n- first\n- same\n- other\n- same\n")
+    moved = gather(home, data)
+    assert moved.found[("facts", "- same", 2)].bullet.line == 6 and moved.key_of("facts.md", "- none") is None
+
+
+def test_a_filter_wants_every_word_anywhere(home: Workspace) -> None:
+    rows = gather(home, None).rows["facts"]
+    assert [row.text for row in matching(rows, "KETTLE boils")] == ["The kettle boils at 100"]
+    assert [row.text for row in matching(rows, "чайник")] == ["Чайник стоит на плите"]
+    assert len(matching(rows, "2026")) == 3 and matching(rows, "  ") is rows and not matching(rows, "nowhere")
+
+
+def test_words_come_back_to_the_letter_from_the_editor() -> None:
+    """The field does not wrap: its line breaks must not get into the bullet."""
+    for words in (
+        "one two three four",
+        "429 の後は秒でも日付でも来る、両方 読む",
+        "a  b",
+        "회로는 30초 안에 열린다",
+        "x",
+    ):
+        shown = broken(words, lambda part: len(part) <= 7)
+        assert max(map(len, shown.split("\n"))) <= 9 and joined(shown) == words
+    assert joined("typed\nby hand\n\nhere") == "typed by hand here" and joined("漢\n字") == "漢字"
+
+
+def test_an_edited_bullet_is_found_again(home: Workspace) -> None:
+    rows = value(category_view(home, "facts")).rows
+    write(
+        home, "facts.md", FACTS.replace("# Facts\n", "# Facts\n\n- one more\n").replace("boils at 100", "boils at 99")
+    )
+    now = value(category_view(home, "facts")).rows
+
+    def again(old: Found) -> tuple[str, bool]:
+        found, same = found_again(now, old)
+        return found.bullet.text if found is not None else "", same
+
+    assert again(rows[3]) == ("Чайник стоит на плите", True)
+    assert again(rows[0]) == ("The kettle boils at 99", False)
+    write(home, "facts.md", "# Facts\n\n- entirely different words stand here\n")
+    assert found_again(value(category_view(home, "facts")).rows, rows[0]) == (None, False)
+    assert meta_of(rows[3]) == "written by hand"
+
+
+# --- in the window ---------------------------------------------------------------------------------------------------
+
+
+def test_a_bullet_is_edited_where_it_stands_and_taken_back(stand: Stand, home: Workspace) -> None:
+    begin(stand, "boils at 100")
+    stand.type_text(" deg")
+    stand.press("ctrl+Return")
+    assert f"- The kettle boils at 100 deg [from: kettle{UUID}, 2026-05-01]\n" in read(home, "facts.md")
+    assert "The kettle boils at 100 deg" in texts(stand) and stand.view.session.target is None
+    words, button = stand.toast()
+    assert words == "Changed the bullet"
+    stand.click(button)
+    assert read(home, "facts.md") == FACTS and "The kettle boils at 100" in texts(stand)
+
+
+def test_esc_leaves_the_file_alone_and_gives_the_words_back(stand: Stand, home: Workspace) -> None:
+    begin(stand, "boils at 100")
+    stand.type_text(" deg")
+    stand.press("Escape")
+    assert read(home, "facts.md") == FACTS and stand.view.session.target is None
+    words, button = stand.toast()
+    assert words == "Your words were put aside"
+    stand.click(button)
+    assert stand.view.session.editor.words == "The kettle boils at 100 deg"
+
+
+def test_strike_delete_and_undo_by_the_buttons_of_a_row(stand: Stand, home: Workspace) -> None:
+    buttons = stand.view.list.bar.buttons
+    stand.desk.move(*stand.desk.middle(slot(stand, "boils at 100")))
+    stand.settle()
+    stand.click(buttons["strike"].item)
+    assert "- ~~The kettle boils at 100~~ [from" in read(home, "facts.md")
+    assert row(stand, "boils at 100").text_color == "hint"
+    stand.desk.move(*stand.desk.middle(slot(stand, "お湯")))
+    stand.settle()
+    stand.click(buttons["delete"].item)
+    assert "お湯" not in read(home, "facts.md") and "Umlaut" not in read(home, "facts.md")
+    stand.press("ctrl+z")
+    assert "- お湯は100度で沸く" in read(home, "facts.md") and "  mit Umlaut: ä\n" in read(home, "facts.md")
+    stand.press("ctrl+z")
+    assert read(home, "facts.md") == FACTS
+
+
+def test_the_keyboard_alone_ticks_off_adds_and_drops(stand: Stand, home: Workspace) -> None:
+    stand.press("Right", "Right", "Right", "Right")
+    assert stand.view.category == "tasks_open" and texts(stand) == ["clean the kettle\nwith vinegar", "buy tea"]
+    stand.press("Down", "space")
+    assert "## Done\n\n- boil water\n- clean the kettle\n  with vinegar\n" in read(home, "tasks.md")
+    assert stand.view.list.selected is not None, "the next task is selected, so that the keys can go on"
+    stand.press("Right", "Home", "space")
+    assert "- buy tea\n- clean the kettle\n  with vinegar\n\n## Done" in read(home, "tasks.md")
+    stand.press("n")
+    stand.type_text("drink tea")
+    stand.press("ctrl+Return")
+    assert "- drink tea [from: by-hand," in read(home, "tasks.md").split("## Done")[1]
+    stand.press("Right", "Down", "Delete", "Down", "space")
+    assert read(home, "quarantine.md") == "# Quarantine\n\n"
+    assert "- green tea only [from: tea, 2026-05-01]" in read(home, "decisions.md")
+    stand.press("slash")
+    assert stand.look.typing()
+    stand.press("Escape")
+    assert not stand.look.typing()
+
+
+def test_plain_letters_are_only_letters_while_somebody_types(stand: Stand, home: Workspace) -> None:
+    stand.press("Down", "slash")
+    stand.type_text("s n")
+    stand.press("Delete", "space")
+    assert read(home, "facts.md") == FACTS and stand.view.session.target is None
+    assert stand.view.words.startswith("s n")
+
+
+@pytest.mark.parametrize("choice", ["again", "theirs", "copy"])
+def test_a_file_changed_outside_refuses_the_edit_and_loses_nothing(stand: Stand, home: Workspace, choice: str) -> None:
+    begin(stand, "boils at 100")
+    stand.type_text(" deg")
+    outside = FACTS.replace("# Facts\n\n", "# Facts\n\n- from outside\n")
+    write(home, "facts.md", outside)
+    stand.press("ctrl+Return")
+    editor = stand.view.session.editor
+    assert read(home, "facts.md") == outside and editor.asking and editor.words.endswith(" deg")
+    assert "from outside" in texts(stand), "the person sees what is there now"
+    stand.click(editor.choices[choice].item)
+    if choice == "again":
+        assert read(home, "facts.md") == outside.replace("at 100 [", "at 100 deg [")
+        assert stand.view.session.target is None
+    elif choice == "theirs":
+        assert read(home, "facts.md") == outside and stand.view.session.target is None
+        stand.click(stand.toast()[1])
+        assert editor.words == "The kettle boils at 100 deg"
+    else:
+        assert stand.desk.dpg.get_clipboard_text() == "The kettle boils at 100 deg" and editor.asking
+        stand.press("Escape")
+
+
+def test_a_bullet_that_was_itself_changed_is_shown_before_it_is_overwritten(stand: Stand, home: Workspace) -> None:
+    begin(stand, "boils at 100")
+    stand.type_text(" deg")
+    write(home, "facts.md", FACTS.replace("boils at 100", "boils at 99"))
+    stand.press("ctrl+Return", "ctrl+Return")  # the second one: try again
+    editor = stand.view.session.editor
+    assert "boils at 99" in read(home, "facts.md") and not editor.asking
+    assert "Now it says: The kettle boils at 99" in stand.desk.dpg.get_value(editor._note)
+    assert editor.words == "The kettle boils at 100 deg"
+    stand.press("ctrl+Return")
+    assert "- The kettle boils at 100 deg [from" in read(home, "facts.md") and "at 99" not in read(home, "facts.md")
+
+
+def test_a_bullet_that_is_gone_can_be_written_anew(stand: Stand, home: Workspace) -> None:
+    begin(stand, "boils at 100")
+    stand.type_text(" deg")
+    write(home, "facts.md", "# Facts\n\n- nothing of that kind is here now\n")
+    stand.press("ctrl+Return", "ctrl+Return", "ctrl+Return")
+    text = read(home, "facts.md")
+    assert "- nothing of that kind is here now\n" in text and "- The kettle boils at 100 deg [from: by-hand" in text
+
+
+def test_a_selection_from_elsewhere_brings_its_category(stand: Stand) -> None:
+    stand.shell.select("bullet", "tasks.md", 6, "- clean the kettle")
+    stand.settle()
+    assert stand.view.category == "tasks_open" and stand.view.list.current.text.startswith("clean the kettle")
+    stand.click(slot(stand, "buy tea"))
+    assert stand.shell.state.selected.raw == "- buy tea"
+
+
+def test_refreshing_makes_no_item_with_ten_thousand_bullets(stand: Stand, home: Workspace) -> None:
+    lines = "".join(f"- fact {number} {'with many words ' * (number % 9)}\n" for number in range(10_000))
+    write(home, "facts.md", f"# Facts\n\n{lines}")
+    stand.gather()
+    stand.settle()
+    stand.press("Down")
+    before = stand.desk.items()
+    for number in range(3):
+        write(home, "facts.md", f"# Facts\n\n{lines}- one more {number}\n")
+        stand.gather()
+        stand.settle()
+    stand.press("End", "Home", "Down")
+    stand.view._filter("fact 77")
+    stand.settle()
+    assert len(stand.view.list.rows) == 280 and stand.desk.items() == before
+
+
+def test_what_is_empty_teaches(stand: Stand) -> None:
+    stand.view.show("playbooks")
+    stand.settle()
+    assert stand.desk.dpg.is_item_shown(stand.view._states["playbooks"].item)
+    stand.view.show("facts")
+    stand.view._filter("no such word")
+    stand.settle()
+    assert stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item)
+    stand.view._clear_filter()
+    stand.settle()
+    assert not stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item) and len(texts(stand)) == 4
