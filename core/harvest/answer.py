@@ -20,7 +20,7 @@ from core.knowledge.categories import CATEGORIES
 MAX_ITEMS = 200
 MAX_DEPTH = 32
 _FENCE = re.compile(r"\A```[A-Za-z]*\s(?P<body>.*)```\Z", re.DOTALL)
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[{\]}]', re.DOTALL)
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{\]}]', re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from core.base.paths import Paths
 
 HEAD_BYTES = 65536
 SEARCH_ENTRIES = 20_000
+OLD_NAMES = 8
 BACKUP_ENDINGS = ("~", ".bak", ".orig", ".swp", ".tmp", "#")
 
 NoteRecord = dict[str, Any]
@@ -43,8 +44,12 @@ class SourceFile:
     size: int
     head: str
 
-    def record(self) -> NoteRecord:
-        return {"path": self.path, "birth": self.birth, "size": self.size, "head": self.head}
+    def record(self, old: NoteRecord | None = None) -> NoteRecord:
+        """The row of file_ids.json; names that the file had before (`old`) stay in it as `was`."""
+        row: NoteRecord = {"path": self.path, "birth": self.birth, "size": self.size, "head": self.head}
+        was = [*(old or {}).get("was", []), (old or {}).get("path", self.path)]
+        was = [name for name in dict.fromkeys(was) if name != self.path]
+        return {**row, "was": was[-OLD_NAMES:]} if was else row
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ def read_records(paths: Paths) -> NoteRecords:
 
 
 def _is_record(row: object) -> bool:
-    return isinstance(row, dict) and isinstance(row.get("path"), str)
+    return isinstance(row, dict) and isinstance(row.get("path"), str) and isinstance(row.get("was", []), list)
 
 
 def write_records(paths: Paths, records: NoteRecords) -> None:
@@ -112,7 +117,7 @@ def bind(source: SourceFile, records: NoteRecords) -> Binding:
     note = _note_name(source.id, records)
     row = records.get(note)
     if row is not None and _is_same(row, source):
-        return Binding(note, source.record())
+        return Binding(note, source.record(row))
     followed = _note_by_path(source, records)
     aside = None
     if row is not None:
@@ -146,7 +151,7 @@ def notes_for(paths: Paths, path: str) -> tuple[Path | None, str]:
         binding = bind(examine(absolute), records)
     except OSError:
         for name, row in records.items():
-            if row["path"] == absolute:
+            if absolute in (row["path"], *row.get("was", ())):
                 return paths.file_notes / name, _find_living(row, name) or absolute
         return None, absolute
     found = paths.file_notes / (binding.move or binding.note)

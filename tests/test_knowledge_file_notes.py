@@ -1,0 +1,163 @@
+"""A note follows its file through renames and editors' saves, and never goes over to a stranger."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from core.base.birth import birth_ns
+from core.knowledge.file_notes import (
+    apply_binding,
+    bind,
+    examine,
+    file_id,
+    notes_for,
+    read_records,
+    write_records,
+)
+from tests.harvest_world import FakeModel, World
+
+
+@pytest.fixture
+def noted(world: World) -> World:
+    """A home with one note on `code.py`."""
+    (world.folder / "src").mkdir()
+    (world.folder / "src" / "code.py").write_text("first\n")
+    note(world, "src/code.py", "about the first")
+    return world
+
+
+def note(world: World, name: str, text: str) -> None:
+    world.converse(f"User: {text}\n")
+    answer = {"files": [{"path": str(world.folder / name), "note": text}]}
+    assert not world.run(FakeModel(lambda number, prompt: answer)).errors
+
+
+def notes_of(world: World, name: str) -> list[str]:
+    found, _ = notes_for(world.paths, str(world.folder / name))
+    if found is None:
+        return []
+    return [line[2:].split(" [from")[0] for line in found.read_text().split("\n") if line.startswith("- ")]
+
+
+def save_atomically(path: Path, text: str) -> None:
+    """What editors do: a new file renamed over the old one, so that its inode changes."""
+    new = path.with_name("new.part")
+    new.write_text(text)
+    new.replace(path)
+
+
+def test_a_renamed_file_keeps_its_notes(noted: World) -> None:
+    (noted.folder / "src" / "code.py").rename(noted.folder / "src" / "moved.py")
+    assert notes_of(noted, "src/moved.py") == ["about the first"]
+    note(noted, "src/moved.py", "under its new name")
+    assert notes_of(noted, "src/moved.py") == ["about the first", "under its new name"]
+    assert len(list(noted.paths.file_notes.iterdir())) == 1
+    assert notes_of(noted, "src/code.py") == ["about the first", "under its new name"]  # its old name still leads there
+
+
+def test_an_atomic_save_keeps_the_notes(noted: World) -> None:
+    path = noted.folder / "src" / "code.py"
+    save_atomically(path, "second\n")
+    assert notes_of(noted, "src/code.py") == ["about the first"]
+    note(noted, "src/code.py", "after the save")
+    assert notes_of(noted, "src/code.py") == ["about the first", "after the save"]
+    found = path.stat()
+    assert [entry.name for entry in noted.paths.file_notes.iterdir()] == [f"{found.st_dev}:{found.st_ino}.md"]
+
+
+def test_a_save_that_leaves_a_backup_keeps_the_notes(noted: World) -> None:
+    """The old inode lives on as `code.py~`, which is no file that anybody works on."""
+    path = noted.folder / "src" / "code.py"
+    path.rename(path.with_name("code.py~"))
+    path.write_text("second\n")
+    assert notes_of(noted, "src/code.py") == ["about the first"]
+
+
+def test_a_new_file_at_the_old_place_does_not_inherit_while_the_old_one_lives(noted: World) -> None:
+    (noted.folder / "src" / "code.py").rename(noted.folder / "old.py")
+    (noted.folder / "src" / "code.py").write_text("somebody else\n")
+    assert notes_of(noted, "src/code.py") == [] and notes_of(noted, "old.py") == ["about the first"]
+    note(noted, "src/code.py", "about the second")
+    assert notes_of(noted, "src/code.py") == ["about the second"]
+    assert notes_of(noted, "old.py") == ["about the first"]
+
+
+@pytest.mark.skipif(birth_ns("/") is None and birth_ns(__file__) is None, reason="no birth times on this file system")
+def test_a_stranger_on_a_reused_inode_never_inherits(noted: World) -> None:
+    path = noted.folder / "src" / "code.py"
+    name = f"{file_id(path.stat().st_dev, path.stat().st_ino)}.md"
+    records = read_records(noted.paths)
+    records[name] |= {"path": "/elsewhere/gone.py", "birth": 12345}  # so it looks after the inode was reused
+    write_records(noted.paths, records)
+    assert notes_of(noted, "src/code.py") == []
+    note(noted, "src/code.py", "about the stranger")
+    assert notes_of(noted, "src/code.py") == ["about the stranger"]
+    assert (noted.paths.file_notes / f"{name[:-3]}@12345.md").read_text().count("about the first") == 1
+
+
+def test_two_strangers_in_a_row_lose_nobodys_note(noted: World) -> None:
+    """The name for a note that is put aside may be taken already."""
+    for number in range(2):
+        path = noted.folder / "src" / "code.py"
+        name = f"{file_id(path.stat().st_dev, path.stat().st_ino)}.md"
+        records = read_records(noted.paths)
+        records[name] |= {"path": "/elsewhere/gone.py", "birth": 12345}
+        write_records(noted.paths, records)
+        note(noted, "src/code.py", f"stranger {number}")
+    texts = "".join(entry.read_text() for entry in noted.paths.file_notes.iterdir())
+    assert [texts.count(text) for text in ("about the first", "stranger 0", "stranger 1")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"1:2.md": 5}', '{"1:2.md": {"path": 5}}'])
+def test_lost_records_are_rebuilt_from_the_headers(noted: World, content: str | None) -> None:
+    noted.paths.file_ids.unlink()
+    if content is not None:
+        noted.paths.file_ids.write_text(content)
+    assert notes_of(noted, "src/code.py") == ["about the first"]
+    save_atomically(noted.folder / "src" / "code.py", "second\n")
+    assert notes_of(noted, "src/code.py") == ["about the first"]
+
+
+def test_a_note_named_in_the_way_of_windows_is_read_too(noted: World) -> None:
+    only = next(noted.paths.file_notes.iterdir())
+    only.rename(only.with_name(only.name.replace(":", "-")))
+    noted.paths.file_ids.unlink()
+    assert notes_of(noted, "src/code.py") == ["about the first"]
+    note(noted, "src/code.py", "one more")
+    assert len(list(noted.paths.file_notes.iterdir())) == 1
+
+
+def test_a_rename_that_a_crash_interrupted_is_taken_up(noted: World) -> None:
+    path = noted.folder / "src" / "code.py"
+    save_atomically(path, "second\n")
+    records = read_records(noted.paths)
+    binding = bind(examine(str(path)), records)
+    assert binding.move
+    (noted.paths.file_notes / binding.move).rename(noted.paths.file_notes / binding.note)  # and no record of it
+    assert notes_of(noted, "src/code.py") == ["about the first"]
+    apply_binding(noted.paths, binding, records)
+    apply_binding(noted.paths, binding, records)
+    assert records[binding.note]["path"] == str(path)
+
+
+def test_the_content_of_a_file_that_a_model_named_is_not_read(world: World) -> None:
+    path = world.folder / "unreadable"
+    path.write_text("x")
+    before = path.stat().st_atime_ns
+    found = examine(str(path), read_head=False)
+    assert found.head == "" and path.stat().st_atime_ns == before
+    with pytest.raises(OSError):
+        (world.folder / "link").symlink_to(path)
+        examine(str(world.folder / "link"), read_head=False)
+
+
+def test_records_to_the_byte(noted: World) -> None:
+    path = noted.folder / "src" / "code.py"
+    name = f"{path.stat().st_dev}:{path.stat().st_ino}.md"
+    row = {"birth": birth_ns(path), "head": "", "path": str(path), "size": 6}
+    assert noted.paths.file_ids.read_text() == json.dumps({name: row}, indent=1) + "\n"
+    assert os.stat(noted.paths.state).st_mode & 0o777 == 0o700
