@@ -23,7 +23,8 @@ from tests.harvest_world import NOW, FakeModel, World, says, sha256
 @pytest.mark.parametrize(
     "path",
     ["", "relative/x", "~/x", "/home/me/../you/x", "/home/me//x", "/home/me/x\0", "/home/me\\x", "/home/me/x\ny",
-     "/etc/x", "/homer/x", "C:/x", "//host/share", "/home/me/" + "x" * 2000, "file:///home/me/x", "/proc/self/environ", "\ud800"],
+     "/etc/x", "/homer/x", "C:/x", "//host/share", "/home/me/" + "x" * 2000, "file:///home/me/x",
+     "/proc/self/environ", "\ud800"],
 )  # fmt: skip
 def test_a_path_is_refused_before_anything_is_looked_at(path: str) -> None:
     with patch.object(os, "stat", side_effect=AssertionError), patch.object(os, "lstat", side_effect=AssertionError):

@@ -8,7 +8,6 @@ last component and never block on a FIFO.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import hashlib
 import itertools
@@ -17,8 +16,9 @@ import shutil
 import stat
 import sys
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+
+from core.base.renameat2 import EXCHANGE, NO_REPLACE, rename_with_flag
 
 BUFFER_BYTES = 1 << 20
 TEMPORARY_MARK = ".knowledge-tmp"
@@ -311,32 +311,9 @@ def replace_file(source: Path, target: Path) -> None:
     sync_folder(target.parent)
 
 
-@cache
-def _renameat2() -> ctypes._NamedFuncPointer | None:
-    if not sys.platform.startswith("linux"):
-        return None
-    try:
-        return ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError):
-        return None
-
-
-def _rename_with_flag(source: Path, target: Path, flag: int) -> bool:
-    """Linux's renameat2; False where the kernel or the file system does not have it."""
-    call = _renameat2()
-    if call is None:
-        return False
-    if call(-100, os.fsencode(source), -100, os.fsencode(target), flag) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in (errno.ENOSYS, errno.EINVAL):
-        return False
-    raise OSError(number, os.strerror(number), str(source), None, str(target))
-
-
 def rename_without_replacing(source: Path, target: Path) -> None:
     """Rename; FileExistsError when `target` is taken. The caller syncs the folders."""
-    if _rename_with_flag(source, target, 1):
+    if rename_with_flag(source, target, NO_REPLACE):
         return
     if sys.platform == "win32":
         source.rename(target)
@@ -347,4 +324,4 @@ def rename_without_replacing(source: Path, target: Path) -> None:
 
 def exchange(one: Path, other: Path) -> bool:
     """Swap two files in one step. False where the system cannot: the caller compares and replaces instead."""
-    return _rename_with_flag(one, other, 2)
+    return rename_with_flag(one, other, EXCHANGE)

@@ -15,9 +15,9 @@ from core.base.price import price
 from core.base.result import Err, Ok, Result, fail
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import Limits
-from core.harvest.distil import DistilSettings, read_prompt
 from core.harvest.hashes import HashCache
-from core.harvest.pipeline import HarvestOptions, plan_harvest, run_harvest
+from core.harvest.options import DistilSettings, HarvestOptions, read_prompt
+from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
 from core.knowledge.ledger import read_ledger, rebuild
 from core.knowledge.lines import DEFAULT_PATIENCE, Patience
@@ -131,6 +131,8 @@ def _apply(
     now: Callable[[], datetime],
     generate: Generate | None,
 ) -> Result[HarvestReport]:
+    from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
+
     if generate is None and options.limits.provider != "offline" and not request.no_harvest:
         generate = _connect(workspace, options.limits.provider, request, cancelled)
     return run_harvest(workspace.paths, options, generate, now=now, progress=progress, cancelled=cancelled, cache=cache)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from core.base.answer import Generate
@@ -19,24 +18,13 @@ from core.conversations.conversation import Conversation
 from core.conversations.read import transcript
 from core.harvest.answer import SCHEMA, Item, items_from, parse_answer
 from core.harvest.offline import distil_offline
+from core.harvest.options import DistilSettings
 from core.harvest.quotes import source_of
 
 RETRY_SUFFIX = "\nYour previous reply was not valid JSON. Return only the JSON object.\n"
 PART_BYTES = 49152
 LEAST_PART_BYTES = 1024
 MAX_ROUNDS = 4
-
-
-@dataclass(frozen=True)
-class DistilSettings:
-    """How to distil. `quotes` is check, require or off; sizes in bytes; prompts are the texts themselves."""
-
-    attempts: int
-    summarize_bytes: int
-    quotes: str
-    redact: bool
-    harvest_prompt: str = ""
-    summarize_prompt: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,13 +36,6 @@ class Harvest:
     skipped: dict[str, int] = field(default_factory=dict)
     redacted: dict[str, int] = field(default_factory=dict)
     folder: str = ""
-
-
-def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:
-    """The user's own prompt if there is one, else the shipped one. Raises OSError or UnicodeDecodeError."""
-    own = user_folder / name
-    chosen = own if own.is_file() else shipped_folder / name
-    return chosen.read_text(encoding="utf-8").strip()
 
 
 def redacted_conversation(conversation: Conversation) -> tuple[Conversation, dict[str, int]]:

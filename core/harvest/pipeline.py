@@ -1,51 +1,33 @@
-"""The order of the stages, nothing else: scan, classify, distil, commit, close, digest.
-
-`plan_harvest` is the dry run: it writes nothing below the home folder. `run_harvest` does what the plan says.
-"""
+"""The order of the stages, nothing else: recover, plan (scan and classify), distil, commit, close, digest."""
 
 from __future__ import annotations
 
 import secrets
 from collections import deque
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from core.base import files, locks
 from core.base.answer import Generate
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.conversations.read import read_conversation
-from core.harvest.classify import HarvestPlan, Limits, Step, classify, may_reclaim, plan_steps
+from core.harvest.classify import HarvestPlan, Step, may_reclaim
 from core.harvest.committer import Committer
-from core.harvest.distil import DistilSettings, Harvest, distil
+from core.harvest.distil import Harvest, distil
 from core.harvest.guard import Guard
-from core.harvest.hashes import HashCache, hash_artifacts
+from core.harvest.hashes import HashCache
 from core.harvest.meter import TOKEN_CAP, Budget, Meter
+from core.harvest.options import HarvestOptions
+from core.harvest.plan import plan_harvest
 from core.harvest.proofs import Proofs
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import HarvestReport, Progress, Report
-from core.harvest.scan import scan
 from core.knowledge.digest import regenerate_digest
-from core.knowledge.lines import DEFAULT_PATIENCE, Patience
-
-
-@dataclass(frozen=True)
-class HarvestOptions:
-    """All settings of a run. `file_roots` are absolute folders; `digest_max_bytes` None: the digest is off."""
-
-    limits: Limits
-    distil: DistilSettings
-    trash_days: int
-    file_roots: tuple[str, ...]
-    digest_max_bytes: int | None
-    jobs: int = 4
-    max_run_tokens: int = 0
-    patience: Patience = field(default_factory=lambda: DEFAULT_PATIENCE)
 
 
 @dataclass(frozen=True)
@@ -55,17 +37,6 @@ class Distilled:
     step: Step
     result: Result[Harvest]
     meter: Meter | None
-
-
-def plan_harvest(
-    paths: Paths, options: HarvestOptions, entries: Mapping[str, Mapping[str, Any]], now: datetime, cache: HashCache
-) -> HarvestPlan:
-    """Stages 1 and 2. Reads only; `cache` is updated in place. Raises OSError."""
-    found = scan(paths, cache)
-    classified = classify(found, entries, now, options.trash_days)
-    hashes = hash_artifacts([row.artifact for row in classified if row.klass == "harvest"], cache)
-    is_proven = Proofs(paths).is_proven
-    return plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
 
 
 def run_harvest(
