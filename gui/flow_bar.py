@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 import dearpygui.dearpygui as dpg
 
-from gui.flow_rows import RowAction
+from gui.flow_rows import BUTTON, RowAction
 from gui.theme import Look
 from gui.widgets import Button
 
-BUTTON, HEIGHT, MARGIN = 28, 24, 6
+HEIGHT, MARGIN = 24, 6
 
 
 class RowBar:

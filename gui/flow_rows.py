@@ -11,7 +11,7 @@ from gui.icons import icon as icon_of
 from gui.theme import Look
 
 LEFT, ICON, RIGHT, TOP, GAP, BOTTOM = 12, 24, 14, 9, 4, 10
-SMALL = 14
+SMALL, BUTTON = 14, 28
 HIDDEN = (-1, -1, -1)
 
 
@@ -52,6 +52,7 @@ class Slot:
     line: int
     index: int | None = None
     row: FlowRow | None = None
+    fitted: str = ""
     place: tuple[int, int, int] = HIDDEN  # top, height, width in pixels of the screen
 
     def fill(self, look: Look, row: FlowRow, place: tuple[int, int, int]) -> None:
@@ -63,17 +64,31 @@ class Slot:
             dpg.configure_item(self.meta, pos=[look.px(LEFT + ICON), tall - look.px(BOTTOM) - look.px(SMALL)])
             dpg.configure_item(self.line, pos=[0, tall - 1])
             self.place = place
+            self.fitted = ""
         old, self.row = self.row, row
         if old is row or old == row:
+            self._fit_meta(look, row)
             return
         if old is None or old.text != row.text:
             dpg.set_value(self.text, row.text)
-        if old is None or old.meta != row.meta:
-            dpg.set_value(self.meta, row.meta)
+        self._fit_meta(look, row)
         if old is None or old.icon != row.icon:
             dpg.set_value(self.icon, icon_of(row.icon) if row.icon else "")
         look.tint(self.text, row.text_color)
         look.tint(self.icon, row.color)
+
+    def _fit_meta(self, look: Look, row: FlowRow) -> None:
+        """The small line beside the buttons of the row, cut where they begin."""
+        wanted = f"{len(row.can)} {row.meta}"
+        if wanted == self.fitted:
+            return
+        room = self.place[2] - look.px(LEFT + ICON + RIGHT) - look.px(BUTTON) * len(row.can)
+        words, font = row.meta, look.font_id("small")
+        size = dpg.get_text_size(words, font=font)
+        if size and size[0] > room:
+            words = words[: max(4, int(len(words) * room / size[0]) - 1)].rstrip(" ·") + "…"
+        self.fitted = wanted if size else ""
+        dpg.set_value(self.meta, words)
 
     def hide(self) -> None:
         """Show nothing."""

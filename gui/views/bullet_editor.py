@@ -23,8 +23,8 @@ class BulletEditor:
     """One field with Save and Cancel; a second row of buttons when the file was changed outside.
 
     `on_save(text)` hears the words as one line, `on_cancel()` that nothing is to be done; `on_choice(which)` hears
-    `theirs`, `again` or `copy`. `on_height()` is called when it wants another height (`height`, unscaled pixels); `room()` is
-    the width that it has, in pixels of the screen.
+    `theirs`, `again` or `copy`. `on_height()` is called when it wants another height (`height`, unscaled pixels);
+    `room()` is the width that it has, in pixels of the screen.
     """
 
     def __init__(

@@ -1,0 +1,291 @@
+"""The view of per-file notes: which files have some, and each file's text with its notes beside it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, cast
+
+import dearpygui.dearpygui as dpg
+
+from core.base.result import Ok, Result
+from core.commands.bullets import Found
+from core.commands.view_files import NotesOverview, NoteView
+from gui.columns import Cell
+from gui.flow import FlowList
+from gui.flow_rows import FlowRow
+from gui.icons import icon
+from gui.shell import Shell
+from gui.source_lines import SourceLines
+from gui.source_watch import SourceWatch
+from gui.state import State
+from gui.table import BigTable
+from gui.theme import Look
+from gui.views import files_rows
+from gui.views.bullet_acts import act_of, refusal
+from gui.views.bullet_editor import shortened
+from gui.views.files_rows import ACTIONS, COLUMNS, Loaded, capital, cell, headline, load, matching, note_rows
+from gui.widgets import Button, CopyText, field, text
+from gui.widgets_layout import Columns, Pane, box, gap, lowered, spread
+from gui.widgets_messages import EmptyState
+
+LIST_HEIGHT = 196
+
+
+class FilesView:
+    """Source files above, the chosen one's text and notes below. See gui/shell.py."""
+
+    name = "files"
+    gather = staticmethod(files_rows.gather)
+
+    def __init__(self, look: Look, shell: Shell) -> None:
+        self._look, self._shell = look, shell
+        self.notes: tuple[NoteView, ...] = ()
+        self.words = ""
+        self.loaded: Loaded | None = None
+        self.chosen = ""  # the note file of the source that is shown
+        self.in_notes = False  # whether the keys move through the notes instead of the files
+        self._line = 0
+        self._seen: object = None
+        self._selected: object = None
+        self._ticket = 0
+        self._teaching: bool | None = None
+        self._watch = SourceWatch(lambda: look.jobs.post(self._changed))
+
+    def build(self, parent: int) -> None:
+        """Make list, text, notes and what teaches."""
+        look = self._look
+        self._full = box(look, parent, "clear")
+        self.filter = field(look, self._full, placeholder=f"{icon('funnel')}  Filter by path or note      /",
+                            on_change=self._filter)  # fmt: skip
+        listing = box(look, self._full, "clear", height=LIST_HEIGHT)
+        self.table = BigTable(look, COLUMNS, self._cell, on_select=self._pick, on_open=lambda _row: self.open_file())
+        self.table.build(listing)
+        left, right = spread(look, self._full, lower=0)
+        self._icon = text(look, lowered(look, left, 3), "", "text", "accent")
+        self.path = CopyText(look, left, color="muted")
+        gap(look, right, 1)
+        self.open = Button(look, right, "Open", self.open_file, icon="external-link", tip="Open the file in its editor",
+                           shortcut="Enter")  # fmt: skip
+        Button(look, right, "", self.copy_path, icon="copy", kind="ghost", tip="Copy the path", shortcut="Ctrl+Shift+C")
+        self._head = text(look, self._full, "", "small", "hint", wrap=True)
+        below = box(look, self._full, "clear")
+        panes = [Pane("source", 0, 200), Pane("notes", self._shell.place("column.notes", 264), 170)]
+        columns = Columns(look, below, panes, on_moved=self._moved)
+        source, notes = (pane.item for pane in columns.panes)
+        self._source_box = box(look, source, "well")
+        self._no_text = text(look, self._source_box, "", "text", "hint", wrap=True)
+        self.source = SourceLines(look)
+        self.source.build(self._source_box)
+        self.list = FlowList(look, actions=ACTIONS, on_select=self._jump, on_action=self.act)
+        self.list.build(notes)
+        self._teach = EmptyState(
+            look, parent, parent, icon="file-code", title="No notes on files yet",
+            words="When a conversation taught something about a file,\nthe note stands beside the file's own text,\n"
+            "and follows the file when it is renamed.",
+            command="knowledge add files TEXT --file PATH",
+        )  # fmt: skip
+        self._show(False)
+
+    def refresh(self, state: State) -> None:
+        """Take over which notes there are, follow a selection made elsewhere, read the text anew when needed."""
+        data = state.of(self.name)
+        if isinstance(data, NotesOverview) and data is not self._seen:
+            self._seen = data
+            self.notes = data.notes
+            self._arrange(keep=True)
+            self._show(not data.notes)
+        chosen = state.selected
+        if chosen is not self._selected:
+            self._selected = chosen
+            wanted = None
+            if chosen.kind == "source":
+                wanted = next((row.note for row in self.notes if chosen.key in (row.source, row.recorded)), None)
+            elif chosen.kind == "bullet" and chosen.key.startswith("files/"):
+                wanted = next((row.note for row in self.notes if row.note == chosen.key), None)
+            if wanted is not None:
+                self._line = chosen.line if chosen.kind == "source" else 0
+                self.choose(wanted)
+        if not any(row.note == self.chosen for row in self.notes) and self.notes:
+            self.choose(self.notes[self.table.rows[0]].note if self.table.rows else self.notes[0].note)
+        elif self.note is not None and (self.loaded is None or self.loaded.note is not self.note):
+            self._load()
+
+    def press(self, key: str, typing: bool) -> bool:
+        """The keys of the view; see the tooltips of its buttons. Left and Right change between files and notes."""
+        if key == "Esc" and (typing or self.words):
+            dpg.set_value(self.filter, "")
+            self._filter("")
+            dpg.focus_item(self.open.item)
+            return True
+        if typing:
+            return key in ("Up", "Down", "Page up", "Page down", "Enter") and self.table.press(key)
+        if key in ("/", "Ctrl+F"):
+            dpg.focus_item(self.filter)
+            return True
+        if key in ("Left", "Right"):
+            self.in_notes = key == "Right"
+            if self.in_notes and self.list.current is None:
+                self.list.press("Home")
+            return True
+        if key == "Ctrl+Shift+C":
+            self.copy_path()
+            return True
+        if key in ("Alt+Down", "Alt+Up"):
+            self.source.scroll_by(0.8 if key == "Alt+Down" else -0.8)
+            return True
+        if key == "Enter":
+            self.open_file()
+            return True
+        row = self.list.current
+        wanted = {"S": "strike", "Delete": "delete", "Ctrl+C": "copy"}.get(key, "")
+        if wanted and row is not None and self.in_notes:
+            self.act(wanted, row)
+            return True
+        return self.list.press(key) if self.in_notes else self.table.press(key)
+
+    def dispose(self) -> None:
+        """Ends the thread that watches the file."""
+        self._watch.stop()
+
+    # --- which file ---
+
+    @property
+    def note(self) -> NoteView | None:
+        """The notes of the file that is shown, as they were read last."""
+        return next((row for row in self.notes if row.note == self.chosen), None)
+
+    def choose(self, note: str) -> None:
+        """Show the file of another note."""
+        if note != self.chosen:
+            self.chosen, self.loaded = note, None
+            self.in_notes = False
+        at = next((at for at, row in enumerate(self.notes) if row.note == note), None)
+        self.table.select(at)
+        self._load()
+
+    def open_file(self) -> None:
+        """Open the file in the program that the system has for it."""
+        if self.note is not None and self.note.exists:
+            self._shell.open_path(self.note.source)
+
+    def copy_path(self) -> None:
+        """Put the path on the clipboard."""
+        if self.note is not None:
+            self._shell.copy(self.note.source, "Copied the path")
+
+    def _pick(self, at: int) -> None:
+        self.choose(self.notes[at].note)
+        self._shell.select("source", self.notes[at].source)
+        self._selected = self._shell.state.selected
+
+    def _cell(self, row: int, column: int) -> Cell:
+        return cell(self.notes[row], column)
+
+    def _filter(self, words: str) -> None:
+        self.words = words
+        self._arrange(keep=False)
+
+    def _arrange(self, keep: bool) -> None:
+        rows = matching(self.notes, self.words)
+        self.table.selected = next((at for at, row in enumerate(self.notes) if row.note == self.chosen), None)
+        self.table.set_rows(rows, keep_place=keep)
+        if self._shell.state.view == self.name:
+            self._shell.rows_shown(len(rows), len(self.notes))
+
+    def _show(self, teaching: bool) -> None:
+        if teaching != self._teaching:
+            self._teaching = teaching
+            self._teach.show(teaching)
+            dpg.configure_item(self._full, show=not teaching)
+
+    # --- its text ---
+
+    def _load(self) -> None:
+        note = self.note
+        if note is None:
+            return
+        self._ticket += 1
+        ticket, core = self._ticket, self._shell.workspace
+
+        def finish(result: Result[Any]) -> None:
+            if ticket != self._ticket:
+                return
+            if isinstance(result, Ok):
+                self._put(result.value)
+            else:
+                self._shell.error(result.error)
+
+        self._shell.submit(f"The text of {os.path.basename(note.source)}", lambda _job: load(core, note), finish)
+
+    def _put(self, loaded: Loaded) -> None:
+        before, self.loaded = self.loaded, loaded
+        same = before is not None and before.note.note == loaded.note.note
+        note = loaded.note
+        mark = loaded.text.mark if loaded.text is not None else (0, 0, 0)
+        self._watch.watch(note.source, mark)
+        self.path.set(files_rows.short_folder(note.source) or note.note)
+        picture, color = cast(tuple[str, str], cell(note, 0))
+        dpg.set_value(self._icon, picture)
+        self._look.tint(self._icon, color)
+        sentence, color = headline(note)
+        if loaded.text is not None and loaded.text.cut:
+            sentence = f"{sentence} Only the beginning of the file is shown.".strip()
+        dpg.set_value(self._head, sentence)
+        dpg.configure_item(self._head, show=bool(sentence))
+        self._look.tint(self._head, color)
+        self.open.enable(note.exists)
+        dpg.set_value(self._no_text, capital(str(loaded.problem)) if loaded.problem is not None else "")
+        dpg.configure_item(self._no_text, show=loaded.problem is not None)
+        dpg.configure_item(self.source.item, show=loaded.problem is None)
+        headings = note.source.endswith((".md", ".markdown"))
+        self.source.set_lines(loaded.lines, loaded.marks, keep_place=same, headings=headings)
+        self.list.set_rows(note_rows(loaded), keep_place=same)
+        if not same:
+            self.list.select(None, scroll=False)
+        if self._line:
+            self.source.light(self._line, self._line)
+            self._line = 0
+        elif same and self.list.current is not None:
+            self._light(self.list.current)
+
+    def _jump(self, row: FlowRow) -> None:
+        """A note was chosen: its lines come into sight."""
+        self.in_notes = True
+        self._light(row)
+        found = self._found(row)
+        if found is not None:
+            self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
+            self._selected = self._shell.state.selected
+
+    def _light(self, row: FlowRow) -> None:
+        span = self.loaded.spans[cast(int, row.key)] if self.loaded is not None else None
+        if span is None:
+            self.source.light(0, 0)
+        else:
+            self.source.light(*span)
+
+    def _changed(self) -> None:
+        """The file was changed outside: where it is now is found by reading the notes again."""
+        self._shell.refresh()
+        self._load()
+
+    def _found(self, row: FlowRow) -> Found | None:
+        at = cast(int, row.key)
+        return self.loaded.note.rows[at] if self.loaded is not None and at < len(self.loaded.note.rows) else None
+
+    # --- single notes ---
+
+    def act(self, name: str, row: FlowRow) -> None:
+        """Do one of `ACTIONS` to a note."""
+        found, loaded = self._found(row), self.loaded
+        if found is None or loaded is None:
+            return
+        if name == "copy":
+            self._shell.copy(found.bullet.text, "Copied the note")
+            return
+        said, act = act_of(name, found, loaded.note.sha256)
+        words = f"{said}: {shortened(row.text)}"
+        self._shell.write(said, act, failed=lambda error: self._shell.error(refusal(error)), said=words)
+
+    def _moved(self, widths: dict[str, float]) -> None:
+        self._shell.places["column.notes"] = widths["notes"]

@@ -1,0 +1,164 @@
+"""Notes beside their source files: if these fail, a person cannot see what a note is about, or loses it on a rename."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.base.result import Ok
+from core.commands import bullets
+from core.commands.workspace import Workspace
+from gui.source_lines import LONGEST, drawable
+from gui.views.files_rows import cell, gather, headline, load, matching, note_rows
+from tests.gui_stand import Stand
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import make_home
+
+CODE = "import os\n\n\ndef boil(water):\n    return water * 2  # お湯\n\n\nLIMIT = 8\n" + "\n".join(
+    f"line_{number} = {number}" for number in range(9, 400)
+)
+
+
+@pytest.fixture(name="home")
+def home_fixture(tmp_path: Path) -> Workspace:
+    workspace = make_home(tmp_path)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "kettle.py").write_text(CODE, encoding="utf-8")
+    (project / "設計.md").write_text("# 設計\n", encoding="utf-8")
+    notes = [
+        ("kettle.py", "The whole file is about tea"), ("kettle.py", "`boil()` doubles the water"),
+        ("kettle.py", "see line 300 for the odd number"), ("設計.md", "the plan"),
+    ]  # fmt: skip
+    for name, text in notes:
+        assert isinstance(bullets.add(workspace, "files", text, file=str(project / name)), Ok)
+    return workspace
+
+
+@pytest.fixture(name="stand")
+def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
+    from gui.views.files import FilesView
+
+    stand = Stand(desk, home, FilesView, width=900)
+    yield stand
+    stand.close()
+
+
+def shown_lines(stand: Stand) -> dict[int, str]:
+    """Numbers and lines of the source that are drawn."""
+    dpg = stand.desk.dpg
+    drawn = [(number, line) for number, line in stand.view.source._slots if dpg.is_item_visible(line)]
+    return {int(dpg.get_value(number)): str(dpg.get_value(line)) for number, line in drawn if dpg.get_value(number)}
+
+
+def test_notes_stand_in_the_order_of_their_lines(home: Workspace, tmp_path: Path) -> None:
+    data = gather(home, None)
+    assert [os.path.basename(note.source) for note in data.notes] == ["kettle.py", "設計.md"]
+    loaded = load(home, data.notes[0])
+    assert loaded.spans == (None, (4, 4), (300, 300)) and loaded.marks == {4, 300} and loaded.lines[7] == "LIMIT = 8"
+    assert [row.meta.split("  ·  ")[0] for row in note_rows(loaded)] == ["whole file", "line 4", "line 300"]
+    assert matching(data.notes, "設計") == [1] and matching(data.notes, "doubles KETTLE") == [0]
+    assert cell(data.notes[0], 1) == ("kettle.py", "text") and cell(data.notes[0], 3) == "3"
+    assert headline(data.notes[0]) == ("", "hint")
+    os.remove(data.notes[0].source)
+    gone = gather(home, data).notes[0]
+    assert cell(gone, 0)[1] == "failed" and "not there any more" in headline(gone)[0]
+    missing = load(home, gone)
+    assert missing.problem is not None and len(note_rows(missing)) == 3
+
+
+def test_a_line_of_any_kind_can_be_drawn() -> None:
+    assert drawable("\tx") == "    x" and drawable("a\x1b[0mb") == "a\ufffd[0mb" and drawable("日本") == "日本"
+    assert len(drawable("x" * 5000)) == LONGEST + 1
+
+
+def test_a_click_on_a_note_goes_to_its_line(stand: Stand) -> None:
+    view = stand.view
+    assert shown_lines(stand)[4] == "def boil(water):" and 300 not in shown_lines(stand)
+    rows = {row.text: row for row in view.list.rows}
+    stand.click(view.list.slot_of(rows["see line 300 for the odd number"].key).text)
+    assert shown_lines(stand)[300] == "line_300 = 300" and view.source.lit == (300, 300)
+    assert stand.shell.state.selected.kind == "bullet" and stand.shell.state.selected.key.startswith("files/")
+    stand.click(view.list.slot_of(rows["`boil()` doubles the water"].key).text)
+    assert shown_lines(stand)[4] == "def boil(water):" and view.source.lit == (4, 4)
+
+
+def test_a_file_renamed_outside_is_still_there_with_its_notes(stand: Stand, tmp_path: Path) -> None:
+    """Nobody presses anything: the view notices by itself."""
+    (tmp_path / "project" / "kettle.py").rename(tmp_path / "project" / "teapot.py")
+    value = stand.desk.dpg.get_value
+    assert stand.desk.until(lambda: value(stand.view.path.item).endswith("teapot.py"), 1500)
+    stand.settle()
+    assert "It was renamed; before, it was" in value(stand.view._head) and len(stand.view.list.rows) == 3
+    assert shown_lines(stand)[4] == "def boil(water):"
+
+
+def test_a_file_that_is_gone_keeps_its_notes_and_says_so(stand: Stand, tmp_path: Path) -> None:
+    (tmp_path / "project" / "kettle.py").unlink()
+    value = stand.desk.dpg.get_value
+    assert stand.desk.until(lambda: "not there any more" in value(stand.view._head), 1500)
+    stand.settle()
+    assert len(stand.view.list.rows) == 3 and not stand.desk.dpg.is_item_shown(stand.view.source.item)
+    assert "The file is not there any more" in value(stand.view._no_text)
+
+
+def test_a_file_saved_outside_is_shown_anew_at_the_same_place(stand: Stand, tmp_path: Path) -> None:
+    stand.view.source.light(300, 300)
+    stand.settle()
+    source = tmp_path / "project" / "kettle.py"
+    source.write_text(CODE.replace("line_300 = 300", "line_300 = 'new'"), encoding="utf-8")
+    assert stand.desk.until(lambda: shown_lines(stand).get(300) == "line_300 = 'new'", 1500)
+
+
+def test_keys_alone_choose_a_file_a_note_and_delete_it(stand: Stand, home: Workspace) -> None:
+    view = stand.view
+    assert view.note.source.endswith("kettle.py")
+    stand.press("Down", "Down")
+    assert view.note.source.endswith("設計.md") and stand.shell.state.selected.kind == "source"
+    stand.press("Up", "Right", "Down", "Delete")
+    notes = gather(home, None).notes[0]
+    assert [row.bullet.text for row in notes.rows] == ["The whole file is about tea", "see line 300 for the odd number"]
+    stand.click(stand.toast()[1])
+    assert len(gather(home, None).notes[0].rows) == 3
+    stand.press("slash")
+    view._filter("plan")
+    stand.press("Escape")
+    assert view.words == "" and not stand.look.typing()
+
+
+def test_a_selection_from_elsewhere_brings_its_file_and_line(stand: Stand, tmp_path: Path) -> None:
+    stand.shell.select("source", str(tmp_path / "project" / "設計.md"))
+    stand.settle()
+    assert stand.view.note.source.endswith("設計.md")
+    stand.shell.select("source", str(tmp_path / "project" / "kettle.py"), line=200)
+    stand.settle()
+    assert 200 in shown_lines(stand) and stand.view.source.lit == (200, 200)
+
+
+def test_scrolling_and_refreshing_make_no_item(stand: Stand, tmp_path: Path, home: Workspace) -> None:
+    big = tmp_path / "project" / "big.py"
+    big.write_text("x = 1\n" * 100_000, encoding="utf-8")
+    bullets.add(home, "files", "a big one", file=str(big))
+    stand.gather()
+    stand.settle()
+    stand.shell.select("source", str(big))
+    stand.settle()
+    before = stand.desk.items()
+    for line in (90_000, 5, 100_000):
+        stand.view.source.light(line, line)
+        stand.desk.frames(4)
+        assert line in shown_lines(stand)
+    stand.gather()
+    stand.settle()
+    assert stand.desk.items() == before
+
+
+def test_without_notes_it_teaches(desk: Desk, tmp_path: Path) -> None:
+    from gui.views.files import FilesView
+
+    stand = Stand(desk, make_home(tmp_path), FilesView, width=640)
+    assert desk.dpg.is_item_shown(stand.view._teach.item) and not desk.dpg.is_item_shown(stand.view._full)
+    stand.close()
