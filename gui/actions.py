@@ -23,7 +23,6 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("Plus", "scale.up", "Larger", ("Ctrl",)),
     Shortcut("Minus", "scale.down", "Smaller", ("Ctrl",)),
     Shortcut("0", "scale.reset", "Usual size", ("Ctrl",)),
-    Shortcut("I", "inspector", "Show or hide the inspector", ("Ctrl",)),
     Shortcut("F1", "keys", "All keys"),
     *(Shortcut(str(number), f"view.{name}", label) for number, (name, label, _) in enumerate(VIEWS, start=1)),
 )

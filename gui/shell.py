@@ -294,6 +294,11 @@ class Shell:
         self._question_text = text(self.look, self._question.body, "", wrap=True)
         self.layers.append(self._question.key)
 
+    @property
+    def asking(self) -> bool:
+        """Whether a question is open."""
+        return self._question is not None and self._question.is_open
+
     def drain(self) -> int:
         """Hand out what the workers finished; returns how many pieces of news there were."""
         return sum(worker.drain(self.look.jobs.attempt) for worker in self._workers.values())

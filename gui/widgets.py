@@ -93,6 +93,7 @@ class Chip:
         self.on = False
         self.count = 0
         self.item = int(dpg.add_button(label=name, parent=parent, callback=self._clicked))
+        look.font(self.item, "small")
         look.theme(self.item, f"chip:{color}")
         if tip:
             hint(look, self.item, tip)

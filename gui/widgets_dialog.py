@@ -118,6 +118,10 @@ class Dialog:
         """Keep it in the middle; true while its place is not right yet."""
         if not self.is_open:
             return False
+        if not dpg.is_item_shown(self.item):  # another modal window closed in the same frame took it along
+            dpg.configure_item(self.item, show=True)
+            self._size = []
+            return True
         size = [int(length) for length in dpg.get_item_rect_size(self.item)]
         view = [dpg.get_viewport_client_width(), dpg.get_viewport_client_height()]
         if [*size, *view] == self._size:

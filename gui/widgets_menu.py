@@ -29,6 +29,7 @@ class Menu:
         self._look = look
         self._rows: Sequence[MenuRow] = ()
         self._at = -1
+        self._width = width
         self.item = look.own(
             int(
                 dpg.add_window(
@@ -66,7 +67,10 @@ class Menu:
                 dpg.configure_item(item, label=labelled(row.label, row.icon) + (f"   {row.key}" if row.key else ""))
         self._light()
         x, y = dpg.get_mouse_pos(local=False)
-        dpg.configure_item(self.item, show=True, pos=[int(x), int(y)])
+        wide, tall = self._look.px(self._width + 14), self._look.px(14 + 31 * len(self._rows))
+        left = min(int(x), dpg.get_viewport_client_width() - wide)
+        top = min(int(y), dpg.get_viewport_client_height() - tall)
+        dpg.configure_item(self.item, show=True, pos=[max(0, left), max(0, top)])
 
     def close(self) -> None:
         """Hide it."""

@@ -19,7 +19,7 @@ from core.commands.exclusive import with_store
 from core.commands.harvest import HARVEST_PROMPT, SUMMARIZE_PROMPT, connect_provider
 from core.commands.trash import drop_from_trash
 from core.commands.workspace import Workspace, utc_now
-from core.harvest.distil import read_prompt
+from core.harvest.options import read_prompt
 from core.knowledge.check import (
     Finding,
     check_bullets,

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from core.base import files
@@ -75,6 +74,8 @@ def hash_artifacts(artifacts: list[Artifact], cache: HashCache) -> dict[str, str
     chunks = [wanted[at : at + CHUNK] for at in range(0, len(wanted), CHUNK)]
     started = time.time_ns()
     if len(chunks) > 1:
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(WORKERS) as pool:
             results = list(pool.map(_hash_chunk, chunks))
     else:

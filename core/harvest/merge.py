@@ -201,13 +201,3 @@ def apply_plan(
         absent = require_lines(paths.knowledge, planned)
         if absent:
             raise OSError(0, f"{len(absent)} planned lines are not in the file after writing", planned.name)
-
-
-def vanished(paths: Paths, plan: FrozenPlan) -> bool:
-    """Whether not one line of a harvest that had several is left: the mark of an editor that saved a stale buffer."""
-    total = sum(len(planned.all_lines) for planned in plan.files)
-    try:
-        absent = sum(len(require_lines(paths.knowledge, planned)) for planned in plan.files)
-    except OSError:
-        return True
-    return total > 1 and absent == total

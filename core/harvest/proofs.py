@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.base.paths import Paths
-from core.harvest.merge import vanished
 from core.knowledge.changes import read_changes
 from core.knowledge.journal import FrozenPlan, read_plans
+from core.knowledge.lines import require_lines
 
 ARCHIVES_IN_MEMORY = 4
 
@@ -48,3 +48,13 @@ class Proofs:
         lines = {(planned.name, line) for planned in plan.files for line in planned.all_lines}
         removed = ((change.file, line) for change in read_changes(self._paths) for line in change.removed)
         return not any(row in lines for row in removed)
+
+
+def vanished(paths: Paths, plan: FrozenPlan) -> bool:
+    """Whether not one line of a harvest that had several is left: the mark of an editor that saved a stale buffer."""
+    total = sum(len(planned.all_lines) for planned in plan.files)
+    try:
+        absent = sum(len(require_lines(paths.knowledge, planned)) for planned in plan.files)
+    except OSError:
+        return True
+    return total > 1 and absent == total

@@ -13,7 +13,7 @@ from gui.shell import Shell
 from gui.theme import Look
 from gui.views.palette_rows import Entry, action_entries, bullet_entries, file_entries, run_entries, search
 from gui.widgets import field, text
-from gui.widgets_layout import box, spread, trailing_row
+from gui.widgets_layout import box, space, spread, trailing_row
 
 ROWS = 12
 WIDTH = 680
@@ -51,7 +51,9 @@ class CommandPalette:
         look.theme(self.field, "search")
         self._list = look.theme(box(look, body, "clear", height=0), "clear")
         group = look.theme(int(dpg.add_group(parent=self._list)), "loose")
+        space(look, group, 0.1)
         self._rows = [self._row(group, number) for number in range(ROWS)]
+        space(look, group, 0.1)
         left, right = spread(look, body)
         self._count = text(look, left, "", "small", "hint")
         text(look, right, "Up Down  choose     Enter  do it     Esc  close", "small", "hint")
@@ -180,6 +182,10 @@ class CommandPalette:
         """Keep the keyboard in the field while it opens; close after a click beside it."""
         if not self.is_open:
             return False
+        if not dpg.is_item_shown(self.item):  # another modal window closed in the same frame took it along
+            dpg.configure_item(self.item, show=True)
+            self._focus = 3
+            return True
         if self._focus:
             self._focus -= 1
             dpg.focus_item(self.field)

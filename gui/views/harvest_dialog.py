@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from functools import partial
 
 import dearpygui.dearpygui as dpg
 
 from gui.columns import Cell, Column
-from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Run
+from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Outcome, Run
 from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
@@ -18,7 +17,6 @@ from gui.theme import Look
 from gui.views.harvest_rows import (
     GROUPS,
     PLAN_COLUMNS,
-    Line,
     PlanRow,
     estimate_words,
     group_counts,
@@ -36,7 +34,8 @@ from gui.views.status_line import activity_words
 from gui.widgets import Button, text
 from gui.widgets_charts import Progress
 from gui.widgets_dialog import Dialog
-from gui.widgets_layout import ChipRow, box, card, lowered, trailing_row
+from gui.widgets_layout import ChipRow, box, lowered, space
+from gui.widgets_lines import Lines
 
 WIDTH = 760
 LIST_HEIGHT = 236
@@ -47,32 +46,6 @@ STEP_COLUMNS = (
 )
 
 
-class Lines:
-    """A list of sentences with icons, made once for `most` of them."""
-
-    def __init__(self, look: Look, parent: int, most: int) -> None:
-        self._look = look
-        group = look.theme(int(dpg.add_group(parent=parent)), "row-lines")
-        self._rows = []
-        for _ in range(most):
-            holder = int(dpg.add_group(parent=group, show=False))
-            left, right = trailing_row(look, holder, 2, 1)
-            self._rows.append(
-                (holder, text(look, left, ""), text(look, left, "", wrap=True), text(look, right, "", "mono", "muted"))
-            )
-
-    def set(self, lines: Sequence[Line]) -> None:
-        """Show these."""
-        for number, (holder, sign, words, aside) in enumerate(self._rows):
-            line = lines[number] if number < len(lines) else None
-            dpg.configure_item(holder, show=line is not None)
-            if line is not None:
-                dpg.set_value(sign, icon(line.icon))
-                self._look.tint(sign, line.color)
-                dpg.set_value(words, line.words)
-                dpg.set_value(aside, line.aside)
-
-
 class HarvestDialog:
     """Shows a `HarvestRun` in whatever phase it is."""
 
@@ -81,6 +54,7 @@ class HarvestDialog:
         self._rows: list[PlanRow] = []
         self._groups: set[str] = set()
         self._shown: Run | None = None
+        self._outcomes: tuple[Outcome, ...] = ()
 
     def build(self) -> None:
         """Make everything, hidden."""
@@ -97,6 +71,7 @@ class HarvestDialog:
         self._intro = text(look, part, "", "text", "muted", wrap=True)
         self._plan = Lines(look, part, 8)
         self._notes = text(look, part, "", "text", "edited", wrap=True)
+        space(look, part, 1)
         holder = box(look, part, "well", height=LIST_HEIGHT + 46)
         self._plan_list = holder
         chips = ChipRow(look, holder, holder)
@@ -118,8 +93,11 @@ class HarvestDialog:
 
         part = self._parts["end"]
         self._result = Lines(look, part, 8)
+        space(look, part, 2)
         self._new_lines = text(look, part, "New lines", "strong", "muted")
-        self._items = Lines(look, card(look, part, kind="well").item, 8)
+        row = int(dpg.add_group(horizontal=True, parent=part))
+        columns = [box(look, row, "well", width=(WIDTH - 8) / 2, height=0) for _ in range(2)]
+        self._items = [Lines(look, column, 4) for column in columns]
         self._failures_title = text(look, part, "What failed, and why", "strong", "muted")
         self._failures = box(look, part, "well", height=110, scroll=True)
         self._failure_words = text(look, self._failures, "", "text", "failed", wrap=True)
@@ -218,6 +196,7 @@ class HarvestDialog:
         self.dialog.set_title("Harvesting")
         self.dialog.set_note("")
         self.dialog.enable(False)
+        self._outcomes = run.outcomes
         self.steps.set_rows(range(len(run.outcomes)), keep_place=True)
 
     def _show_end(self, run: Run) -> None:
@@ -226,7 +205,9 @@ class HarvestDialog:
             return
         self.dialog.set_title("Harvest stopped" if report.cancelled else "Harvest done")
         self._result.set(result_lines(report))
-        self._items.set(item_lines(report))
+        lines = item_lines(report)
+        self._items[0].set(lines[:4])
+        self._items[1].set(lines[4:])
         errors = report.errors
         for item in (self._failures_title, self._failures):
             dpg.configure_item(item, show=bool(errors))
@@ -253,7 +234,7 @@ class HarvestDialog:
         return plan_cell(self._rows[row], column)
 
     def _step_cell(self, row: int, column: int) -> Cell:
-        outcome = self._run.now.outcomes[row]
+        outcome = self._outcomes[row]
         if column == 0:
             sign, color = outcome_look(outcome.words)
             return icon(sign), color

@@ -11,6 +11,7 @@ from core.harvest.report import HarvestReport
 from gui.columns import Cell, Column
 from gui.icons import icon
 from gui.views.ledger_rows import short_name
+from gui.widgets_lines import Line
 
 CATEGORY_NAMES = {
     "facts": ("Facts", "lightbulb", "ramp:0"),
@@ -64,14 +65,12 @@ class PlanRow:
 
 def plan_rows(report: HarvestReport) -> list[PlanRow]:
     """What is done with each conversation, those that are touched first, then those that stay and why."""
-    rows = [
-        PlanRow(step.action, short_name(step.artifact.name), step.artifact.size, step.reason)
-        for step in report.plan.steps
-    ]
+    steps = [(step.action, step.artifact, step.reason) for step in report.plan.steps]
     kept = [row for row in report.plan.classified if row.klass in ("live", "user-kept", "keep")]
     order = {"keep": 0, "user-kept": 1, "live": 2}
     kept.sort(key=lambda row: order.get(row.klass, 3))
-    return rows + [PlanRow(row.klass, short_name(row.artifact.name), row.artifact.size, row.reason) for row in kept]
+    steps += [(row.klass, row.artifact, row.reason) for row in kept]
+    return [PlanRow(action, short_name(found.name), found.size, why) for action, found, why in steps]
 
 
 def group_counts(rows: Sequence[PlanRow]) -> dict[str, int]:
@@ -90,16 +89,6 @@ def plan_cell(row: PlanRow, column: int) -> Cell:
     if column == 2:
         return words, color if color not in ("hint",) else "muted"
     return (row.name, "", size(row.bytes), row.why)[column - 1]
-
-
-@dataclass(frozen=True)
-class Line:
-    """One sentence of the summary: icon, colour, words, and a figure at the right."""
-
-    icon: str
-    color: str
-    words: str
-    aside: str = ""
 
 
 def plan_lines(report: HarvestReport, config: Config) -> list[Line]:

@@ -65,7 +65,7 @@ class Header:
         bar = box(look, parent, "bar", height=HEIGHT)
         left, right = spread(look, bar)
         mark = lowered(look, left, 3)
-        text(look, mark, icon("library"), "heading", "accent")
+        self.mark = text(look, mark, icon("library"), "heading", "accent")
         text(look, mark, "Knowledge", "heading")
         self._home_holder = lowered(look, left, 8)
         self._home = text(look, self._home_holder, "", "mono", "hint")
@@ -121,7 +121,8 @@ class Header:
         self.theme.set_label("", "moon" if self._look.palette.name == "light" else "sun")
         if found is not None:
             self.digest.set_on(found.enabled)
-            self.power.set_kind("ghost" if found.exists else "ghost-off")
+            off = not found.exists and bool(state.snapshot is not None and state.snapshot.overview.sections)
+            self.power.set_kind("ghost-off" if off else "ghost")
             words = "Delete the digest to turn it off" if found.exists else "There is no digest: write it again"
             dpg.set_value(self._power_tip, words)
 

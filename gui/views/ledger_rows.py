@@ -31,7 +31,7 @@ COLUMNS = (
     Column("status", "", 26),
     Column("name", "Conversation", 0, 2.0),
     Column("folder", "Folder", 0, 0.9, color="hint", least=720),
-    Column("items", "Items", 50, role="mono", chars=5, descending_first=True),
+    Column("items", "Items", 62, role="mono", chars=5, descending_first=True),
     Column("place", "Now", 62, color="muted", least=520),
     Column("model", "Read by", 104, color="muted", least=580),
     Column("when", "When", 56, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=380),
@@ -92,9 +92,8 @@ def row_of(key: str, entry: dict[str, Any]) -> Row:
     when = seconds_of(entry.get("at"))
     folder, name = os.path.split(path)
     folder = os.path.basename(folder)
-    return Row(
-        key, status, short_name(name) or key, folder, items, place_of(entry), model, when, f"{path}\n{model}".lower()
-    )
+    words = f"{path}\n{model}\n{key}".lower()
+    return Row(key, status, short_name(name) or key, folder, items, place_of(entry), model, when, words)
 
 
 def short_name(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 import dearpygui.dearpygui as dpg
 
@@ -54,7 +55,7 @@ def file_rows(files: Sequence[FileState], now: float) -> list[FileRow]:
     rows = []
     for row in files:
         sign, color = ICONS.get(row.file, ("file-pen", "edited"))
-        name = "files/" if row.file == "files" else row.file
+        name = "files/" if row.file == "files" else PurePosixPath(row.file).name
         if not row.exists:
             tip = f"{row.path}\nnot there: {ABSENT.get(row.kind, 'the first harvest that needs it writes it')}"
             rows.append(FileRow(row.file, sign, "hint", name, "hint", "", "absent", "hint", tip))

@@ -63,6 +63,8 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     from datetime import datetime
 
     words = f"Last harvest {age(datetime.fromisoformat(last).timestamp(), now)} ago" if last else "No harvest yet"
+    if not last and not waiting:
+        return "circle-dashed", "hint", words
     if waiting:
         words += f" · {waiting:,} conversation{'' if waiting == 1 else 's'} waiting"
         return "circle-dot", "accent", words
