@@ -20,7 +20,7 @@ from core.harvest.options import DistilSettings, HarvestOptions, read_prompt
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
 from core.knowledge.ledger import read_ledger, rebuild
-from core.knowledge.lines import DEFAULT_PATIENCE, Patience
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 HARVEST_PROMPT = "harvest-conversation.md"
 SUMMARIZE_PROMPT = "summarize.md"

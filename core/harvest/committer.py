@@ -26,7 +26,8 @@ from core.knowledge.categories import CATEGORIES
 from core.knowledge.file_notes import read_records
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, write_ledger
-from core.knowledge.lines import OwnWrites, Patience
+from core.knowledge.lines import OwnWrites
+from core.knowledge.patience import Patience
 
 CHECKPOINT_RECORDS = 500
 CHECKPOINT_SECONDS = 30.0

@@ -19,7 +19,8 @@ from core.harvest.answer import Item
 from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_text
 from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, examine, write_records
 from core.knowledge.journal import FrozenPlan
-from core.knowledge.lines import DEFAULT_PATIENCE, OwnWrites, Patience, PlannedFile, ensure_lines, require_lines
+from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, require_lines
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 QUARANTINE = "quarantine.md"
 PATH_CHARACTERS = 1024

@@ -40,7 +40,7 @@ from core.knowledge.ledger import (
     write_ledger,
 )
 from core.knowledge.leftovers import clear_leftovers
-from core.knowledge.lines import Patience
+from core.knowledge.patience import Patience
 
 
 @dataclass

@@ -15,24 +15,11 @@ from pathlib import Path
 
 from core.base import files
 from core.knowledge.categories import NEW_TASKS, TASKS_FILE
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.swap import swap_in
 from core.knowledge.tasks import insert_tasks
 
 ATTEMPTS = 10
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long to wait for an editor that is at work on the same file, in seconds."""
-
-    missing: float = 2.0
-    settle: float = 1.0
-    swap_file: float = 2.0
-    step: float = 0.05
-    sleep: Callable[[float], None] = time.sleep
-
-
-DEFAULT_PATIENCE = Patience()
 
 
 @dataclass(frozen=True)

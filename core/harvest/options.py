@@ -1,0 +1,42 @@
+"""What a run is told: its limits, how to distil, where notes may be bound, how patient to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.harvest.classify import Limits
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+
+
+@dataclass(frozen=True)
+class DistilSettings:
+    """How to distil. `quotes` is check, require or off; sizes in bytes; prompts are the texts themselves."""
+
+    attempts: int
+    summarize_bytes: int
+    quotes: str
+    redact: bool
+    harvest_prompt: str = ""
+    summarize_prompt: str = ""
+
+
+@dataclass(frozen=True)
+class HarvestOptions:
+    """All settings of a run. `file_roots` are absolute folders; `digest_max_bytes` None: the digest is off."""
+
+    limits: Limits
+    distil: DistilSettings
+    trash_days: int
+    file_roots: tuple[str, ...]
+    digest_max_bytes: int | None
+    jobs: int = 4
+    max_run_tokens: int = 0
+    patience: Patience = field(default_factory=lambda: DEFAULT_PATIENCE)
+
+
+def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:
+    """The user's own prompt if there is one, else the shipped one. Raises OSError or UnicodeDecodeError."""
+    own = user_folder / name
+    chosen = own if own.is_file() else shipped_folder / name
+    return chosen.read_text(encoding="utf-8").strip()

@@ -1,0 +1,25 @@
+"""Stages 1 and 2 together: what a run would do. This is the dry run; it writes nothing below the home folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from core.base.paths import Paths
+from core.harvest.classify import HarvestPlan, classify, plan_steps
+from core.harvest.hashes import HashCache, hash_artifacts
+from core.harvest.options import HarvestOptions
+from core.harvest.proofs import Proofs
+from core.harvest.scan import scan
+
+
+def plan_harvest(
+    paths: Paths, options: HarvestOptions, entries: Mapping[str, Mapping[str, Any]], now: datetime, cache: HashCache
+) -> HarvestPlan:
+    """Stages 1 and 2. Reads only; `cache` is updated in place. Raises OSError."""
+    found = scan(paths, cache)
+    classified = classify(found, entries, now, options.trash_days)
+    hashes = hash_artifacts([row.artifact for row in classified if row.klass == "harvest"], cache)
+    is_proven = Proofs(paths).is_proven
+    return plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
