@@ -52,7 +52,7 @@ class SourceLines:
     def set_lines(
         self, lines: Sequence[str], marks: Collection[int] = (), keep_place: bool = False, headings: bool = False
     ) -> None:
-        """Show these lines; the numbers of those in `marks` (from 1) stand out, and with `headings` those of markdown."""
+        """Show these lines; those in `marks` (from 1) stand out, and with `headings` those of markdown."""
         self._headings = headings
         self.lines, self._marks = lines, frozenset(marks)
         self._shown = [None] * len(self._slots)

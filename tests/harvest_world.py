@@ -23,7 +23,7 @@ from core.harvest.pipeline import run_harvest
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport
 from core.knowledge.ledger import Entries, read_ledger
-from core.knowledge.lines import Patience
+from core.knowledge.patience import Patience
 
 NOW = datetime(2026, 6, 12, 14, 23, 45, 123456, tzinfo=UTC)
 HURRIED = Patience(missing=0, settle=0, swap_file=0, sleep=lambda _: None)

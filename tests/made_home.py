@@ -16,7 +16,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.harvest import HarvestRequest, harvest
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport
-from core.knowledge.lines import Patience
+from core.knowledge.patience import Patience
 
 T = TypeVar("T")
 HURRIED = Patience(0, 0, 0)

@@ -16,7 +16,7 @@ from core.commands.workspace import Workspace, open_workspace
 from core.harvest.reclaim import restore
 from core.harvest.report import HarvestReport
 from core.knowledge.journal import plan_from_json, read_journal
-from core.knowledge.lines import Patience
+from core.knowledge.patience import Patience
 from tests.chatty_model import chatty_model
 from tests.corpus import archive_into, text_conversations, tree
 

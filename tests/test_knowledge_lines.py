@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from core.base import files
 from core.knowledge.lines import (
     OwnWrites,
-    Patience,
     PlannedFile,
     ensure_lines,
     missing_lines,
     require_lines,
     with_lines,
 )
+from core.knowledge.patience import Patience
 from core.knowledge.tasks import insert_tasks
 from tests.harvest_world import HURRIED
 

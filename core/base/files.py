@@ -12,7 +12,6 @@ import errno
 import hashlib
 import itertools
 import os
-import shutil
 import stat
 import sys
 from dataclasses import dataclass
@@ -301,6 +300,8 @@ def set_mode(path: Path, mode: int) -> None:
 
 def remove_tree(path: Path) -> None:
     """Remove a folder with all that is in it, never through a symbolic link."""
+    import shutil
+
     shutil.rmtree(path)
     sync_folder(path.parent)
 

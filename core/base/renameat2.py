@@ -5,12 +5,15 @@ Flags after rename(2). Only `files.py` uses this.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import sys
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ctypes
 
 NO_REPLACE = 1
 EXCHANGE = 2
@@ -21,6 +24,8 @@ _AT_FDCWD = -100
 def _renameat2() -> ctypes._NamedFuncPointer | None:
     if not sys.platform.startswith("linux"):
         return None
+    import ctypes
+
     try:
         return ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError):
@@ -34,6 +39,8 @@ def rename_with_flag(source: Path, target: Path, flag: int) -> bool:
         return False
     if call(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), flag) == 0:
         return True
+    import ctypes
+
     number = ctypes.get_errno()
     if number in (errno.ENOSYS, errno.EINVAL):
         return False

@@ -32,7 +32,7 @@ from core.knowledge.digest import current_digest, regenerate_digest
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, read_ledger, rebuild, write_ledger
 from core.knowledge.leftovers import clear_leftovers
-from core.knowledge.lines import DEFAULT_PATIENCE, Patience
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 ROUNDS = 3
 """Mending one thing may bring another to light."""

@@ -10,7 +10,7 @@ from core.base import locks
 from core.base.paths import Paths
 from core.base.result import Result, fail
 from core.harvest.recovery import Recovered, recover
-from core.knowledge.lines import DEFAULT_PATIENCE, Patience
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 T = TypeVar("T")
 

@@ -22,7 +22,8 @@ from core.knowledge.changes import read_changes
 from core.knowledge.edit import EDIT_RUN
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, read_ledger, rebuild, write_ledger
-from core.knowledge.lines import DEFAULT_PATIENCE, Patience, require_lines
+from core.knowledge.lines import require_lines
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 SHOWN = 5
 _NAME = re.compile(r"(?P<sha>[0-9a-f]{64})(?:\.\d+)?\Z")

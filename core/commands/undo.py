@@ -28,7 +28,8 @@ from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import EDIT_RUN
 from core.knowledge.journal import Pending, encode, gather, read_journal
 from core.knowledge.ledger import Entries, Entry, write_ledger
-from core.knowledge.lines import DEFAULT_PATIENCE, Patience, missing_lines
+from core.knowledge.lines import missing_lines
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.reversal import CHANGED, REVERSED, take_back, take_out
 
 

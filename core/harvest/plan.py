@@ -10,7 +10,6 @@ from core.base.paths import Paths
 from core.harvest.classify import HarvestPlan, classify, plan_steps
 from core.harvest.hashes import HashCache, hash_artifacts
 from core.harvest.options import HarvestOptions
-from core.harvest.proofs import Proofs
 from core.harvest.scan import scan
 
 
@@ -21,5 +20,9 @@ def plan_harvest(
     found = scan(paths, cache)
     classified = classify(found, entries, now, options.trash_days)
     hashes = hash_artifacts([row.artifact for row in classified if row.klass == "harvest"], cache)
+    if not entries:  # nothing can be proven yet
+        return plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable)
+    from core.harvest.proofs import Proofs
+
     is_proven = Proofs(paths).is_proven
     return plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)

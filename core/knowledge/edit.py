@@ -29,7 +29,8 @@ from core.knowledge.categories import CATEGORY, CATEGORY_FILES
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import apply_binding, bind, examine, notes_for, read_records, write_records
 from core.knowledge.hunks import FileEdit, Hunk, bare, join, line_break, split
-from core.knowledge.lines import Patience, PlannedFile, ensure_lines
+from core.knowledge.lines import PlannedFile, ensure_lines
+from core.knowledge.patience import Patience
 from core.knowledge.swap import replace_expected
 
 BY_HAND = "by-hand"
