@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base import files
-from core.base.answer import Answer, Generate
 from core.base.paths import cache_folder, shipped_root
 from core.base.price import price
 from core.base.result import Err, Ok, Result, fail
@@ -21,6 +20,9 @@ from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
 from core.knowledge.ledger import read_ledger, rebuild
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+
+if TYPE_CHECKING:
+    from core.base.answer import Answer, Generate
 
 HARVEST_PROMPT = "harvest-conversation.md"
 SUMMARIZE_PROMPT = "summarize.md"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.base.files import read_or_empty
-from core.base.markdown import Bullet, parse_bullets
 from core.base.paths import Paths
 
+if TYPE_CHECKING:
+    from core.base.markdown import Bullet
 
-@dataclass(frozen=True)
-class Category:
+
+class Category(NamedTuple):
     """One row: its name in the model's answer, its file ("" for per-file notes), the first line of a new file,
     and its heading in the digest ("" for what the digest leaves out)."""
 
@@ -52,6 +53,8 @@ def read_text(path: Path) -> str:
 
 def bullets_in(text: str, category: str) -> list[Bullet]:
     """The bullets of one category in the text of its file. Task bullets before any heading count as open."""
+    from core.base.markdown import parse_bullets
+
     bullets = parse_bullets(text)
     if category not in ("tasks_open", "tasks_done"):
         return bullets
@@ -72,7 +75,7 @@ def read_category(paths: Paths, category: str) -> list[Bullet]:
     row = CATEGORY[category]
     if row.file:
         return bullets_in(read_text(paths.knowledge / row.file), category)
-    return [bullet for note in note_files(paths) for bullet in parse_bullets(read_text(note))]
+    return [bullet for note in note_files(paths) for bullet in bullets_in(read_text(note), category)]
 
 
 def note_files(paths: Paths) -> list[Path]:

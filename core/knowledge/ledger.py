@@ -14,7 +14,6 @@ from typing import Any
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
-from core.knowledge.journal import gather, read_journal
 
 Entry = dict[str, Any]
 Entries = dict[str, Entry]
@@ -70,6 +69,8 @@ def set_aside(paths: Paths, now: datetime) -> Path:
 
 def rebuild(paths: Paths) -> Entries:
     """All entries that the archived runs tell of, the later run winning. Raises OSError."""
+    from core.knowledge.journal import gather, read_journal  # only a damaged ledger needs them
+
     entries: Entries = {}
     if not paths.plans.is_dir():
         return entries
