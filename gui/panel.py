@@ -1,0 +1,325 @@
+"""The Knowledge panel as a part that any Dear PyGui program can put into its window.
+
+    panel = KnowledgePanel(workspace, wake=loop.wake)
+    root = panel.build(parent)
+    ... before each frame: panel.tick()
+    panel.dispose()
+
+It makes no context and no viewport, binds nothing globally, uses generated ids only, and takes everything with it when
+it goes. All disk and network work runs on workers; the interface thread only sets values.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+import dearpygui.dearpygui as dpg
+
+from core.base.result import Err, ErrorInfo, Result
+from core.commands.workspace import Workspace
+from gui.actions import SHORTCUTS, VIEWS
+from gui.gather import Gathered, Gatherer, Reader
+from gui.harvest_run import HarvestRun
+from gui.jobs import Jobs, no_wake
+from gui.keyboard import Keyboard
+from gui.keys import label_of
+from gui.palette import PALETTES
+from gui.shell import Shell, View
+from gui.state import State
+from gui.store_actions import add_store_actions
+from gui.theme import Look
+from gui.views.command_palette import CommandPalette
+from gui.views.files import FilesView
+from gui.views.first_start import FirstStart, is_first_start
+from gui.views.harvest_dialog import HarvestDialog
+from gui.views.header import HEIGHT as HEADER_HEIGHT
+from gui.views.header import Header, ask_power
+from gui.views.inspector import Inspector
+from gui.views.keys_dialog import KeysDialog
+from gui.views.knowledge import KnowledgeView
+from gui.views.ledger import LedgerView
+from gui.views.rail import Rail
+from gui.views.settings import SettingsView
+from gui.views.status_line import HEIGHT as STATUS_HEIGHT
+from gui.views.status_line import StatusLine
+from gui.watch import Watcher
+from gui.widgets_layout import Columns, Pane, box
+from gui.workbench import Workbench
+
+VIEW_CLASSES: dict[str, type[View]] = {
+    "ledger": LedgerView,
+    "knowledge": KnowledgeView,
+    "files": FilesView,
+    "settings": SettingsView,
+}
+GAP = 8
+SCALE_STEP = 0.125
+AGES_SECONDS = 30  # how often times like "5 min" are counted anew
+_living: WeakSet[KnowledgePanel] = WeakSet()
+
+
+class KnowledgePanel:
+    """One panel on one home. See the top of this file.
+
+    `core` is the home with its settings; `wake` is called from other threads when a frame is wanted; `fonts` is another
+    folder with the three fonts; `palette` is dark or light. `places` and `choices` are what was remembered
+    (`gui/geometry.py`); read `shell.places` and `shell.choices` at the end to remember it again.
+    """
+
+    def __init__(
+        self,
+        core: Workspace,
+        *,
+        scale: float = 1.0,
+        wake: Callable[[], None] = no_wake,
+        fonts: Path | None = None,
+        palette: str = "dark",
+        places: Mapping[str, float] | None = None,
+        choices: Mapping[str, str] | None = None,
+    ) -> None:
+        self.jobs = Jobs(wake, self._fault)
+        self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale, fonts)
+        self.usual_scale = scale
+        self.shell = Shell(self.look, core, self.jobs.wake)
+        self.shell.places.update(places or {})
+        self.shell.choices.update(choices or {})
+        self._watcher: Watcher | None = None
+        self._own_home = core
+        self._aged = 0
+        self._clicked_at = time.monotonic()
+        self._problems: tuple[ErrorInfo, ...] = ()
+        self._first: bool | None = None
+        self.root = 0
+
+    # --- the host's three calls ---
+
+    def build(self, parent: int) -> int:
+        """Make everything inside `parent` and begin to read the store. Returns the root's item."""
+        look, shell = self.look, self.shell
+        self.root = int(dpg.add_child_window(parent=parent, border=False, width=-1, height=-1, no_scrollbar=True))
+        look.bind(self.root)
+        inside = look.theme(box(look, self.root, "root"), "root")
+        self.header = Header(look, shell, SHORTCUTS)
+        self.header.build(inside)
+        self._middle = box(look, inside, "gutter")
+        look.follow(inside, self._fit)
+        panes = [
+            Pane("rail", shell.place("column.rail", 252), 200, scroll=True),
+            Pane("work", 0, 340),
+            Pane("inspector", shell.place("column.inspector", 352), 240),
+        ]
+        self.columns = Columns(look, self._middle, panes, on_moved=self._moved)
+        rail, work, side = (pane.item for pane in self.columns.panes)
+        self.rail = Rail(look, shell)
+        self.rail.build(rail)
+        self.workbench = Workbench(look, shell, VIEW_CLASSES)
+        self.workbench.build(box(look, work, "pane"))
+        self.inspector = Inspector(look, shell)
+        self.inspector.build(box(look, side, "pane"))
+        self.first_start = FirstStart(look, shell)
+        self.first_start.build(inside)
+        self.run = HarvestRun(shell)
+        self.status = StatusLine(look, shell, self.run.cancel)
+        self.status.build(inside)
+        # What lies over the rest, and takes the keys before it: the last one first.
+        shell.layers.insert(0, self._view_key)
+        self.palette = CommandPalette(look, shell)
+        self.palette.build()
+        self.harvest = HarvestDialog(look, shell, self.run)
+        self.harvest.build()
+        self.keys = KeysDialog(look, shell, SHORTCUTS)
+        self.keys.build()
+        shell.build()
+        shell.on_home = self.use
+        shell.on_banner = self.workbench.show_error
+        self.keyboard = Keyboard(look, SHORTCUTS, shell.run, self._is_active)
+        self.keyboard.layers = shell.layers
+        dpg.add_mouse_click_handler(parent=self.keyboard.registry, callback=lambda: self.jobs.post(self._clicked))
+        self._add_actions()
+        shell.choices.setdefault("view", "ledger")
+        shell.change(view=shell.choices["view"])
+        gatherers: dict[str, Gatherer] = {
+            view.name: view.gather
+            for view in (*self.workbench.views.values(), self.inspector)
+            if hasattr(view, "gather")
+        }
+        self.reader = Reader(shell, gatherers, self._gathered)
+        shell.on_refresh = lambda: self.reader.ask(soon=True)
+        self._watch()
+        self.reader.ask(soon=True)
+        _living.add(self)
+        return self.root
+
+    def tick(self) -> float | None:
+        """Before each frame: do what was posted, show what workers found. 0.0: another frame is wanted; None: idle."""
+        worked = self.jobs.run() + self.shell.drain()
+        worked += bool(self.reader.tick())
+        age = int(time.time() // AGES_SECONDS)
+        if self.shell.dirty or age != self._aged:
+            self.shell.dirty, self._aged = False, age
+            self.jobs.attempt(self._refresh, self.shell.state)
+            worked += 1
+        moved = self.look.tick()
+        return 0.0 if worked or moved or self.shell.dirty or self.jobs.waiting() else None
+
+    def dispose(self) -> None:
+        """Cancel what runs and wait for it (a harvest ends after its current step), delete every item."""
+        _living.discard(self)
+        if self._watcher is not None:
+            self._watcher.stop()
+        self.shell.dispose()
+        self.workbench.dispose()
+        self.inspector.dispose()
+        if dpg.does_item_exist(self.root):
+            dpg.delete_item(self.root)
+        self.look.dispose()
+
+    # --- state to items ---
+
+    def _refresh(self, state: State) -> None:
+        first = state.snapshot is not None and is_first_start(state.snapshot)
+        if first != self._first:
+            self._first = first
+            self.first_start.show(first)
+            self.header.harvest.set_kind("secondary" if first else "primary")  # one filled button at a time
+            dpg.configure_item(self._middle, show=not first)
+        parts: list[Any] = [self.header, self.status, self.run]
+        parts += [self.first_start] if first else [self.rail, self.workbench, self.inspector]
+        for part in (*parts, self.harvest):
+            self.jobs.attempt(part.refresh, state)
+
+    def _gathered(self, result: Result[Gathered]) -> None:
+        if isinstance(result, Err):
+            self.shell.change(problem=result.error)
+            self.workbench.show_error(result.error, "Try again", self.shell.refresh)
+            return
+        found, state = result.value, self.shell.state
+        self.shell.workspace = found.workspace
+        same_data = all(state.data.get(name) is value for name, value in found.data.items())
+        if found.snapshot is not state.snapshot or not same_data or state.problem is not None:
+            self.shell.change(snapshot=found.snapshot, data={**state.data, **found.data}, problem=None)
+        if self._watcher is not None and found.snapshot.settings is not None:
+            self._watcher.also([found.snapshot.settings.writable])
+        self._show_problems(found.snapshot.problems)
+        calls, self.shell.on_next_reading = self.shell.on_next_reading, []
+        for call in calls:
+            self.jobs.attempt(call)
+
+    def _show_problems(self, problems: tuple[ErrorInfo, ...]) -> None:
+        """What could not be read stands at the top until it is mended; what was closed by hand stays closed."""
+        if problems == self._problems:
+            return
+        if problems:
+            self.workbench.show_error(problems[0], "Open it" if problems[0].path else "", self._open_problem)
+        elif self.workbench.banner.shown in self._problems:
+            self.workbench.banner.hide()
+        self._problems = problems
+
+    def _open_problem(self) -> None:
+        if self._problems:
+            self.shell.open_path(self._problems[0].path)
+
+    def _fault(self, error: ErrorInfo) -> None:
+        if self.root and dpg.does_item_exist(self.root):
+            self.workbench.show_error(error)
+
+    def _fit(self, _width: float, height: float) -> None:
+        tall = int(height) - self.look.px(HEADER_HEIGHT) - self.look.px(STATUS_HEIGHT) - 2 * self.look.px(GAP)
+        for item in (self._middle, self.first_start.item):
+            dpg.configure_item(item, height=max(tall, 50))
+
+    def _moved(self, widths: Mapping[str, float]) -> None:
+        self.shell.places.update({f"column.{name}": width for name, width in widths.items()})
+
+    # --- keys and actions ---
+
+    def _view_key(self, key: str, modifiers: frozenset[str], typing: bool) -> bool:
+        if self._first:
+            return self.first_start.press(key, typing)
+        label = "+".join([*(name for name in ("Ctrl", "Alt", "Shift") if name in modifiers), key])
+        return self.workbench.press(label, typing) or self.inspector.press(label, typing)
+
+    def _is_active(self) -> bool:
+        """Whether the keyboard is this panel's: it has a dialog open, or was clicked last, or is the only one."""
+        others = [panel for panel in _living if panel is not self]
+        if not dpg.is_item_shown(self.root) or any(panel.has_dialog() for panel in others):
+            return False
+        return not others or self.has_dialog() or all(panel._clicked_at < self._clicked_at for panel in others)
+
+    def has_dialog(self) -> bool:
+        """Whether something modal of this panel is open."""
+        return self.palette.is_open or self.harvest.dialog.is_open or self.keys.dialog.is_open or self.shell.asking
+
+    def _clicked(self) -> None:
+        """Somewhere the mouse was pressed; in the panel?"""
+        x, y = dpg.get_mouse_pos(local=False)
+        left, top = dpg.get_item_rect_min(self.header.mark)
+        width, height = dpg.get_item_rect_size(self.root)
+        if 0 <= x - left + self.look.px(16) <= width and 0 <= y - top + self.look.px(16) <= height:
+            self._clicked_at = time.monotonic()
+
+    def _add_actions(self) -> None:
+        shell, add = self.shell, self.shell.add_action
+
+        def key(name: str) -> str:
+            return label_of(SHORTCUTS, name)
+
+        rows: tuple[tuple[str, str, str, Callable[[], object]], ...] = (
+            ("harvest", "Harvest: look first, then apply", "wheat", self.harvest.open),
+            ("palette", "Find anything, do anything", "search", self.palette.open),
+            ("digest.toggle", "Digest in prompt on or off", "toggle-right", self.header.toggle),
+            ("digest.power", "Delete the digest, or write it again", "power", lambda: ask_power(shell)),
+            ("refresh", "Read everything again", "refresh-cw", shell.refresh),
+            ("theme", "Light or dark theme", "sun", self.switch_theme),
+            ("scale.up", "Larger", "arrow-up", lambda: self.set_scale(self.look.scale + SCALE_STEP)),
+            ("scale.down", "Smaller", "arrow-down", lambda: self.set_scale(self.look.scale - SCALE_STEP)),
+            ("scale.reset", "Usual size", "target", lambda: self.set_scale(self.usual_scale)),
+            ("keys", "All keys", "keyboard", self.keys.open),
+            ("cancel", "Stop the running harvest", "circle-stop", self.run.cancel),
+        )
+        for name, words, icon, act in rows:
+            add(name, words, icon, act, key(name))
+        add_store_actions(shell)
+        for name, label, icon in VIEWS:
+            add(f"view.{name}", f"Go to {label}", icon, self._opener(name), key(f"view.{name}"))
+
+    def _opener(self, name: str) -> Callable[[], None]:
+        def show() -> None:
+            self.shell.choices["view"] = name
+            self.shell.show(name)
+
+        return show
+
+    def switch_theme(self) -> None:
+        """Dark to light, or back."""
+        other = "light" if self.look.palette.name == "dark" else "dark"
+        self.look.change(palette=PALETTES[other])
+        self.shell.choices["theme"] = other
+        self.shell.change()
+
+    def set_scale(self, scale: float) -> None:
+        """Another size of everything, at once."""
+        self.look.change(scale=scale)
+        self.shell.places["scale"] = self.look.scale
+        self.shell.change()
+
+    # --- the home ---
+
+    def use(self, core: Workspace) -> None:
+        """Show another home in the same window, such as the demo's."""
+        self.shell.workspace = core
+        self.shell.change(
+            home=str(core.paths.home), snapshot=None, data={}, selected=type(self.shell.state.selected)(), problem=None
+        )
+        self._watch()
+        self.reader.ask(soon=True)
+
+    def _watch(self) -> None:
+        if self._watcher is not None:
+            self._watcher.stop()
+        self._watcher = Watcher(self.shell.workspace.paths, lambda: self.jobs.post(self.reader.ask))
+        self._watcher.start()

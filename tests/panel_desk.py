@@ -1,0 +1,104 @@
+"""A panel in the tests' one window, on a home of its own; what several test files need to drive it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.result import Ok
+from core.commands.demo import make_demo_home
+from core.commands.workspace import Workspace, open_workspace
+from tests.gui_window import Desk
+
+CONFIG = """# my own settings; this comment must survive
+[ai_settings.knowledge]
+digest_enabled = true   # on since spring
+jobs = 1
+"""
+
+
+def workspace_at(folder: Path, demo: bool = True, config: str = CONFIG) -> Workspace:
+    """A home below `folder` (the demo's conversations, nothing harvested) and a settings file beside it."""
+    if demo:
+        assert isinstance(make_demo_home(str(folder / "home")), Ok)
+    settings = folder / "config.toml"
+    settings.write_text(config + f'file_roots = ["{folder.as_posix()}"]\n', encoding="utf-8")
+    environment = {"XDG_CONFIG_HOME": str(folder / "xdg"), "HOME": str(folder)}
+    opened = open_workspace(str(folder / "home"), settings, environment, folder)
+    assert isinstance(opened, Ok), opened
+    return opened.value
+
+
+def write_ledger(workspace: Workspace, rows: list[dict[str, Any]]) -> None:
+    """A ledger of made-up entries, oldest first."""
+    entries = {f"{number:064x}": row for number, row in enumerate(rows, start=1)}
+    workspace.paths.knowledge.mkdir(parents=True, exist_ok=True)
+    workspace.paths.ledger.write_text(json.dumps({"entries": entries}), encoding="utf-8")
+
+
+class Seat:
+    """One panel in the desk's window."""
+
+    def __init__(self, desk: Desk, workspace: Workspace, *, width: int = -1, **options: Any) -> None:
+        from gui.panel import KnowledgePanel
+
+        self.desk, self.workspace = desk, workspace
+        self.page = int(desk.dpg.add_child_window(parent=desk.page, border=False, width=width, height=-1))
+        self.panel = KnowledgePanel(workspace, wake=desk.loop.wake, **options)
+        self.panel.build(self.page)
+        self._tick: Callable[[], object] = lambda: self.panel.tick() is not None
+        desk.ticks.append(self._tick)
+
+    @property
+    def state(self) -> Any:
+        return self.panel.shell.state
+
+    def settled(self) -> bool:
+        """Whether everything that was asked for has been read and drawn."""
+        quiet = not self.panel.reader.waiting and not self.panel.shell.busy() and not self.panel.shell.dirty
+        return quiet and self.state.snapshot is not None
+
+    def settle(self) -> None:
+        """Draw until nothing is going on any more."""
+        assert self.desk.until(self.settled, 3000), "the panel does not come to rest"
+        self.desk.frames(6)
+
+    def until(self, true: Callable[[], object]) -> None:
+        """Draw until it is so."""
+        assert self.desk.until(true, 3000), "it did not come about"
+        self.desk.frames(3)
+
+    def faults(self) -> list[Any]:
+        """Mistakes of the panel's own."""
+        return [*self.panel.jobs.errors, *self.desk.jobs.errors]
+
+    def leave(self) -> None:
+        """Take the panel away again."""
+        self.desk.ticks.remove(self._tick)
+        self.panel.dispose()
+        self.desk.dpg.delete_item(self.page)
+
+
+@contextmanager
+def seated(desk: Desk, workspace: Workspace, **options: Any) -> Iterator[Seat]:
+    """A panel that has read its home, taken away at the end; it must have made no mistake."""
+    seat = Seat(desk, workspace, **options)
+    try:
+        seat.settle()
+        yield seat
+        assert seat.faults() == []
+    finally:
+        seat.leave()
+
+
+@pytest.fixture(name="at_home")
+def at_home_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for a home; caches and remembered windows go there, too."""
+    for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    return tmp_path

@@ -1,0 +1,201 @@
+"""Pictures of the whole panel, for eyes: `python tests/panel_gallery.py FOLDER [dark|light] [1.0|1.5]`.
+
+All data in it is made up. It is not a test and not shipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from core.base.result import ErrorInfo, Ok
+from core.commands.bullets import add
+from core.commands.harvest import HarvestRequest, harvest
+from core.commands.workspace import Workspace
+from tests import gui_window
+from tests.gui_window import Desk, open_desk
+from tests.panel_desk import Seat, workspace_at
+
+NAMES = [
+    "retry-policy-rework", "session-store", "設計メモ-検索", "회의록-요약-2026", "заметки-о-выпуске",
+    "🔥-release-day-🚀", "digest-builder", "index-cache", "flaky-tests", "export-to-html",
+    "ネットワーク再試行", "настройка-сборки",
+]  # fmt: skip
+FOLDERS = ["conversations", "exported", "会議", "архив"]
+BULLETS = [
+    ("facts", "The session layer retries idempotent requests only; POST needs an `Idempotency-Key`."),
+    ("facts", "429 の Retry-After は秒でも日付でも来る → 両方を解釈する。⚠️"),
+    ("facts", "회로는 30초 안에 5번 실패하면 열린다 — 호스트가 아니라 세션마다."),
+    ("decisions", "Храним индекс в SQLite: один пишет, многие читают. 🗄️"),
+    ("decisions", "Back-off starts at 250 ms, doubles, is capped at 8 s and has ±20 % jitter."),
+    ("questions", "Does the cache survive a rename of the home folder? 名前を変えたらどうなる?"),
+    ("tasks_open", "Write the release notes in 日本語 and 한국어 🎉"),
+    ("playbooks", "Cut a release: update the changelog; tag; wait for the build; announce 📣"),
+]
+STATUSES = ["harvested"] * 14 + ["harvest-failed", "deleted-unharvested", "too-large", "too-large", "pruned"]
+
+
+def full_home(folder: Path) -> Workspace:
+    """A home with some years behind it."""
+    workspace = workspace_at(folder)
+    workspace = replace(workspace, environment={**workspace.environment, "HOME": str(folder)})
+    done = harvest(workspace, HarvestRequest(apply=True))
+    assert isinstance(done, Ok), done
+    for category, text in BULLETS:
+        assert isinstance(add(workspace, category, text), Ok)
+    project = workspace.paths.home / "project"
+    for number, text in enumerate(("Shelf keeps every book in one dict; see `add`. 📚", "並べ替えは入力順を保つ。")):
+        added = add(workspace, "files", text, file=str(project / ("shelf.py", "export.py")[number]))
+        assert isinstance(added, Ok), added
+    chance, now = random.Random(7), datetime.now(UTC)
+    loaded = json.loads(workspace.paths.ledger.read_text("utf-8"))
+    for number in range(1, 2401):
+        status = chance.choice(STATUSES)
+        when = now - timedelta(minutes=chance.randrange(1, 60 * 24 * 400))
+        name = f"{chance.choice(NAMES)}-{number}"
+        row: dict[str, Any] = {
+            "path": str(workspace.paths.home / chance.choice(FOLDERS) / name),
+            "status": status,
+            "at": when.isoformat(),
+            "deleted": status in ("deleted-unharvested", "pruned"),
+            "items": {"facts": chance.randrange(0, 9), "decisions": chance.randrange(0, 4)},
+            "provider": chance.choice(["offline", "ollama", "openai"]),
+            "model": chance.choice(["", "qwen3:8b", "deepseek-chat"]),
+        }
+        loaded["entries"][f"{chance.getrandbits(256):064x}"] = row
+    workspace.paths.ledger.write_text(json.dumps(loaded), encoding="utf-8")
+    with workspace.paths.changes.open("a", encoding="utf-8") as file:
+        for back in range(1, 13):
+            for run in range(chance.randrange(0, 3)):
+                when = (now - timedelta(days=back)).isoformat()
+                lines = [f"- made up {number}" for number in range(chance.randrange(1, 30))]
+                record = {"when": when, "run": f"2026-{back}-{run}", "file": "facts.md", "added": lines, "sha": "a"}
+                file.write(json.dumps(record) + "\n")
+    workspace.paths.prompts.mkdir()
+    (workspace.paths.prompts / "summarize.md").write_text("Shorten it.\n", encoding="utf-8")
+    return workspace
+
+
+def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
+    """Every view and every state."""
+    home = Path(tempfile.mkdtemp())
+    workspace = full_home(home)
+    new = Path(tempfile.mkdtemp())
+    waiting, nothing = workspace_at(new), workspace_at(Path(tempfile.mkdtemp()), demo=False)
+
+    def shot(name: str) -> None:
+        desk.frames(10)
+        desk.screenshot(folder / f"panel-{name}-{theme}-{scale}.png")
+
+    def with_panel(on: Workspace, act: Callable[[Seat], object]) -> None:
+        desk.fresh(scale, theme)
+        seat = Seat(desk, on, scale=scale, palette=theme)
+        try:
+            seat.settle()
+            act(seat)
+            if seat.faults():
+                print(theme, scale, seat.faults())
+        finally:
+            seat.leave()
+            desk.clear()
+
+    def views(seat: Seat) -> None:
+        panel, shell = seat.panel, seat.panel.shell
+        ledger: Any = panel.workbench.views["ledger"]
+        ledger._select(ledger.table.rows[1])
+        seat.settle()
+        shot("ledger")
+        ledger._context(ledger.table.rows[3])
+        shot("menu")
+        ledger._menu.close()
+        ledger._only("harvest-failed")
+        shell.error(
+            ErrorInfo("no-credentials", "No key for openai was found", "~/credentials.toml", "Set OPENAI_API_KEY"),
+            "Open settings",
+            lambda: None,
+        )
+        shot("failed")
+        panel.workbench.banner.hide()
+        for view in ("knowledge", "files", "settings"):
+            shell.run(f"view.{view}")
+            seat.settle()
+            shot(view)
+        shell.run("view.ledger")
+        shell.run("palette")
+        desk.frames(8)
+        shot("palette")
+        desk.type_text("retr")
+        shot("palette-found")
+        panel.palette.close()
+        shell.run("keys")
+        shot("keys")
+        panel.keys.dialog.close()
+        shell.run("digest.power")
+        shot("power")
+        panel.shell._question.cancel()
+        shell.toast("12 bullets added", action="Undo", on_action=lambda: None, seconds=600)
+        shot("toast")
+
+    def run(seat: Seat) -> None:
+        panel = seat.panel
+        shot("empty")
+        panel.shell.run("harvest")
+        seat.until(lambda: panel.run.now.phase == "planned")
+        shot("dry-run")
+        panel.harvest.dialog.confirm()
+        seat.until(lambda: panel.run.now.phase == "ended")
+        seat.settle()
+        shot("result")
+
+    def middle(seat: Seat) -> None:
+        from gui.harvest_run import Outcome, Run
+        from gui.state import Activity
+
+        panel = seat.panel
+        ends = ["4 items", "nothing durable", "failed", "reclaimed", "deferred", "2 items"] * 2
+        outcomes = tuple(Outcome(name, words) for name, words in zip(NAMES, ends, strict=True))
+        now = time.monotonic()
+        panel.harvest.dialog.open()
+        panel.run._set(Run("running", outcomes=outcomes))
+        panel.shell.change(activity=Activity("Harvesting", 49, 118, "", now - 60, False, 182_000, 0.0213))
+        shot("running")
+        panel.harvest.dialog.close()
+        shot("running-closed")
+
+    with_panel(nothing, lambda _seat: shot("first"))
+    with_panel(waiting, run)
+    with_panel(workspace, views)
+    with_panel(workspace, middle)
+
+
+def main(folder: Path, themes: list[str], scales: list[float]) -> None:
+    """All pictures."""
+    state = tempfile.mkdtemp()
+    for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        os.environ[name] = state
+    if 1.5 in scales:
+        gui_window.WIDTH, gui_window.HEIGHT, gui_window.SCREEN = 1920, 1200, "2000x1260x24"
+    desk = open_desk()
+    for theme in themes:
+        for scale in scales:
+            pictures(desk, folder, theme, scale)
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    main(
+        Path(words[0] if words else "shots"),
+        [word for word in words if word in ("dark", "light")] or ["dark"],
+        [float(word) for word in words if word in ("1.0", "1.5")] or [1.0],
+    )

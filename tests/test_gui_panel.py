@@ -1,0 +1,293 @@
+"""The whole panel in a real window, with real clicks and keys: what a person does in their first quarter of an hour."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from core.base.result import Ok
+from core.commands.status import status
+from tests.chatty_model import chatty_model
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.panel_desk import CONFIG, Seat, at_home_fixture, seated, workspace_at, write_ledger  # noqa: F401
+
+
+def test_every_view_opens_by_its_number_and_is_refreshed_without_a_new_item(desk: Desk, at_home: Path) -> None:
+    """Items made at each refresh would eat the memory of a panel that stays open for weeks."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        for key, view in (("2", "knowledge"), ("3", "files"), ("4", "settings"), ("1", "ledger")):
+            desk.press(key)
+            seat.settle()
+            assert seat.state.view == view and desk.dpg.is_item_shown(seat.panel.workbench._holders[view])
+        items = desk.items()
+        for _ in range(3):
+            for key in "1234":
+                desk.press(key)
+                desk.press("F5")
+                seat.settle()
+        assert desk.items() == items
+
+
+def test_a_harvest_by_mouse_from_the_dry_run_to_its_undo(desk: Desk, at_home: Path) -> None:
+    """The promise: nothing changes before Apply, all of it is told after, and one click takes it back."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        panel = seat.panel
+        desk.click(panel.header.harvest.item)
+        seat.until(lambda: panel.run.now.phase == "planned")
+        assert not workspace.paths.knowledge.exists(), "a dry run has written something"
+        assert panel.harvest.chips["Harvest"].count == 6 and panel.harvest.dialog.confirm_button
+        desk.click(panel.harvest.dialog.confirm_button.item)
+        seat.until(lambda: panel.run.now.phase == "ended")
+        seat.settle()
+        report = panel.run.now.report
+        assert report is not None and report.harvested == 6 and sum(report.items.values()) > 5
+        facts = workspace.paths.knowledge / "facts.md"
+        assert facts.read_text(encoding="utf-8").count("\n- ") + 1 > 1
+        assert "6 conversations harvested" in desk.dpg.get_value(panel.harvest._result._rows[0][2])
+        desk.click(panel.harvest.undo.item)
+        seat.until(lambda: panel.run.now.undone)
+        assert "- " not in facts.read_text(encoding="utf-8").replace("# ", "")
+        desk.click(panel.harvest.dialog.confirm_button.item)
+        seat.settle()
+        assert not panel.harvest.dialog.is_open
+        assert seat.state.snapshot.overview.status.pending["conversations"] == 6
+
+
+def test_a_harvest_by_keys_alone(desk: Desk, at_home: Path) -> None:
+    """Somebody who cannot use a mouse must get from the start to an applied harvest."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        desk.press("ctrl+h")
+        seat.until(lambda: seat.panel.run.now.phase == "planned")
+        desk.press("Return")
+        seat.until(lambda: seat.panel.run.now.phase == "ended")
+        desk.press("Return")
+        seat.settle()
+        assert not seat.panel.harvest.dialog.is_open
+        assert seat.panel.workbench.views["ledger"].all.count == 6  # type: ignore[attr-defined]
+        desk.press("Down")
+        assert seat.state.selected.kind == "conversation"
+        desk.press("ctrl+k")
+        desk.frames(4)
+        desk.type_text("settin")
+        desk.press("Return")
+        seat.settle()
+        assert seat.state.view == "settings" and not seat.panel.palette.is_open
+
+
+def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cancel must neither wait for the end nor tear a conversation; the panel stays usable while the model thinks."""
+    with chatty_model(failing=0.0, busy=0.0, broken=0.0) as model:
+        quick, stopped = model.answer, threading.Event()
+
+        def slowly(prompt: str) -> tuple[int, str]:
+            if model.calls >= 2:
+                stopped.wait(5)  # the third one thinks until the person has had enough
+            return quick(prompt)
+
+        monkeypatch.setattr(model, "answer", slowly)
+        settings = f'{CONFIG}provider = "openai"\nmodel = "made-up"\nbase_url = "{model.url}"\n'
+        workspace = workspace_at(at_home, config=settings)
+        with seated(desk, workspace) as seat:
+            panel = seat.panel
+            desk.press("ctrl+h")
+            seat.until(lambda: panel.run.now.phase == "planned")
+            desk.press("Return")
+            seat.until(lambda: seat.state.activity is not None and seat.state.activity.done >= 1)
+            desk.press("Escape")
+            assert not panel.harvest.dialog.is_open and seat.state.activity is not None
+            desk.press("4")
+            assert seat.state.view == "settings"  # the panel works on while the model thinks
+            desk.click(panel.status.cancel.item)
+            stopped.set()
+            assert seat.state.activity is None or seat.state.activity.stopping
+            seat.until(lambda: seat.state.activity is None)
+            seat.settle()
+            report = panel.run.now.report
+            assert report is not None and report.cancelled and 1 <= report.harvested < 6
+            after = status(workspace)
+            assert isinstance(after, Ok) and after.value.ledger["harvested"] == report.harvested
+            assert after.value.pending["interrupted"] is False
+
+
+def test_the_switch_changes_one_word_of_the_settings_file(desk: Desk, at_home: Path) -> None:
+    """Comments, order and spaces of config.toml are the person's own."""
+    workspace = workspace_at(at_home)
+    file = workspace.loaded.file
+    before = file.read_bytes()
+    with seated(desk, workspace) as seat:
+        desk.click(seat.panel.header.digest.item)
+        seat.settle()
+        assert file.read_bytes() == before.replace(b"digest_enabled = true ", b"digest_enabled = false ")
+        assert seat.state.snapshot.overview.status.digest.enabled is False
+        desk.press("d")
+        seat.settle()
+        assert file.read_bytes() == before
+        # Somebody else writes the file in between: theirs stays, and the switch goes back.
+        seat.panel._watcher.stop()
+        file.write_bytes(before + b"# mine\n")
+        desk.click(seat.panel.header.digest.item)
+        seat.settle()
+        assert file.read_bytes() == before + b"# mine\n"
+        assert seat.panel.workbench.banner.shown.code == "changed-outside" and seat.panel.header.digest.on
+
+
+def test_the_digest_is_deleted_to_turn_it_off_and_written_to_turn_it_on(desk: Desk, at_home: Path) -> None:
+    """Deleting is asked about first; Esc is a no."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        desk.press("ctrl+h")
+        seat.until(lambda: seat.panel.run.now.phase == "planned")
+        desk.press("Return")
+        seat.until(lambda: seat.panel.run.now.phase == "ended")
+        desk.press("Return")
+        seat.settle()
+        text = workspace.paths.digest.read_bytes()
+        desk.click(seat.panel.header.power.item)
+        desk.press("Escape")
+        seat.settle()
+        assert workspace.paths.digest.read_bytes() == text
+        desk.click(seat.panel.header.power.item)
+        desk.press("Return")
+        seat.settle()
+        assert not workspace.paths.digest.exists()
+        assert "deleted" in desk.dpg.get_value(seat.panel.rail._why)
+        desk.click(seat.panel.header.power.item)
+        desk.press("Return")
+        seat.settle()
+        assert workspace.paths.digest.read_bytes() == text
+        assert desk.dpg.get_value(seat.panel.rail._why) == "In every new conversation"
+
+
+def test_the_ledger_is_filtered_by_chips_and_words_and_sorted_by_a_click(desk: Desk, at_home: Path) -> None:
+    """A person looks for the three failures among hundreds."""
+    workspace = workspace_at(at_home)
+    rows = [
+        {
+            "path": f"/home/someone/chats/会議-{number:03d}",
+            "status": "harvest-failed" if number % 100 == 0 else "harvested",
+            "at": f"2026-05-{number % 28 + 1:02d}T12:00:00+00:00",
+            "items": {"facts": number},
+        }
+        for number in range(1, 301)
+    ]
+    write_ledger(workspace, rows)
+    with seated(desk, workspace) as seat:
+        view = seat.panel.workbench.views["ledger"]
+        table, ledger = view.table, view.ledger  # type: ignore[attr-defined]
+        assert len(table.rows) == 300 and seat.state.shown == (300, 300)
+        desk.click(view.chips["harvest-failed"].item)  # type: ignore[attr-defined]
+        assert [ledger.rows[at].name for at in table.rows] == ["会議-300", "会議-100", "会議-200"]
+        desk.click(view.all.item)  # type: ignore[attr-defined]
+        desk.press("slash")
+        desk.type_text("299")
+        assert [ledger.rows[at].items for at in table.rows] == [299] and seat.state.shown == (1, 300)
+        desk.press("Escape")
+        assert len(table.rows) == 300
+        left = desk.dpg.get_item_rect_min(table._pool[0][2][3])
+        x, y = desk.dpg.get_viewport_pos()
+        desk.click_at(int(x + left[0] + 12), int(y + left[1] - table.pitch))  # the header over the column of items
+        desk.frames(4)
+        assert ledger.rows[table.rows[0]].items == 300 and ledger.rows[table.rows[-1]].items == 1
+
+
+def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None:
+    """A line written in an editor, or by the command line, must not wait for a key."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        assert seat.panel._watcher is not None and seat.panel._watcher.ready.wait(5)
+        time.sleep(0.2)
+        workspace.paths.knowledge.mkdir()
+        facts = workspace.paths.knowledge / "facts.md"
+        facts.write_text("# Facts\n\n- Порт 8080 занят.\n", encoding="utf-8")
+        seat.until(lambda: seat.state.snapshot.overview.file("facts.md").bullets == 1)
+        facts.write_text("# Facts\n\n- Порт 8080 занят.\n- 二つ目\n", encoding="utf-8")
+        begun = time.monotonic()
+        seat.until(lambda: seat.state.snapshot.overview.file("facts.md").bullets == 2)
+        print(f"seen after {time.monotonic() - begun:.2f} s")
+        assert seat.state.snapshot.overview.file("facts.md").by_hand
+
+
+def test_a_broken_settings_file_is_told_and_mended_without_a_restart(desk: Desk, at_home: Path) -> None:
+    """A slip in an editor must not take the panel away."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        good = workspace.loaded.file.read_text(encoding="utf-8")
+        workspace.loaded.file.write_text("[ai_settings.knowledge\n", encoding="utf-8")
+        desk.press("F5")
+        seat.settle()
+        assert seat.panel.workbench.banner.shown is not None and seat.state.snapshot is not None
+        workspace.loaded.file.write_text(good, encoding="utf-8")
+        desk.press("F5")
+        seat.settle()
+        assert seat.panel.workbench.banner.shown is None
+
+
+def test_a_setting_is_typed_refused_and_taken(desk: Desk, at_home: Path) -> None:
+    """The sentence about a wrong value stands beside its field, and the file is not touched."""
+    workspace = workspace_at(at_home)
+    file = workspace.loaded.file
+    before = file.read_bytes()
+    with seated(desk, workspace) as seat:
+        desk.press("4")
+        seat.settle()
+        view = seat.panel.workbench.views["settings"]
+        editor = view.editors["digest_max_bytes"]  # type: ignore[attr-defined]
+        for typed, shown in (("many", True), ("2048", False)):
+            desk.click(editor.item)
+            desk.press("ctrl+a")
+            desk.type_text(typed)
+            desk.press("Return")
+            seat.settle()
+            assert desk.dpg.is_item_shown(editor._problem) is shown
+            assert (b"2048" in file.read_bytes()) is not shown
+        assert file.read_bytes().startswith(before[:60]) and b"# on since spring" in file.read_bytes()
+
+
+def test_two_panels_in_one_host_leave_nothing_behind(desk: Desk, at_home: Path, tmp_path: Path) -> None:
+    """A host opens and closes panels all day; keys go to the one that is clicked."""
+    first_home, second_home = tmp_path / "one", tmp_path / "two"
+    for folder in (first_home, second_home):
+        folder.mkdir()
+    row = int(desk.dpg.add_group(horizontal=True, parent=desk.page))
+    page, desk.page = desk.page, row
+    warm = Seat(desk, workspace_at(first_home))
+    warm.settle()
+    warm.leave()
+    items = desk.items()
+    first, second = Seat(desk, warm.workspace, width=640), Seat(desk, workspace_at(second_home), width=640)
+    try:
+        first.settle()
+        second.settle()
+        desk.click(second.panel.rail._bytes)
+        desk.press("4")
+        assert (first.state.view, second.state.view) == ("ledger", "settings")
+        desk.click(first.panel.rail._bytes)
+        desk.press("2")
+        assert (first.state.view, second.state.view) == ("knowledge", "settings")
+        assert first.faults() == [] and second.faults() == []
+    finally:
+        first.leave()
+        second.leave()
+        desk.page = page
+    desk.frames(3)
+    assert desk.items() == items
+
+
+def test_the_first_start_offers_the_demo_in_the_same_window(desk: Desk, at_home: Path) -> None:
+    """Somebody who has nothing yet sees what it would be like, and their own home stays empty."""
+    workspace = workspace_at(at_home, demo=False)
+    with seated(desk, workspace) as seat:
+        assert desk.dpg.is_item_shown(seat.panel.first_start.item)
+        desk.click(seat.panel.first_start.demo.item)
+        seat.until(lambda: seat.state.home != str(workspace.paths.home))
+        seat.settle()
+        assert not desk.dpg.is_item_shown(seat.panel.first_start.item)
+        assert seat.panel.workbench.views["ledger"].all.count == 6  # type: ignore[attr-defined]
+        assert not workspace.paths.home.exists()
