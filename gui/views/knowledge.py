@@ -38,7 +38,7 @@ class KnowledgeView:
         self.words = ""
         self.list = FlowList(look, actions=ACTIONS, on_select=self._select, on_open=self.begin_edit, on_action=self.act)
         self.session = BulletSession(
-            look, shell, self.list, on_arrange=self._rearrange, on_saved=self._edited, on_show=self.show
+            look, shell, self.list, on_arrange=self._rearrange, on_saved=self._followed, on_show=self.show
         )
         self.edits: list[str] = []
         self._seen: object = None
@@ -226,7 +226,7 @@ class KnowledgeView:
         self._shell.write(
             said,
             act,
-            done=self._edited,
+            done=self._followed if name == "strike" else self._edited,
             failed=lambda error: self._shell.error(refusal(error)),
             said=f"{said}: {shortened(row.text)}",
         )
@@ -246,6 +246,13 @@ class KnowledgeView:
         run = str(getattr(value, "run", ""))
         if run:
             self.edits.append(run)
+
+    def _followed(self, value: Any) -> None:
+        """After an edit the bullet stays selected under its new words."""
+        self._edited(value)
+        added = [line for line in getattr(value, "added", ()) if line.startswith("- ")]
+        if added:
+            self._shell.select("bullet", value.file, 0, added[0])
 
     def undo(self) -> bool:
         """Take the last edit back: of this window, or else the newest there is."""

@@ -1,0 +1,61 @@
+"""What a window reads of one bullet: as it stands now, its past, and the conversation that it came from."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from core.base import files
+from core.base.markdown import parse_bullets
+from core.base.result import Ok, Result, fail
+from core.commands.bullets import Found
+from core.commands.view import VIEWS, Event, bullet_history
+from core.commands.view_conversation import conversation_key
+from core.commands.workspace import Workspace
+from core.knowledge.categories import CATEGORY, bullets_in
+from core.knowledge.edit import QUARANTINE
+
+
+@dataclass(frozen=True)
+class BulletView:
+    """One bullet: `found` as it stands now (None: not there any more), `sha256` of the file that was seen, its past
+    (newest first), and the ledger's key of its conversation ("" when the ledger knows none)."""
+
+    file: str
+    path: str
+    raw: str
+    found: Found | None
+    sha256: str
+    events: tuple[Event, ...] = ()
+    conversation: str = ""
+
+
+def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Result[BulletView]:
+    """The bullet of a file with these very words; of several equal ones the one nearest to `line`.
+
+    `file` is a path below the knowledge folder. Err when the file cannot be read or is no file of bullets.
+    """
+    if file not in (QUARANTINE, *(CATEGORY[name].file for name in CATEGORY)) and not file.startswith("files/"):
+        return fail("not-bullets", "this is no file of bullets", file)
+    path = workspace.paths.knowledge / file
+    try:
+        data = files.read_or_empty(path)
+    except OSError as error:
+        return fail("unreadable", f"{file} cannot be read: {error.strerror or error}", path)
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    same = [found for found in _rows(file, text) if found.bullet.raw == raw]
+    found = min(same, key=lambda row: abs(row.bullet.line - line)) if same else None
+    past = bullet_history(workspace, file, raw)
+    events = past.value if isinstance(past, Ok) else ()
+    key = next((event.sha for event in reversed(events) if event.sha), "")
+    if not key and found is not None and found.bullet.provenance is not None:
+        asked = conversation_key(workspace, found.bullet.provenance.source)
+        key = asked.value if isinstance(asked, Ok) else ""
+    return Ok(BulletView(file, str(path), raw, found, hashlib.sha256(data).hexdigest(), events, key))
+
+
+def _rows(file: str, text: str) -> list[Found]:
+    if file.startswith("files/"):
+        return [Found("files", file, bullet) for bullet in parse_bullets(text)]
+    names = [name for name in VIEWS if (QUARANTINE if name == "quarantine" else CATEGORY[name].file) == file]
+    return [Found(name, file, bullet) for name in names for bullet in bullets_in(text, name)]

@@ -1,0 +1,267 @@
+"""The inspector: whatever is selected, what became of it, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import dearpygui.dearpygui as dpg
+
+from core.base.result import Ok, Result
+from core.commands.trash import trash_restore
+from core.commands.view_bullet import BulletView
+from core.commands.view_conversation import ConversationView
+from core.commands.view_files import NoteView
+from gui.flow import FlowList
+from gui.flow_rows import FlowRow, RowAction
+from gui.icons import icon as icon_of
+from gui.shell import Shell
+from gui.state import NOTHING, Selection, State
+from gui.theme import Look
+from gui.views.bullet_acts import act_of, refusal
+from gui.views.bullet_editor import shortened
+from gui.views.inspector_rows import Page, load
+from gui.widgets import Button, CopyText, text
+from gui.widgets_layout import ChipRow, box, lowered
+from gui.widgets_messages import EmptyState
+
+FACTS, TABS = 3, 2
+# name -> (row, label, icon, kind, tooltip). The first of a row is always there: a hidden one would shift the row.
+BUTTONS: dict[str, tuple[int, str, str, str, str]] = {
+    "open": (0, "Open", "external-link", "secondary", "Open it in the program that the system has for it"),
+    "restore": (0, "Restore", "archive-restore", "secondary", "Put it back where it was"),
+    "harvest": (0, "Harvest…", "wheat", "secondary", "Harvest what waits: a dry run first"),
+    "show": (0, "Show", "eye", "secondary", "Show it in its view"),
+    "from": (0, "Conversation", "message-square", "secondary", "The conversation that it came from"),
+    "copy": (1, "Copy", "copy", "ghost", "Put it on the clipboard"),
+    "done": (1, "Done", "check", "ghost", "Mark done"),
+    "reopen": (1, "Open again", "undo-2", "ghost", "Bring it back to the open tasks"),
+    "accept": (1, "Let in", "check", "ghost", "Put it where it belongs"),
+    "strike": (1, "", "strikethrough", "ghost", "Strike through, or take the line away"),
+    "delete": (1, "", "trash-2", "ghost", "Delete"),
+}
+
+
+class Inspector:
+    """Always open, at the right. Shows `state.selected`; see gui/shell.py."""
+
+    name = "inspector"
+
+    def __init__(self, look: Look, shell: Shell) -> None:
+        self._look, self._shell = look, shell
+        self.page: Page | None = None
+        self.tab = 0
+        self._shown: Selection = NOTHING
+        self._seen: object = None
+        self._ticket = 0
+
+    def build(self, parent: int) -> None:
+        """Make everything once: every kind of thing uses the same items."""
+        look = self._look
+        self._full = box(look, parent, "clear")
+        head = int(dpg.add_group(horizontal=True, parent=self._full))
+        self._icon = text(look, head, "", "heading", "accent")
+        self._title = text(look, head, "", "heading", wrap=True)
+        self._path = CopyText(look, self._full)
+        self._body = text(look, self._full, "", wrap=True)
+        self._facts = [text(look, self._full, "", "small", "muted", wrap=True) for _ in range(FACTS)]
+        self._warning = int(dpg.add_group(horizontal=True, parent=self._full))
+        text(look, self._warning, icon_of("triangle-alert"), "text", "edited")
+        self._warning_text = text(look, self._warning, "", "text", "edited", wrap=True)
+        rows = [int(dpg.add_group(horizontal=True, parent=self._full)) for _ in range(2)]
+        self.buttons = {
+            name: Button(look, rows[number], label, self._pressed(name), icon=picture, kind=kind, tip=tip)
+            for name, (number, label, picture, kind, tip) in BUTTONS.items()
+        }
+        chips = ChipRow(look, self._full, self._full)
+        self.tabs = [chips.add("", "accent", self._turned(number)) for number in range(TABS)]
+        below = box(look, self._full, "clear")
+        self._nothing = text(look, lowered(look, below, 6), "", "text", "hint", wrap=True)
+        self.list = FlowList(
+            look, actions=(RowAction("copy", "copy", "Copy"),), on_select=self._follow, on_action=self._copy_row
+        )
+        self.list.build(below)
+        self._teach = EmptyState(
+            look, parent, parent, icon="panel-right", title="Nothing selected",
+            words="Choose a conversation, a bullet or a file,\nand everything known about it stands here:\n"
+            "where it came from, what became of it,\nand the way back.",
+        )  # fmt: skip
+        dpg.configure_item(self._full, show=False)
+        self._teach.show(True)
+
+    def refresh(self, state: State) -> None:
+        """Read what is selected when that, or the store, is another one than before."""
+        seen = (state.selected, state.snapshot, state.data)
+        old = self._seen
+        if isinstance(old, tuple) and all(one is other for one, other in zip(seen, old, strict=True)):
+            return
+        self._seen = seen
+        if state.selected == NOTHING:
+            self._show(None)
+            self._shown = NOTHING
+            return
+        self._read(state)
+
+    def press(self, key: str, typing: bool) -> bool:
+        """Alt with the arrows moves in the inspector; the other keys belong to the view."""
+        if typing or not key.startswith("Alt+") or self.page is None:
+            return False
+        plain = key.removeprefix("Alt+")
+        if plain in ("Left", "Right"):
+            self._turn((self.tab + 1) % max(1, len(self.page.tabs)))
+            return True
+        return self.list.press(plain)
+
+    def dispose(self) -> None:
+        """Nothing lives outside of the parent."""
+
+    # --- what is shown ---
+
+    def _read(self, state: State) -> None:
+        self._ticket += 1
+        ticket, core, selected = self._ticket, self._shell.workspace, state.selected
+        overview = state.snapshot.overview if state.snapshot is not None else None
+        file = overview.file(selected.key) if overview is not None and selected.kind == "file" else None
+
+        def finish(result: Result[Any]) -> None:
+            if ticket != self._ticket:
+                return
+            page = result.value if isinstance(result, Ok) else Page(
+                "circle-alert", "failed", "This cannot be shown", selected.key, warning=str(result.error)
+            )  # fmt: skip
+            same = self._shown == selected
+            self._shown = selected
+            self._show(page, same)
+
+        self._shell.submit("What is selected", lambda _job: load(core, selected, file), finish)
+
+    def _show(self, page: Page | None, same: bool = False) -> None:
+        if page == self.page and page is not None:
+            return
+        before, self.page = self.page, page
+        if (page is None) != (before is None):
+            dpg.configure_item(self._full, show=page is not None)
+            self._teach.show(page is None)
+        if page is None:
+            return
+        look = self._look
+        dpg.set_value(self._icon, icon_of(page.icon))
+        look.tint(self._icon, page.color)
+        dpg.set_value(self._title, page.title)
+        self._path.set(page.path)
+        dpg.configure_item(self._path.item, show=bool(page.path))
+        self._say(self._body, page.body)
+        for number, item in enumerate(self._facts):
+            self._say(item, page.facts[number] if number < len(page.facts) else "")
+        dpg.set_value(self._warning_text, page.warning)
+        dpg.configure_item(self._warning, show=bool(page.warning))
+        for name, button in self.buttons.items():
+            button.show(name in page.can or name in ("open", "copy"))
+        self.buttons["open"].enable("open" in page.can)
+        self.buttons["copy"].set_label(page.copied)
+        for number, chip in enumerate(self.tabs):
+            tab = page.tabs[number] if number < len(page.tabs) else None
+            dpg.configure_item(chip.item, show=tab is not None)
+            if tab is not None:
+                chip.name = tab.name
+                chip.set_count(len({row.key[:2] if isinstance(row.key, tuple) else row.key for row in tab.rows}))
+        self._turn(self.tab if same and self.tab < len(page.tabs) else 0, keep=same)
+
+    @staticmethod
+    def _say(item: int, words: str) -> None:
+        dpg.set_value(item, words)
+        dpg.configure_item(item, show=bool(words))
+
+    def _turned(self, number: int) -> Callable[[bool], object]:
+        return lambda _on: self._turn(number)
+
+    def _turn(self, number: int, keep: bool = False) -> None:
+        """Show another part."""
+        self.tab = number
+        for at, chip in enumerate(self.tabs):
+            chip.set_on(at == number)
+        tab = self.page.tabs[number] if self.page is not None and number < len(self.page.tabs) else None
+        rows = tab.rows if tab is not None else ()
+        self._say(self._nothing, tab.empty if tab is not None and not rows else "")
+        dpg.configure_item(self.list.holder, show=bool(rows))
+        if not keep:
+            self.list.select(None, scroll=False)
+        self.list.set_rows(rows, keep_place=keep)
+
+    def _follow(self, row: FlowRow) -> None:
+        """A row leads on: an item to its bullet, a harvest to its conversation, a note to its line."""
+        subject, key = self.page.subject if self.page is not None else None, row.key
+        if not isinstance(key, tuple):
+            return
+        at = int(key[1])
+        if key[0] == "given" and isinstance(subject, ConversationView) and subject.given[at].line:
+            given = subject.given[at]
+            self._shell.select("bullet", given.file, given.line, given.raw)
+        elif key[0] == "event" and isinstance(subject, BulletView) and subject.events[at].sha:
+            self._shell.select("conversation", subject.events[at].sha)
+        elif key[0] == "note" and isinstance(subject, NoteView):
+            found = subject.rows[at]
+            self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
+
+    def _copy_row(self, _name: str, row: FlowRow) -> None:
+        self._shell.copy(row.text)
+
+    # --- what can be done ---
+
+    def _pressed(self, name: str) -> Callable[[], object]:
+        return lambda: self.act(name)
+
+    def act(self, name: str) -> None:
+        """Do what one of `BUTTONS` stands for."""
+        page = self.page
+        if page is None or name not in page.can | {"copy"}:
+            return
+        subject = page.subject
+        if name == "copy":
+            self._shell.copy(page.copy, "On the clipboard")
+        elif name == "harvest":
+            self._shell.run("harvest")
+        elif isinstance(subject, ConversationView):
+            self._act_on_conversation(name, subject)
+        elif isinstance(subject, BulletView):
+            self._act_on_bullet(name, subject)
+        elif isinstance(subject, NoteView):
+            if name == "show":
+                self._shell.show("files")
+            else:
+                self._shell.open_path(subject.source)
+        elif name == "open":
+            self._shell.open_path(str(self._shell.workspace.paths.knowledge / self._shown.key))
+
+    def _act_on_conversation(self, name: str, view: ConversationView) -> None:
+        if name == "open":
+            self._shell.open_path(view.now)
+        elif name == "restore":
+            self._shell.write(
+                "Restoring the conversation",
+                lambda core: trash_restore(core, view.trash),
+                said=f"{shortened(view.name)} is back in its place",
+            )
+
+    def _act_on_bullet(self, name: str, view: BulletView) -> None:
+        found = view.found
+        if name == "from":
+            self._shell.select("conversation", view.conversation)
+        elif name == "open":
+            self._shell.open_path(view.path)
+        elif found is None:
+            return
+        elif name == "show":
+            self._shell.show("files" if found.category == "files" else "knowledge")
+        else:
+            said, act = act_of(name, found, view.sha256)
+            words = f"{said}: {shortened(found.bullet.text)}"
+
+            def follow(value: Any) -> None:
+                added = [line for line in getattr(value, "added", ()) if line.startswith("- ")]
+                if name == "strike" and added:
+                    self._shell.select("bullet", view.file, found.bullet.line, added[0])
+
+            self._shell.write(
+                said, act, done=follow, failed=lambda error: self._shell.error(refusal(error)), said=words
+            )

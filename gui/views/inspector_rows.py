@@ -1,0 +1,272 @@
+"""What the inspector shows of a selected thing, as plain data: read on a worker, tested without a window."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from core.base.figures import age, count, size, tokens
+from core.base.markdown import split_provenance
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.bullets import Found
+from core.commands.overview import FileState
+from core.commands.view import Event, local_day
+from core.commands.view_bullet import BulletView, bullet_view
+from core.commands.view_conversation import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
+from core.commands.view_files import NoteView, notes_overview, source_text
+from core.commands.workspace import Workspace
+from core.conversations.conversation import Turn
+from gui.flow_rows import FlowRow
+from gui.state import Selection
+from gui.views.files_rows import headline, short_folder
+from gui.views.knowledge_rows import CAN, CATEGORY_LOOKS, USUAL, row_of, short_name
+from gui.views.ledger_rows import OTHER, STATUS_LOOKS
+
+CHUNK = 1200
+"""So many characters of a turn stand in one row; a long turn is several."""
+FILE_BYTES = 200_000
+ROLES: dict[str, tuple[str, str, str]] = {
+    "user": ("you", "user", "accent"),
+    "assistant": ("assistant", "sparkles", "ramp:2"),
+    "tool": ("tool", "terminal", "hint"),
+    "system": ("system", "settings", "hint"),
+}
+WHERE = {"in place": "in its place", "trash": "in the trash", "changed": "changed since", "gone": "gone"}
+COPY = frozenset({"copy"})
+HAPPENED: dict[str, tuple[str, str, str]] = {
+    "harvested": ("Harvested", "wheat", "harvested"),
+    "added": ("Written by hand", "plus", "accent"),
+    "edited": ("Edited", "pencil", "edited"),
+    "struck": ("Struck through", "strikethrough", "hint"),
+    "unstruck": ("The line was taken away", "strikethrough", "accent"),
+    "moved": ("Moved", "arrow-right", "accent"),
+    "accepted": ("Let in from what was held", "shield-check", "harvested"),
+    "undone": ("An edit was taken back", "undo-2", "deleted"),
+}
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One part of what is shown below; `empty` says in a sentence that there is nothing."""
+
+    name: str
+    rows: tuple[FlowRow, ...]
+    empty: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One selected thing. `body` is a text that wraps, `facts` are short lines below; `can` names the buttons that are
+    offered; `subject` is what they act upon; `copy` goes to the clipboard, by a button called `copied`."""
+
+    icon: str
+    color: str
+    title: str
+    path: str = ""
+    body: str = ""
+    facts: tuple[str, ...] = ()
+    can: frozenset[str] = frozenset()
+    tabs: tuple[Tab, ...] = ()
+    warning: str = ""
+    subject: Any = None
+    copy: str = ""
+    copied: str = "Copy"
+
+
+def load(workspace: Workspace, selected: Selection, file: FileState | None = None) -> Result[Page]:
+    """Read what was selected; on a worker."""
+    if selected.kind == "conversation":
+        told = conversation_view(workspace, selected.key)
+        return told if isinstance(told, Err) else Ok(conversation_page(told.value))
+    if selected.kind == "bullet":
+        seen = bullet_view(workspace, selected.key, selected.raw, selected.line)
+        return seen if isinstance(seen, Err) else Ok(bullet_page(seen.value))
+    if selected.kind == "source":
+        notes = notes_overview(workspace).notes
+        note = next((row for row in notes if selected.key in (row.source, row.recorded)), None)
+        if note is None:
+            return Err(ErrorInfo("no-notes", "There are no notes on this file (any more)", selected.key))
+        return Ok(source_page(note))
+    path = os.path.join(workspace.paths.knowledge, selected.key)
+    text = source_text(workspace, path, FILE_BYTES)
+    return Ok(file_page(selected.key, path, file, text.value.text if isinstance(text, Ok) else ""))
+
+
+# --- a conversation --------------------------------------------------------------------------------------------------
+
+
+def conversation_page(view: ConversationView) -> Page:
+    """A conversation: what became of it, what it gave, what was said."""
+    entry, status = view.entry, str(view.entry.get("status", ""))
+    word, picture, color = STATUS_LOOKS.get(status, OTHER)
+    facts = [f"{word}{_when(entry.get('at'))}  ·  {WHERE[view.where]}{_until(view)}"]
+    read = [str(entry[key]) for key in ("provider", "model") if entry.get(key)]
+    if entry.get("input_tokens") or entry.get("output_tokens"):
+        read.append(f"{tokens(_number(entry.get('input_tokens')))} tokens in, {_out(entry)} out")
+    if read:
+        facts.append("  ·  ".join(read))
+    if view.bytes:
+        facts.append(
+            "  ·  ".join([size(view.bytes), count(len(view.turns), "turn"), *([view.format] * bool(view.format))])
+        )
+    warning = str(entry.get("error", "") or "") if status != "harvested" else ""
+    if view.problem is not None:
+        warning = str(view.problem)
+    can = {"open"} if view.now else set()
+    if view.where == IN_TRASH:
+        can.add("restore")
+    if view.where == IN_PLACE and status != "harvested":
+        can.add("harvest")
+    given = tuple(given_row(at, row) for at, row in enumerate(view.given))
+    turns = tuple(row for at, turn in enumerate(view.turns) for row in turn_rows(at, turn))
+    gone = "The conversation is not there any more." if not view.now else "Nothing was said in it."
+    tabs = (
+        Tab("Items", given, "It gave nothing that lasts." if status == "harvested" else "It was not harvested."),
+        Tab("Conversation", turns, gone),
+    )
+    title = view.title or short_name(view.name)
+    path = short_folder(view.path)
+    key, what = view.key.removeprefix("path:"), "Copy path" if view.key.startswith("path:") else "Copy hash"
+    return Page(
+        picture, color, title, path, "", tuple(facts), frozenset(can), tabs, warning, view, copy=key, copied=what
+    )
+
+
+def _when(at: object) -> str:
+    try:
+        return f" {age(datetime.fromisoformat(str(at)).timestamp())} ago"
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _until(view: ConversationView) -> str:
+    until = str(view.entry.get("trashed_until", ""))
+    return f" until {local_day(until)}" if view.where == IN_TRASH and until else ""
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _out(entry: dict[str, Any]) -> str:
+    return tokens(_number(entry.get("output_tokens")))
+
+
+def given_row(at: int, given: Given) -> FlowRow:
+    """One bullet that a conversation gave."""
+    name = next((name for name, look in CATEGORY_LOOKS.items() if given.file.startswith(name.split("_")[0])), "facts")
+    where = f"{given.file}:{given.line}" if given.line else f"not in {given.file} any more, or in other words"
+    if given.file.startswith("files/"):
+        where = f"a note, line {given.line}" if given.line else "its note is gone, or has other words"
+    look = CATEGORY_LOOKS[name]
+    picture, color = ("file-code", "accent") if given.file.startswith("files/") else (look[1], look[2])
+    if not given.line:
+        return FlowRow(("given", at), given.text, where, picture, "hint", "hint", COPY)
+    return FlowRow(("given", at), given.text, where, picture, color, "text", COPY)
+
+
+def turn_rows(at: int, turn: Turn) -> list[FlowRow]:
+    """One turn, in pieces that are not endlessly long."""
+    word, picture, color = ROLES.get(turn.role, (turn.role, "message-square", "hint"))
+    time = _clock(turn.time)
+    tone = "text" if turn.role in ("user", "assistant") else "muted"
+    rows = []
+    pieces = chunks(turn.text.strip() or "(nothing)")
+    for number, piece in enumerate(pieces):
+        last = number == len(pieces) - 1
+        meta = "  ·  ".join(part for part in (word, time) if part) if last else ""
+        rows.append(FlowRow(("turn", at, number), piece, meta, picture if not number else "", color, tone, COPY))
+    return rows
+
+
+def _clock(when: str) -> str:
+    try:
+        at = datetime.fromisoformat(when)
+    except ValueError:
+        return when
+    return f"{at.astimezone():%H:%M}" if at.tzinfo is not None else f"{at:%H:%M}"
+
+
+def chunks(text: str, limit: int = CHUNK) -> list[str]:
+    """A text in pieces of at most `limit` characters, broken at a paragraph, a line or a space where there is one."""
+    text = "".join(letter if letter.isprintable() or letter in "\n\t" else " " for letter in text.replace("\r", ""))
+    pieces = []
+    while len(text) > limit:
+        cut = max(text.rfind("\n\n", limit // 2, limit), 0) or max(text.rfind("\n", limit // 2, limit), 0)
+        cut = cut or max(text.rfind(" ", limit // 2, limit), 0) or limit
+        pieces.append(text[:cut].rstrip())
+        text = text[cut:].lstrip("\n")
+    return [*pieces, text]
+
+
+# --- a bullet, a source file, a file of the store --------------------------------------------------------------------
+
+
+def bullet_page(view: BulletView) -> Page:
+    """A bullet: its words, where it came from, what became of it."""
+    events = tuple(event_row(at, event) for at, event in enumerate(view.events))
+    history = Tab("History", events, "Nobody recorded how it came here: it was written in an editor, or long ago.")
+    if view.found is None:
+        return Page("circle-slash", "hint", "Not there any more", view.file, view.raw[2:], (), frozenset(), (history,),
+                    "The file has changed: this line is gone, or says something else now.", view,
+                    view.raw[2:])  # fmt: skip
+    found = view.found
+    _, picture, color, noun = CATEGORY_LOOKS.get(found.category, ("Note", "file-code", "accent", "note"))
+    row = row_of((found.category, found.bullet.raw, 1), found) if found.category in CATEGORY_LOOKS else None
+    body = row.text if row is not None else found.bullet.text
+    facts = [row.meta if row is not None else _came(found), f"{view.file}:{found.bullet.line}"]
+    can = set(CAN.get(found.category, USUAL)) - {"edit"} | {"show", "open"}
+    if view.conversation:
+        can.add("from")
+    return Page(picture, color, noun.capitalize(), "", body, tuple(facts), frozenset(can), (history,), "", view,
+                found.bullet.text)  # fmt: skip
+
+
+def _came(found: Found) -> str:
+    came = found.bullet.provenance
+    return f"{short_name(came.source)}  ·  {local_day(came.date)}" if came is not None else "written by hand"
+
+
+def event_row(at: int, event: Event) -> FlowRow:
+    """One thing that happened to a bullet."""
+    word, picture, color = HAPPENED.get(event.what, (event.what, "history", "hint"))
+    before = (
+        f"\nbefore: {split_provenance(event.before[2:])[0]}"
+        if event.before and event.what in ("edited", "undone")
+        else ""
+    )
+    return FlowRow(("event", at), f"{word}{before}", f"{local_day(event.when)} {_clock(event.when)}", picture, color)
+
+
+def source_page(note: NoteView) -> Page:
+    """A source file with its notes."""
+    sentence, _ = headline(note)
+    rows = tuple(
+        FlowRow(("note", at), found.bullet.text, _came(found), "file-text", "accent", "text", COPY)
+        for at, found in enumerate(note.rows)
+    )
+    can = frozenset({"show", "open"} if note.exists else {"show"})
+    tabs = (Tab("Notes", rows, "There are no notes in it."),)
+    picture, color = ("file-code", "accent") if note.exists else ("file-x", "failed")
+    facts = (count(len(rows), "note"), f"kept in {note.note}")
+    return Page(picture, color, os.path.basename(note.source), short_folder(note.source), "", facts, can, tabs,
+                sentence, note, note.source, "Copy path")  # fmt: skip
+
+
+def file_page(name: str, path: str, file: FileState | None, text: str) -> Page:
+    """A file of the store with its text."""
+    rows = tuple(FlowRow(("text", at), piece, "", "", "hint", "muted", COPY) for at, piece in enumerate(chunks(text)))
+    facts = []
+    if file is not None and file.exists:
+        about = [size(file.bytes), f"changed {age(file.modified)} ago"]
+        about += [count(file.bullets, "bullet")] if file.bullets is not None else []
+        facts.append("  ·  ".join(about))
+        facts += ["changed by hand since the last harvest"] if file.by_hand else []
+    exists = file is not None and file.exists
+    can = frozenset({"open"} if exists else ())
+    tab = Tab("Text", rows if text else (), "There is nothing in it, or it is not there.")
+    color = "accent" if exists else "hint"
+    place = short_folder(path)
+    return Page("file-text", color, name, place, "", tuple(facts), can, (tab,), copy=path, copied="Copy path")

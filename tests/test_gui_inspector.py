@@ -1,0 +1,194 @@
+"""The inspector: if these fail, a person cannot see where a bullet came from, or get a conversation back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from core.base.result import Err, Ok
+from core.commands import bullets
+from core.commands.overview import overview
+from core.commands.view import category_view
+from core.commands.view_bullet import bullet_view
+from core.commands.view_conversation import conversation_key
+from core.commands.workspace import Workspace
+from core.conversations.conversation import Turn
+from gui.state import NOTHING, Selection
+from gui.views.inspector_rows import CHUNK, chunks, load, turn_rows
+from tests.gui_stand import Stand
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import Clock, Model, converse, harvested, make_home, read, value
+
+
+@dataclass(frozen=True)
+class Home:
+    """A home with one harvested conversation."""
+
+    core: Workspace
+    chat: Path
+    key: str
+
+
+@pytest.fixture(name="home")
+def home_fixture(tmp_path: Path) -> Home:
+    core = make_home(tmp_path)
+    chat = converse(core, "kettle", "お湯は100度 🔥")
+    harvested(core, Model(facts=["water boils"], decisions=["buy a red kettle"]), Clock())
+    return Home(core, chat, value(conversation_key(core, chat.name)))
+
+
+@pytest.fixture(name="stand")
+def stand_fixture(desk: Desk, home: Home) -> Iterator[Stand]:
+    from gui.views.inspector import Inspector
+
+    stand = Stand(desk, home.core, Inspector, width=352)
+    yield stand
+    stand.close()
+
+
+def select(stand: Stand, kind: str, key: str, line: int = 0, raw: str = "") -> None:
+    stand.shell.select(kind, key, line, raw)
+    stand.settle()
+
+
+def fact(home: Home) -> tuple[str, int, str]:
+    row = next(row for row in value(category_view(home.core, "facts")).rows if row.bullet.text == "water boils")
+    return row.file, row.bullet.line, row.bullet.raw
+
+
+# --- plain -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_tells_what_it_gave_and_what_was_said(home: Home) -> None:
+    page = value(load(home.core, Selection("conversation", home.key)))
+    assert page.title == "お湯は100度 🔥" and page.color == "harvested" and page.can == {"open", "restore"}
+    assert page.facts[0].startswith("Harvested") and "in the trash until" in page.facts[0] and "openai" in page.facts[1]
+    items, said = page.tabs
+    assert {"water boils", "buy a red kettle"} <= {row.text for row in items.rows}
+    assert [row.meta.split("  ·  ")[0] for row in said.rows] == ["you", "assistant"] and "🔥" in said.rows[0].text
+    assert isinstance(load(home.core, Selection("conversation", "0" * 64)), Err)
+
+
+def test_a_failed_conversation_says_why(tmp_path: Path) -> None:
+    core = make_home(tmp_path)
+    chat = converse(core, "kettle", "words")
+
+    def refuses(*_: object) -> Err:
+        from core.base.result import fail
+
+        return fail("no-credentials", "no key was found")
+
+    harvested(core, refuses, Clock())  # type: ignore[arg-type]
+    page = value(load(core, Selection("conversation", value(conversation_key(core, chat.name)))))
+    assert page.color == "failed" and "no key was found" in page.warning and "harvest" in page.can
+    assert page.tabs[0].empty == "It was not harvested."
+
+
+def test_a_bullet_tells_where_it_came_from(home: Home) -> None:
+    file, line, raw = fact(home)
+    page = value(load(home.core, Selection("bullet", file, line, raw)))
+    assert page.body == "water boils" and "from" in page.can and page.facts[1] == f"facts.md:{line}"
+    assert [row.text for row in page.tabs[0].rows] == ["Harvested"]
+    gone = value(load(home.core, Selection("bullet", file, line, "- never was")))
+    assert "from" not in gone.can and gone.warning and gone.tabs[0].rows == ()
+    assert isinstance(bullet_view(home.core, "../../etc/passwd", "- x"), Err)
+
+
+def test_files_of_the_store_and_sources_are_shown(home: Home, tmp_path: Path) -> None:
+    state = value(overview(home.core))
+    page = value(load(home.core, Selection("file", "facts.md"), state.file("facts.md")))
+    assert page.can == {"open"} and "water boils" in page.tabs[0].rows[0].text and "bullet" in page.facts[0]
+    absent = value(load(home.core, Selection("file", "playbooks.md"), state.file("playbooks.md")))
+    assert absent.can == frozenset() and absent.tabs[0].empty
+    source = tmp_path / "app.py"
+    source.write_text("x = 1\n", encoding="utf-8")
+    assert isinstance(bullets.add(home.core, "files", "about app", file=str(source)), Ok)
+    page = value(load(home.core, Selection("source", str(source))))
+    assert page.title == "app.py" and page.can == {"open", "show"} and page.tabs[0].rows[0].text == "about app"
+    assert isinstance(load(home.core, Selection("source", "/nowhere")), Err)
+
+
+def test_a_long_turn_is_shown_in_pieces_and_whole() -> None:
+    text = "\n\n".join("word " * 60 for _ in range(30))
+    rows = turn_rows(0, Turn("assistant", text, "2026-05-01T10:00:00"))
+    assert len(rows) > 5 and all(len(row.text) <= CHUNK for row in rows)
+    assert "".join(row.text for row in rows).replace("\n", "").replace(" ", "") == text.replace("\n", "").replace(
+        " ", ""
+    )
+    assert [bool(row.icon) for row in rows[:2]] == [True, False] and rows[-1].meta == "assistant  ·  10:00"
+    assert chunks("x" * 3000) == ["x" * CHUNK, "x" * CHUNK, "x" * 600] and chunks("a\x1bb") == ["a b"]
+
+
+# --- in the window ---------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_comes_back_from_the_trash(stand: Stand, home: Home) -> None:
+    select(stand, "conversation", home.key)
+    assert not home.chat.exists()
+    stand.click(stand.view.buttons["restore"].item)
+    assert home.chat.exists() and "is back in its place" in stand.toast()[0]
+    stand.shell.change(data={})  # as after a gathering
+    stand.settle()
+    assert "in its place" in stand.view.page.facts[0] and "restore" not in stand.view.page.can
+
+
+def test_from_a_conversation_to_its_bullet_and_back(stand: Stand, home: Home) -> None:
+    select(stand, "conversation", home.key)
+    row = next(row for row in stand.view.list.rows if row.text == "water boils")
+    stand.click(stand.view.list.slot_of(row.key).text)
+    chosen = stand.shell.state.selected
+    assert (chosen.kind, chosen.key, chosen.line, chosen.raw) == ("bullet", *fact(home))
+    assert stand.desk.dpg.get_value(stand.view._body) == "water boils"
+    stand.click(stand.view.buttons["from"].item)
+    assert stand.shell.state.selected == Selection("conversation", home.key)
+    stand.click(stand.view.tabs[1].item)
+    assert "🔥" in stand.view.list.rows[0].text
+
+
+def test_a_bullet_is_struck_and_deleted_here_too(stand: Stand, home: Home) -> None:
+    select(stand, "bullet", *fact(home))
+    stand.click(stand.view.buttons["strike"].item)
+    assert "- ~~water boils~~" in read(home.core, "facts.md") and stand.shell.state.selected.raw.startswith("- ~~water")
+    assert [row.text for row in stand.view.list.rows] == ["Struck through", "Harvested"]
+    stand.click(stand.view.buttons["delete"].item)
+    assert "water boils" not in read(home.core, "facts.md")
+    stand.click(stand.toast()[1])
+    assert "- ~~water boils~~" in read(home.core, "facts.md")
+
+
+def test_a_change_from_outside_is_told_and_nothing_is_written(stand: Stand, home: Home) -> None:
+    select(stand, "bullet", *fact(home))
+    path = home.core.paths.knowledge / "facts.md"
+    outside = path.read_text(encoding="utf-8") + "- from outside\n"
+    path.write_text(outside, encoding="utf-8")
+    stand.click(stand.view.buttons["delete"].item)
+    assert path.read_text(encoding="utf-8") == outside
+    assert [error.code for error in stand.errors] == ["changed-outside"]
+
+
+def test_keys_move_in_the_inspector_and_nothing_selected_teaches(stand: Stand, home: Home) -> None:
+    assert stand.desk.dpg.is_item_shown(stand.view._teach.item)
+    select(stand, "conversation", home.key)
+    assert not stand.desk.dpg.is_item_shown(stand.view._teach.item)
+    stand.press("alt+Right")
+    assert stand.view.tab == 1
+    stand.press("alt+Down")
+    assert stand.view.list.selected == ("turn", 0, 0)
+    stand.shell.change(selected=NOTHING)
+    stand.settle()
+    assert stand.desk.dpg.is_item_shown(stand.view._teach.item)
+
+
+def test_one_thing_after_the_other_makes_no_item(stand: Stand, home: Home) -> None:
+    file, line, raw = fact(home)
+    select(stand, "conversation", home.key)
+    stand.press("alt+Right", "alt+Down")
+    before = stand.desk.items()
+    for _ in range(3):
+        select(stand, "bullet", file, line, raw)
+        select(stand, "file", "digest.md")
+        select(stand, "conversation", home.key)
+    assert stand.desk.items() == before
