@@ -69,11 +69,11 @@ def set_aside(paths: Paths, now: datetime) -> Path:
 
 def rebuild(paths: Paths) -> Entries:
     """All entries that the archived runs tell of, the later run winning. Raises OSError."""
-    from core.knowledge.journal import gather, read_journal  # only a damaged ledger needs them
-
     entries: Entries = {}
     if not paths.plans.is_dir():
         return entries
+    from core.knowledge.journal import gather, read_journal
+
     for archived in sorted(paths.plans.glob("*.jsonl")):
         for sha, state in gather(read_journal(archived)).items():
             if state.entry is not None:
