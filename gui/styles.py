@@ -101,9 +101,11 @@ GHOST_TEXT = {"Button": CLEAR, "ButtonHovered": CLEAR, "ButtonActive": CLEAR, "T
 UNSCALED = frozenset({"SelectableTextAlign", "ButtonTextAlign", "DisabledAlpha", "Alpha", "WindowTitleAlign"})
 
 
-def button(fill: str, hover: str, pressed: str, text: str, border: str = "", rounding: float = 6) -> tuple[Rule, ...]:
+def button(
+    fill: str, hover: str, pressed: str, text: str, border: str = "", rounding: float = 6, padding: float = FRAME[0]
+) -> tuple[Rule, ...]:
     """A button in three states, and the same pale while it is disabled."""
-    styles: dict[str, tuple[float, ...]] = {"FrameRounding": (rounding,), "FramePadding": FRAME}
+    styles: dict[str, tuple[float, ...]] = {"FrameRounding": (rounding,), "FramePadding": (padding, FRAME[1])}
     colors = {"Button": fill, "ButtonHovered": hover, "ButtonActive": pressed, "Text": text}
     if border:
         colors["Border"] = border
@@ -222,9 +224,9 @@ def rules_of(name: str) -> tuple[Rule, ...]:
     """The rules of a style: one of `STYLES`, `chip:COLOUR` or `chip-on:COLOUR`, `text:COLOUR`, `tight:X,Y`."""
     kind, _, color = name.partition(":")
     if kind == "chip":
-        return button(f"{color}@10", f"{color}@20", f"{color}@30", color, f"{color}@30", rounding=14)
+        return button(f"{color}@10", f"{color}@20", f"{color}@30", color, f"{color}@30", rounding=14, padding=8)
     if kind == "chip-on":
-        return button(f"{color}@26", f"{color}@34", f"{color}@40", "text", f"{color}@80", rounding=14)
+        return button(f"{color}@26", f"{color}@34", f"{color}@40", "text", f"{color}@80", rounding=14, padding=8)
     if kind == "text":
         return (Rule("mvAll", {"Text": color}),)
     if kind == "copy" and color:

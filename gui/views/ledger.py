@@ -90,6 +90,7 @@ class LedgerView:
         if snapshot.ledger is not self._seen:
             self._seen = snapshot.ledger
             self._arrange(snapshot.ledger)
+        self._shell.rows_shown(len(self.table.rows), len(self.ledger.rows))
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()

@@ -167,7 +167,10 @@ class SettingsView:
     def refresh(self, state: State) -> None:
         """Show the settings of the snapshot."""
         settings = state.snapshot.settings if state.snapshot is not None else None
-        if settings is None or settings is self._seen:
+        if settings is None:
+            return
+        self._shell.rows_shown(len(settings.settings), len(settings.settings))
+        if settings is self._seen:
             return
         self._seen = settings
         from core.base.config import SHIPPED_FILE
@@ -178,7 +181,6 @@ class SettingsView:
         for row in rows:
             self.editors[row.key].show(row)
         dpg.set_value(self._file, f"Changes go to {settings.writable}")
-        self._shell.rows_shown(len(rows), len(rows))
 
     def _make(self, rows: Sequence[SettingRow]) -> None:
         look, group, parent = self._look, None, self._page

@@ -1,0 +1,310 @@
+"""The panel's rows as plain data: what each view says, tested without a window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.paths import Paths
+from core.base.result import Err, Ok
+from core.commands.harvest import HarvestRequest, harvest
+from core.commands.history import LedgerRow
+from core.commands.overview import FileState, changed_by_hand, last_days, overview
+from core.commands.runs import Run
+from core.commands.setting_help import explained, shipped_help
+from core.commands.settings import config_show
+from core.commands.view import all_bullets
+from core.commands.workspace import Workspace
+from core.harvest.report import HarvestReport
+from core.knowledge.changes import Change
+from gui.actions import SHORTCUTS
+from gui.gather import gather
+from gui.keys import conflicts
+from gui.outside import open_outside
+from gui.shell import Action
+from gui.state import Activity, Snapshot, State
+from gui.views.first_start import is_first_start
+from gui.views.harvest_rows import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
+from gui.views.header import home_words, power_words
+from gui.views.ledger_rows import Wish, arrange, chip_counts, rows_of
+from gui.views.palette_rows import action_entries, bullet_entries, file_entries, run_entries, search
+from gui.views.rail import day_words, digest_parts, digest_words, file_rows
+from gui.views.settings import set_words, setting_rows
+from gui.views.status_line import activity_words, resting_words
+from gui.watch import folders_of, matters
+from tests.panel_desk import at_home_fixture, workspace_at  # noqa: F401 - pytest finds the fixture by itself
+
+
+@pytest.fixture(name="home")
+def home_fixture(at_home: Path) -> Workspace:
+    """A demo home with nothing harvested."""
+    return workspace_at(at_home)
+
+
+def harvested(home: Workspace) -> HarvestReport:
+    done = harvest(home, HarvestRequest(apply=True))
+    assert isinstance(done, Ok)
+    return done.value
+
+
+def gathered(home: Workspace, before: Snapshot | None = None, seen: tuple[Any, ...] = ()) -> Any:
+    found = gather(home, {}, before, {}, seen)
+    assert isinstance(found, Ok), found
+    return found.value
+
+
+# --- the store at a glance ---
+
+
+def test_an_empty_home_is_a_first_start_and_one_with_conversations_is_none(at_home: Path, home: Workspace) -> None:
+    empty = replace(home, paths=Paths(at_home / "nowhere"))
+    assert is_first_start(gathered(empty).snapshot)
+    assert not is_first_start(gathered(home).snapshot)
+
+
+def test_what_did_not_change_is_the_same_object(home: Workspace) -> None:
+    """Otherwise every look at the disk would draw everything anew."""
+    harvested(home)
+    first = gathered(home)
+    again = gathered(home, first.snapshot, first.ledger_seen)
+    assert again.snapshot is first.snapshot
+    (home.paths.knowledge / "facts.md").write_text("- other\n", encoding="utf-8")
+    third = gathered(home, first.snapshot, first.ledger_seen)
+    assert third.snapshot is not first.snapshot and third.snapshot.ledger is first.snapshot.ledger
+
+
+def test_a_view_that_fails_to_read_hides_no_other_view(home: Workspace) -> None:
+    def fails(_workspace: Workspace, _before: Any) -> Any:
+        raise OSError("gone")
+
+    def works(_workspace: Workspace, _before: Any) -> Any:
+        return Ok("here")
+
+    found = gather(home, {"bad": fails, "good": works}, None, {"bad": "what was there"})
+    assert isinstance(found, Ok)
+    assert found.value.data == {"bad": "what was there", "good": "here"}
+    assert [problem.code for problem in found.value.snapshot.problems] == ["view-unreadable"]
+
+
+def test_the_digest_is_told_by_section_and_whether_it_is_injected(home: Workspace) -> None:
+    harvested(home)
+    found = overview(home)
+    assert isinstance(found, Ok)
+    parts = digest_parts(found.value)
+    assert sum(part.value for part in parts) == found.value.status.digest.bytes == home.paths.digest.stat().st_size
+    assert digest_words(found.value.status.digest, found.value)[2] == "In every new conversation"
+    home.paths.digest.write_bytes(home.paths.digest.read_bytes() + b"- mine\n")
+    changed = overview(home)
+    assert isinstance(changed, Ok) and changed.value.stale
+    home.paths.digest.unlink()
+    gone = overview(home)
+    assert isinstance(gone, Ok)
+    assert "deleted" in digest_words(gone.value.status.digest, gone.value)[2]
+    off = replace(gone.value.status.digest, enabled=False)
+    assert "config.toml" in digest_words(off, gone.value)[2]
+
+
+def test_a_file_that_a_person_changed_is_told_from_one_that_the_harvest_wrote() -> None:
+    at = datetime(2026, 5, 1, tzinfo=UTC)
+    harvest_row = Change(at.isoformat(), "20260501", "facts.md", ("- a",), sha="s")
+    edit_row = Change((at + timedelta(hours=1)).isoformat(), "edit-1", "facts.md", ("- b",))
+    later = Change((at + timedelta(hours=2)).isoformat(), "20260502", "facts.md", ("- c",), sha="t")
+    seconds = at.timestamp()
+    assert not changed_by_hand("facts.md", seconds + 1, [harvest_row])
+    assert changed_by_hand("facts.md", seconds + 60, [harvest_row])
+    assert changed_by_hand("facts.md", seconds + 3600, [harvest_row, edit_row])
+    assert not changed_by_hand("facts.md", seconds + 7200, [harvest_row, edit_row, later])
+
+
+def test_files_show_what_they_hold_and_how_they_are(home: Workspace) -> None:
+    rows = file_rows(
+        [
+            FileState("facts.md", "/k/facts.md", "category", True, 900, 12, 100.0, by_hand=True),
+            FileState("digest.md", "/k/digest.md", "digest", False),
+            FileState("prompts/summarize.md", "/k/prompts/summarize.md", "prompt", True, 12, None, 100.0),
+        ],
+        400.0,
+    )
+    assert [(row.name, row.amount, row.age, row.age_color) for row in rows] == [
+        ("facts.md", "12", "edited", "edited"),
+        ("digest.md", "", "absent", "hint"),
+        ("summarize.md", "12B", "yours", "edited"),
+    ]
+    assert "edited by hand since the last harvest" in rows[0].tip
+
+
+def test_the_last_days_count_harvests_that_stand(home: Workspace) -> None:
+    today = datetime.now().astimezone()
+    runs = [
+        Run("a", "harvest", today.isoformat(), 3, 0, 9),
+        Run("b", "harvest", today.isoformat(), 5, 0, 2, undone=True),
+        Run("c", "edit", today.isoformat(), 0, 0, 1),
+        Run("d", "harvest", (today - timedelta(days=40)).isoformat(), 7),
+        Run("e", "harvest", "not a time", 7),
+    ]
+    days = last_days(runs, today.date())
+    assert len(days) == 14 and days[-1].harvested == 3 and sum(day.harvested for day in days) == 3
+    assert "1 harvest, 3 conversations, 9 lines added" in day_words(days)
+    assert day_words(last_days([], date(2026, 5, 1))) == "No harvest in the last 14 days"
+
+
+# --- the ledger ---
+
+
+def test_a_hundred_foreign_values_in_a_ledger_break_no_row() -> None:
+    entries = [
+        LedgerRow("a" * 64, {"path": None, "status": None, "at": 7, "items": ["x"]}),
+        LedgerRow("path:/x", {"path": "/x/y", "status": "pruned", "at": "soon"}),
+        LedgerRow("b" * 64, {"path": "/c/会議", "status": "harvested", "items": {"facts": "two", "tasks": 3}}),
+    ]
+    found = rows_of(entries)
+    assert [(row.items, row.place, row.when) for row in found.rows] == [
+        (-1, "kept", 0),
+        (-1, "gone", 0),
+        (3, "kept", 0),
+    ]
+    assert chip_counts(found)["unknown"] == 1
+
+
+def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
+    entries = [
+        LedgerRow(
+            f"{number:064x}",
+            {"path": f"/c/{'Ü' if number % 2 else 'b'}-{number}", "status": "harvested" if number % 3 else "too-large",
+             "at": f"2026-05-{number:02d}T00:00:00+00:00", "items": {"facts": number % 4}},
+        )
+        for number in range(1, 13)
+    ]  # fmt: skip
+    found = rows_of(entries)
+    assert [found.rows[at].name for at in arrange(found, Wish(frozenset({"too-large"})))] == [
+        "b-12",
+        "Ü-9",
+        "b-6",
+        "Ü-3",
+    ]
+    assert [found.rows[at].name for at in arrange(found, Wish(text="ü 1"))] == ["Ü-11", "Ü-1"]
+    by_items = arrange(found, Wish(sort="items", descending=False))
+    numbers = [found.rows[at].items for at in by_items]
+    assert numbers == sorted(numbers) and by_items != list(range(12))
+    assert arrange(found, Wish(sort="")) == list(range(12))
+
+
+# --- the dry run ---
+
+
+def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) -> None:
+    planned = harvest(home, HarvestRequest())
+    assert isinstance(planned, Ok)
+    rows = plan_rows(planned.value)
+    assert group_counts(rows) == {"Harvest": 6, "Reclaim": 0, "Skip": 0, "Keep": 3} and len(rows) == 9
+    assert [line.words for line in plan_lines(planned.value, home.config)] == [
+        "harvest 6 conversations", "write digest.md anew",
+    ]  # fmt: skip
+    assert has_work(planned.value)
+    assert "stays where it is" in provider_line(home.config, planned.value).words
+    sent = provider_line(replace(home.config, provider="openai", model="m", redact=False), planned.value).words
+    assert sent.startswith("Sent to openai m.") and "NOT replaced" in sent
+    assert estimate_words(planned.value).endswith("free")
+    assert estimate_words(HarvestReport(False, tokens=9, price=None)).endswith("price unknown")
+    harvested(home)
+    again = harvest(home, HarvestRequest())
+    assert isinstance(again, Ok) and not has_work(again.value)
+
+
+# --- settings, header, status line ---
+
+
+def test_every_setting_has_its_group_its_comment_and_its_origin(home: Workspace) -> None:
+    settings = config_show(home)
+    assert isinstance(settings, Ok)
+    rows = {row.key: row for row in setting_rows(settings.value, shipped_help(), "nowhere")}
+    assert len(rows) == len(settings.value.settings)
+    assert all(row.group and row.help for row in rows.values())
+    assert rows["provider"].choices[0] == "offline" and rows["jobs"].value == "1"
+    assert rows["file_roots"].value.startswith('["')
+    assert set_words("text", "true") == '"true"' and set_words("int", "4") == "4"
+
+
+def test_a_comment_belongs_to_the_keys_under_it() -> None:
+    rows = explained(
+        "# about the file\n\n[ai_settings.knowledge]\n\n# --- Cost: what it takes ------\n\n# How many.\n# At once.\n"
+        "jobs = 4\nunknown = 1\n\nredact = true\n"
+    )
+    assert [(row.key, row.group, row.help) for row in rows] == [
+        ("jobs", "Cost: what it takes", "How many.\nAt once."), ("redact", "Cost: what it takes", ""),
+    ]  # fmt: skip
+
+
+def test_the_header_shortens_the_home_and_asks_before_it_deletes(home: Workspace) -> None:
+    assert home_words("/home/me/notes", "/home/me") == "~/notes"
+    assert len(home_words("/a/very/long/path" * 5, "/home/me")) <= 34
+    found = overview(home)
+    assert isinstance(found, Ok)
+    title, words, _, kind = power_words(replace(found.value.status.digest, exists=True, bytes=1234))
+    assert title.startswith("Delete") and "1,234 bytes" in words and "get it back" in words and kind == "danger"
+    assert "switched on, too" in power_words(replace(found.value.status.digest, enabled=False))[1]
+
+
+def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -> None:
+    running = Activity("Harvesting", 49, 118, "", begun=0.0, tokens=182_000, price=0.0213)
+    assert activity_words(running, 60.0) == "Harvesting 49 of 118 · 84 s left · 182K tokens · $0.0213"
+    assert activity_words(replace(running, stopping=True), 60.0).endswith("stopping after this step")
+    state = State(snapshot=gathered(home).snapshot)
+    assert resting_words(state, 0.0)[2] == "No harvest yet · 6 conversations waiting"
+    assert resting_words(State(), 0.0)[2] == "Reading the store…"
+
+
+# --- the palette, the watcher, the keys ---
+
+
+def test_the_palette_finds_commands_by_their_other_names_and_every_bullet(home: Workspace) -> None:
+    harvested(home)
+    found = gathered(home).snapshot
+    actions = [Action("view.settings", "Go to Settings", "settings", lambda: None, "4"),
+               Action("doctor", "Check the store, and repair it", "shield-check", lambda: None)]  # fmt: skip
+    rows = action_entries(actions) + file_entries(found.overview.files) + run_entries(found.overview.runs)
+    rows += bullet_entries(all_bullets(home))
+    assert search(rows, "file system check")[0].key == "doctor"
+    assert search(rows, "config")[0].key == "view.settings"
+    assert search(rows, "sqlite")[0].kind == "bullet"
+    assert search(rows, "sqilte decided")[0].kind == "bullet"  # letters that changed places
+    assert search(rows, "undo harvest")[0].kind == "run"
+    assert search(rows, "qqqqq") == []
+    assert [row.kind for row in search(rows, "", 3)] == ["action", "action", "file"]
+
+
+def test_only_what_can_change_the_view_wakes_it(tmp_path: Path) -> None:
+    paths = Paths(tmp_path / "home")
+    (paths.knowledge / "files").mkdir(parents=True)
+    other = str(tmp_path / "config" / "config.toml")
+    (tmp_path / "config").mkdir()
+    assert matters(str(paths.knowledge / "facts.md"), paths)
+    assert matters(str(paths.conversations / "x"), paths) and matters(other, paths, [other])
+    for noise in (paths.journal, paths.knowledge / ".facts.md.swp", paths.knowledge / "facts.md.knowledge-tmp.1.2",
+                  paths.knowledge / "facts.md~", Path(other), Path("/elsewhere")):  # fmt: skip
+        assert not matters(str(noise), paths), noise
+    assert folders_of(paths, [other]) == [paths.home, paths.knowledge, paths.file_notes, tmp_path / "config"]
+    assert folders_of(Paths(tmp_path / "not" / "yet")) == [tmp_path]
+
+
+def test_no_key_means_two_things() -> None:
+    assert conflicts(SHORTCUTS) == []
+
+
+def test_a_program_is_never_started_by_opening_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note can name any path; a double click must not run what a conversation planted there."""
+    started: list[list[str]] = []
+    monkeypatch.setattr("gui.outside.subprocess.Popen", lambda words, **_: started.append(words))
+    note, script, link = tmp_path / "note.md", tmp_path / "evil.sh", tmp_path / "evil.desktop"
+    for file in (note, script, link):
+        file.write_text("x", encoding="utf-8")
+    script.chmod(0o755)
+    for file in (note, script, link):
+        assert isinstance(open_outside(str(file)), Ok)
+    assert [words[-1] for words in started] == [str(note), str(tmp_path), str(tmp_path)]
+    gone = open_outside(str(tmp_path / "gone"))
+    assert isinstance(gone, Err) and gone.error.code == "not-there"
