@@ -50,7 +50,7 @@ def test_a_change_from_outside_is_refused(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     path = knowledge(workspace, "facts.md", "# Facts\n\n- one\n")
     view = value(category_view(workspace, "facts"))
-    path.write_text("# Facts\n\n- other\n- one\n", encoding="utf-8")
+    path.write_text("# Facts\n\n- one\n- other\n", encoding="utf-8")
     refused = bullets.edit(workspace, "facts", view.rows[0].ref, "mine", seen=view.sha256)
     assert isinstance(refused, Err) and refused.error.code == "changed-outside"
     assert "mine" not in path.read_text(encoding="utf-8")
@@ -198,6 +198,7 @@ def test_notes_find_their_lines() -> None:
     expected = [(5, 5), (3, 4), (2, 2), (6, 6), (4, 4), (6, 6), (5, 5), (8, 8), None, None, (3, 3)]
     assert mentioned_lines(notes, lines) == expected
     assert mentioned_lines(["`foo()`"], []) == [None]
+    assert mentioned_lines(["`foo()`"], ["foo()", "def foo():", "foo()"]) == [(2, 2)]
 
 
 # --- conversations ---------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from gui.widgets import Button, CopyText, field, text
 from gui.widgets_layout import Columns, Pane, box, gap, lowered, spread
 from gui.widgets_messages import EmptyState
 
-LIST_HEIGHT = 196
+LIST_HEIGHT = 176
 
 
 class FilesView:

@@ -102,8 +102,9 @@ def note_row(found: Found, at: int, span: Span | None) -> FlowRow:
     """One note as a row; its key is its position in the note file."""
     bullet = found.bullet
     came = bullet.provenance
+    name = short_name(came.source).removeprefix("written ") if came is not None else ""
     where = "whole file" if span is None else f"line {span[0]}" if span[0] == span[1] else f"lines {span[0]}–{span[1]}"
-    parts = [where, *([short_name(came.source), local_day(came.date)] if came is not None else ["by hand"])]
+    parts = [where, *([name, local_day(came.date)] if came is not None else ["by hand"])]
     text = "\n".join([bullet.text, *(line.strip() for line in bullet.more)])
     if bullet.struck:
         return FlowRow(at, text, "  ·  ".join(parts), "strikethrough", "hint", "hint", CAN)

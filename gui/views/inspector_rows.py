@@ -108,9 +108,8 @@ def conversation_page(view: ConversationView) -> Page:
     if read:
         facts.append("  ·  ".join(read))
     if view.bytes:
-        facts.append(
-            "  ·  ".join([size(view.bytes), count(len(view.turns), "turn"), *([view.format] * bool(view.format))])
-        )
+        begun = f"the first {count(len(view.turns), 'turn')}" if view.cut else count(len(view.turns), "turn")
+        facts.append("  ·  ".join([size(view.bytes), begun, f"sha {view.key[:10]}…"]))
     warning = str(entry.get("error", "") or "") if status != "harvested" else ""
     if view.problem is not None:
         warning = str(view.problem)
