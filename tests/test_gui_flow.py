@@ -1,0 +1,102 @@
+"""The list of wrapped texts: if it fails, a row jumps away under the mouse, or a click means another one."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from gui.heights import Heights
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+
+WORDS = "Retry only idempotent requests; 429 の Retry-After は秒でも日付でも来る。"
+
+
+def build(desk: Desk, count: int = 10_000, **listeners: Any) -> Any:
+    from gui.flow import FlowList
+    from gui.flow_rows import FlowRow, RowAction
+    from gui.widgets_layout import box
+
+    flow = FlowList(desk.look, actions=[RowAction("copy", "copy", "Copy")], **listeners)
+    flow.build(box(desk.look, desk.page, width=500, height=600))
+    rows = [
+        FlowRow(at, f"{at} {WORDS * (at % 5)}", f"line {at}", "tag", can=frozenset({"copy"})) for at in range(count)
+    ]
+    flow.set_rows(rows)
+    desk.frames(5)
+    return flow
+
+
+def top_of(desk: Desk, flow: Any, key: int) -> int:
+    return int(desk.dpg.get_item_rect_min(flow.slot_of(key).text)[1])
+
+
+def test_heights_are_guessed_measured_and_remembered() -> None:
+    exact = [10, 30, 20, 40]
+    heights = Heights(lambda at: exact[at], lambda at: at)
+    heights.begin([20, 20, 20, 20])
+    assert heights.tops == [0, 20, 40, 60, 80] and heights.at(45) == 2 and heights.window(25, 30, 0) == (1, 3)
+    assert heights.measure(0, 2) and heights.tops == [0, 10, 40, 60, 80] and not heights.measure(0, 2)
+    heights.begin([20, 20, 20, 20])
+    assert heights.heights == [10, 30, 20, 20]
+    heights.fix(3, 100)
+    assert heights.total == 160 and not heights.measure(3, 4)
+    heights.forget()
+    heights.begin([5])
+    assert heights.total == 5 and heights.at(-3) == 0 and heights.at(99) == 0
+    heights.begin([])
+    assert heights.window(0, 100, 3) == (0, 0) and heights.at(7) == 0
+
+
+def test_rows_stand_under_each_other_without_gap_or_overlap(desk: Desk) -> None:
+    """A row whose height is wrong would cut its text or lie over the next."""
+    flow = build(desk)
+    flow.press("Down")
+    flow.bring(5_000)
+    desk.frames(6)
+    shown = sorted((slot.index, slot) for slot in flow.slots if slot.index is not None)
+    assert len(shown) > 8
+    for (_, one), (_, other) in pairwise(shown):
+        assert one.place[0] + one.place[1] == other.place[0]
+        size = desk.dpg.get_item_rect_size(one.text)
+        if desk.dpg.is_item_visible(one.text):
+            assert size[1] <= one.place[1] - 9 - 10 - 4 - 14
+
+
+def test_new_rows_above_do_not_move_what_is_read(desk: Desk) -> None:
+    flow = build(desk)
+    flow.bring(4_000)
+    desk.frames(6)
+    before = top_of(desk, flow, 3_999)
+    flow.set_rows(flow.rows[:100] + flow.rows[200:], keep_place=True)
+    desk.frames(6)
+    assert top_of(desk, flow, 3_999) == before
+    desk.wheel(flow.slot_of(3_999).text, -3)  # upwards, over rows that were only guessed
+    assert top_of(desk, flow, 3_999) > before
+
+
+def test_another_scale_and_palette_change_the_rows_in_place(desk: Desk) -> None:
+    from gui.palette import LIGHT
+
+    flow = build(desk, 50)
+    flow.select(3)
+    desk.frames(3)
+    before, tall = desk.items(), flow.heights.heights[1]
+    desk.look.change(LIGHT, 1.5)
+    desk.frames(8)
+    assert flow.heights.heights[1] > 1.4 * tall and not desk.jobs.errors
+    desk.look.change(scale=1.0)
+    desk.frames(8)
+    assert flow.heights.heights[1] == tall and desk.items() - before < 20  # fonts and spare rows, nothing a refresh
+
+
+def test_a_click_means_the_row_that_is_seen_there(desk: Desk) -> None:
+    told: list[Any] = []
+    flow = build(
+        desk, on_select=lambda row: told.append(row.key), on_action=lambda name, row: told.append((name, row.key))
+    )
+    flow.bring(700)
+    desk.frames(6)
+    desk.click(flow.slot_of(699).text)
+    desk.move(*desk.middle(flow.slot_of(698).text))
+    desk.click(flow.bar.buttons["copy"].item)
+    assert told == [699, ("copy", 698)] and flow.selected == 699
