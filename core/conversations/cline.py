@@ -16,7 +16,7 @@ _HEADERS = {"**User:**": "user", "**Assistant:**": "assistant"}
 _PERSON = ("task", "feedback", "user_message", "answer")
 # Results in which the person answers. In all others the text is a file, a page or a program's output, and what looks
 # like `<feedback>` there was not said by the person.
-_ANSWERS = ("attempt_completion", "plan_mode_respond", "ask_followup_question", "new_task")
+ANSWERS = ("attempt_completion", "plan_mode_respond", "ask_followup_question", "new_task")
 _RESULT = re.compile(r"\[(\w{1,60})(?: for [^\n]{0,2000})?\] Result:")
 _NOTICE = ("[TASK RESUMPTION]", "[ERROR]", "[Response interrupted", "[The user has switched", "<environment_details>")
 _TOOLS = (
@@ -54,7 +54,7 @@ def _labels(lines: Sequence[Line]) -> Iterator[Label]:
         role = _HEADERS[lines[number].text]
         yield Label(role, None, opens=True)
         body = [line.text for line in lines[number + 1 : end]]
-        yield from _person(body) if role == "user" else _assistant(body)
+        yield from person_labels(body) if role == "user" else assistant_labels(body)
 
 
 def _starts(lines: Sequence[Line], number: int) -> bool:
@@ -65,7 +65,8 @@ def _starts(lines: Sequence[Line], number: int) -> bool:
     return number < 0 or lines[number].text == "---"
 
 
-def _person(body: list[str]) -> Iterator[Label]:
+def person_labels(body: list[str]) -> Iterator[Label]:
+    """Label the lines of a message that Cline sent in the person's name; one label a line."""
     tags = tuple(f"<{tag}>" for tag in _PERSON)
     machinery = any(row.startswith((*tags, *_NOTICE)) or _RESULT.match(row) for row in body)
     zone, foreign, inside = ("system" if machinery else "user"), False, ""
@@ -75,7 +76,7 @@ def _person(body: list[str]) -> Iterator[Label]:
             yield Label("user", _words(row))
             inside = "" if f"</{inside}>" in row else inside
         elif result:
-            zone, foreign = "tool", result[1] not in _ANSWERS
+            zone, foreign = "tool", result[1] not in ANSWERS
             yield Label(zone, row)
         elif row.startswith("<environment_details>"):
             # From here on nothing is the person's: this block closes every message.
@@ -91,7 +92,8 @@ def _person(body: list[str]) -> Iterator[Label]:
             yield Label("" if not row.strip() else zone, row)
 
 
-def _assistant(body: list[str]) -> Iterator[Label]:
+def assistant_labels(body: list[str]) -> Iterator[Label]:
+    """Label the lines of an answer in which tools are called by tags; one label a line."""
     tool = speech = data = ""
     thinking = False
     for row in body:

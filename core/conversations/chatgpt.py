@@ -1,0 +1,114 @@
+"""ChatGPT's export, `conversations.json`: an array of conversations, each a tree of messages.
+
+The tree is `mapping: {id: {message, parent, children}}`. What the person sees is the way from `current_node` up to the
+root; edited prompts and answers made anew stand on side branches, which are left out. Times are seconds and may be
+null. The export has no public description; this follows public files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.records import Record, json_document, keys_in
+from core.conversations.turns import Reading, iso_time, joined, text_of
+
+_SILENT = frozenset({"thoughts", "reasoning_recap", "model_editable_context", "app_pairing_content"})
+_INNER = ("mapping",)
+
+
+def sniff(head: str) -> bool:
+    """A conversation's title and the mapping of its messages."""
+    keys = keys_in(head)
+    return "mapping" in keys and bool({"title", "create_time", "current_node", "moderation_results"} & keys)
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """All conversations of the export as one, oldest first: the file is harvested as a whole."""
+    return joined(name, "chatgpt", read_all(name, data))
+
+
+def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
+    """Each conversation of an export on its own."""
+    found = json_document(data, _INNER)
+    rows = found.records() if "" in found.members else [Record(found.members, 0, len(data))]
+    read = [_read_tree(f"{name}#{number}", row) for number, row in enumerate(rows, 1)]
+    if not read:
+        read.append(Reading().conversation(name, "chatgpt"))
+    read[-1] = replace(read[-1], skipped=read[-1].skipped + found.torn)
+    return tuple(read)
+
+
+def _read_tree(name: str, record: Record) -> Conversation:
+    reading = Reading()
+    value = record.value or {}
+    mapping = value.get("mapping")
+    if not isinstance(mapping, list):
+        reading.skipped += 1
+        mapping = []
+    for node in _way_up(value.get("current_node"), mapping):
+        _read_node(node, reading)
+    return reading.conversation(
+        name,
+        "chatgpt",
+        id=value.get("conversation_id") or value.get("id"),
+        title=value.get("title"),
+        started=value.get("create_time"),
+        ended=value.get("update_time"),
+    )
+
+
+def _way_up(current: Any, mapping: list[Record]) -> list[Record]:
+    """The nodes from the root to the current one; where that is not told, to the leaf that was written last."""
+    nodes = {node.key: node for node in mapping if node.value is not None}
+    if not isinstance(current, str) or current not in nodes:
+        leaves = [key for key, node in nodes.items() if node.value is not None and not node.value.get("children")]
+        current = max(leaves, key=lambda key: _made(nodes[key]), default=next(reversed(nodes), ""))
+    way: list[Record] = []
+    while isinstance(current, str) and current in nodes:
+        node = nodes.pop(current)  # taken out, so that a circle ends
+        way.append(node)
+        current = node.value.get("parent") if node.value else None
+    way.reverse()
+    return way
+
+
+def _made(node: Record) -> float:
+    message = (node.value or {}).get("message")
+    made = message.get("create_time") if isinstance(message, dict) else None
+    return float(made) if isinstance(made, int | float) and abs(made) < 1e18 else 0.0
+
+
+def _read_node(node: Record, reading: Reading) -> None:
+    message = (node.value or {}).get("message")
+    if message is None:
+        return  # the root
+    author = message.get("author") if isinstance(message, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(author, dict) or not isinstance(content, dict):
+        reading.skipped += 1
+        return
+    place = (iso_time(message.get("create_time")), node.start, node.end)
+    role, kind = author.get("role"), content.get("content_type")
+    about = message.get("metadata")
+    hidden = isinstance(about, dict) and about.get("is_visually_hidden_from_conversation")
+    said = text_of(content.get("parts")) or text_of(content.get("text")) or text_of(content.get("result"))
+    if kind in _SILENT:
+        return
+    if kind == "user_editable_context":
+        told = [text_of(content.get(key)) for key in ("user_profile", "user_instructions")]
+        reading.say("system", "\n".join(row for row in told if row), *place)
+    elif role == "user" and not hidden:
+        reading.person(said, *place)
+    elif role == "assistant" and not hidden:
+        # What is not addressed to all goes to a tool: a search, a program, a document that is being written.
+        called = message.get("recipient") not in (None, "all")
+        if called:
+            reading.call(message.get("recipient"), said, *place)
+        else:
+            reading.say("assistant", said, *place)
+    elif role in ("user", "assistant", "system", "tool"):
+        reading.say("tool" if role == "tool" else "system", said, *place)
+    else:
+        reading.skipped += 1

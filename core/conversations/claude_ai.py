@@ -1,0 +1,97 @@
+"""Claude.ai's export, `conversations.json`: an array of `{uuid, name, created_at, chat_messages}`.
+
+A message is `{sender: human or assistant, text, content: [blocks], created_at, attachments}`. Newer exports have the
+words in `content` and repeat them in `text`. What a person attached (`extracted_content`) is a file, not their words.
+The export has no public description; this follows readers of others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.records import Record, json_document, keys_in
+from core.conversations.turns import Reading, iso_time, joined, text_of
+
+_SILENT = frozenset({"thinking", "redacted_thinking", "token_budget", "flag", "voice_note", "image"})
+
+
+def sniff(head: str) -> bool:
+    """A conversation with its messages, or the beginning of one without any."""
+    keys = keys_in(head)
+    return "chat_messages" in keys or {"uuid", "name", "created_at", "updated_at", "account"} <= keys
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """All conversations of the export as one, oldest first: the file is harvested as a whole."""
+    return joined(name, "claude_ai", read_all(name, data))
+
+
+def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
+    """Each conversation of an export on its own."""
+    found = json_document(data, ("chat_messages",))
+    rows = found.records() if "" in found.members else [Record(found.members, 0, len(data))]
+    read = [_read_chat(f"{name}#{number}", row) for number, row in enumerate(rows, 1)]
+    if not read:
+        read.append(Reading().conversation(name, "claude_ai"))
+    read[-1] = replace(read[-1], skipped=read[-1].skipped + found.torn)
+    return tuple(read)
+
+
+def _read_chat(name: str, record: Record) -> Conversation:
+    reading = Reading()
+    value = record.value or {}
+    messages = value.get("chat_messages")
+    if not isinstance(messages, list):
+        reading.skipped += 1
+        messages = []
+    for message in messages:
+        _read_message(message, reading)
+    return reading.conversation(
+        name,
+        "claude_ai",
+        id=value.get("uuid"),
+        title=value.get("name"),
+        started=value.get("created_at"),
+        ended=value.get("updated_at"),
+    )
+
+
+def _read_message(record: Record, reading: Reading) -> None:
+    value = record.value
+    sender = value.get("sender") if value else None
+    if value is None or sender not in ("human", "assistant"):
+        reading.skipped += 1
+        return
+    place = (iso_time(value.get("created_at")), record.start, record.end)
+    attached = value.get("attachments")
+    for row in attached if isinstance(attached, list) else []:
+        held = text_of(row.get("extracted_content")) if isinstance(row, dict) else ""
+        if held:
+            reading.say("tool", f"{text_of(row.get('file_name')) or 'attachment'}:\n{held}", *place)
+    blocks = value.get("content")
+    blocks = [row for row in blocks if isinstance(row, dict)] if isinstance(blocks, list) else []
+    if not any(row.get("type") == "text" for row in blocks):
+        blocks = [*blocks, {"type": "text", "text": value.get("text")}]
+    said: list[str] = []
+    for block in blocks:
+        _read_block(block, sender, place, said, reading)
+    if sender == "human":
+        reading.person("\n".join(said), *place)
+
+
+def _read_block(
+    block: dict[str, Any], sender: str, place: tuple[str, int, int], said: list[str], reading: Reading
+) -> None:
+    kind = block.get("type")
+    if kind == "text" and sender == "human":
+        said.append(text_of(block.get("text")))
+    elif kind == "text":
+        reading.say("assistant", text_of(block.get("text")), *place)
+    elif kind == "tool_use":
+        reading.call(block.get("name"), block.get("input"), *place)
+    elif kind == "tool_result":
+        reading.say("tool", text_of(block.get("content")), *place)
+    elif kind not in _SILENT:
+        reading.skipped += 1

@@ -1,0 +1,204 @@
+"""Claude Code's session files: one JSON record a line, in `projects/<folder>/<session>.jsonl` and `subagents/` below.
+
+Nine of ten `user` lines are tool results; one answer is spread over several lines. The person's words stand in text
+content of lines that are neither `isMeta` nor a summary after compaction, behind slash commands, in messages queued
+while the assistant worked, and in two kinds of tool result: the refusal of a tool with a reason, and the answers to the assistant's
+questions. Messages of a side chain are written by the main assistant for a sub-agent, so nobody's turn is "user"
+there. The maker does not document the format; this follows public sessions of versions 1.0 to 2.1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.lines import INJECTED
+from core.conversations.records import Record, json_lines, keys_in
+from core.conversations.turns import Reading, iso_time, joined, text_of
+
+_FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
+_INJECTED = INJECTED | {
+    "ide-selection": "system",
+    "ide-diagnostics": "system",
+    "user-prompt-submit-hook": "system",
+    "post-tool-use-hook": "system",
+    "teammate-message": "system",
+    "session-start-hook": "system",
+}
+# Records that hold nothing that was said: bookkeeping of the tool, and progress that its result repeats.
+_SILENT = frozenset({
+    "progress", "file-history-snapshot", "queue-operation", "system", "mode", "permission-mode", "pr-link",
+    "last-prompt", "agent-name", "agent-color", "agent-setting", "tag", "attribution-snapshot", "content-replacement",
+    "context-collapse-commit", "worktree-state", "result", "started", "bridge-session",
+})  # fmt: skip
+_TITLES = {"custom-title": ("customTitle", "title"), "ai-title": ("aiTitle", "title"), "summary": ("summary",)}
+_TYPED = re.compile(r"<command-args>(.{0,20000}?)</command-args>", re.DOTALL)
+_BY_THE_TOOL = ("[Request interrupted by user", "<task-notification>", "Caveat: The messages below were generated")
+_REFUSED = "the user said:\n"
+_ANSWERED = "User has answered your questions"
+
+
+def sniff(head: str) -> bool:
+    """Members that only this tool's records have, on the first lines."""
+    keys = keys_in(head)
+    if not keys or not head.lstrip().startswith("{") or "projectHash" in keys:
+        return False
+    return (
+        "parentUuid" in keys
+        or {"type", "summary", "leafUuid"} <= keys
+        or {"messageId", "snapshot"} <= keys
+        or {"display", "pastedContents"} <= keys
+        or ({"type", "sessionId"} <= keys and any(f'"{kind}"' in head for kind in (*_SILENT, *_TITLES)))
+        or bool(_FIRST.match(head))
+    )
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one session, or the index of prompts `history.jsonl` as a whole."""
+    return joined(name, "claude_code", read_all(name, data))
+
+
+def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
+    """One conversation a session file; of `history.jsonl` one for each project or session in it."""
+    prompts: dict[str, Reading] = {}
+    folders: dict[str, Any] = {}
+    reading, facts = Reading(_INJECTED), _Facts()
+    for record in json_lines(data):
+        value = record.value
+        if value is not None and "display" in value and "pastedContents" in value:
+            key = str(value.get("sessionId") or value.get("project") or "")
+            folders[key] = value.get("project")
+            said = text_of(value["display"])
+            prompts.setdefault(key, Reading(_INJECTED)).person(said, iso_time(value.get("timestamp")), *record[1:3])
+        else:
+            _read_record(record, reading, facts)
+    found = [row.conversation(name, "claude_code", id=key, folder=folders[key]) for key, row in prompts.items()]
+    if reading.entries or not found or reading.skipped:
+        found.append(facts.conversation(name, reading))
+    return tuple(found)
+
+
+class _Facts:
+    """What the records tell about their session."""
+
+    def __init__(self) -> None:
+        self.session = self.folder = self.agent = ""
+        self.titles: dict[str, str] = {}
+        self.seen: set[str] = set()
+        self.leaf = ""
+
+    def note(self, value: dict[str, Any]) -> None:
+        self.session = self.session or text_of(value.get("sessionId"))
+        self.folder = self.folder or text_of(value.get("cwd"))
+        if value.get("isSidechain") and not self.agent:
+            self.agent = text_of(value.get("agentId"))
+        self.seen.add(text_of(value.get("uuid")))
+
+    def conversation(self, name: str, reading: Reading) -> Conversation:
+        # Old versions write summaries of other sessions at the beginning; their leaf is not in this file.
+        if self.leaf not in self.seen:
+            self.titles.pop("summary", None)
+        title = next((self.titles[kind] for kind in _TITLES if kind in self.titles), "")
+        # A sub-agent's file carries the id of the session that it worked for.
+        own = f"{self.session}/{self.agent}" if self.session and self.agent else self.session
+        return reading.conversation(name, "claude_code", id=own, title=title, folder=self.folder)
+
+
+def _read_record(record: Record, reading: Reading, facts: _Facts) -> None:
+    value = record.value
+    kind = value.get("type") if value else None
+    if value is None or not isinstance(kind, str):
+        reading.skipped += 1
+        return
+    facts.note(value)
+    if kind in _TITLES:
+        facts.titles[kind] = next((text_of(value[key]) for key in _TITLES[kind] if key in value), "")
+        facts.leaf = text_of(value.get("leafUuid")) if kind == "summary" else facts.leaf
+    elif kind == "attachment":
+        _read_attachment(value, record, reading)
+    elif kind not in ("user", "assistant"):
+        reading.skipped += kind not in _SILENT
+    else:
+        message = value.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(content, str | list):
+            reading.skipped += 1
+        elif kind == "user":
+            _read_user(value, content, record, reading)
+        else:
+            _read_assistant(value, content, record, reading)
+
+
+def _read_user(value: dict[str, Any], content: str | list[Any], record: Record, reading: Reading) -> None:
+    time = iso_time(value.get("timestamp"))
+    place = (time, record.start, record.end)
+    blocks = [row for row in content if isinstance(row, dict)] if isinstance(content, list) else []
+    for block in blocks:
+        if block.get("type") == "tool_result":
+            _read_result(block, value.get("toolUseResult"), place, reading)
+    said = text_of([row for row in content if isinstance(row, str) or (row in blocks and row.get("type") == "text")])
+    if isinstance(content, str):
+        said = content
+    foreign = any(value.get(key) for key in ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly"))
+    if foreign or said.startswith(_BY_THE_TOOL):
+        reading.say("system", said, *place)
+        return
+    # What is typed behind a slash command is the person's, though it comes in tags of the tool.
+    typed = _TYPED.search(said) if said.lstrip().startswith("<command-") else None
+    reading.person(said[: typed.start()] + said[typed.end() :] if typed else said, *place)
+    reading.say("user", typed[1] if typed else "", *place)
+
+
+def _read_result(block: dict[str, Any], detail: Any, place: tuple[str, int, int], reading: Reading) -> None:
+    text = text_of(block.get("content"))
+    at = text.find(_REFUSED, 0, 1000) if block.get("is_error") or text.startswith("The user doesn't want") else -1
+    if at >= 0:
+        reading.say("tool", text[:at], *place)
+        reading.person(text[at + len(_REFUSED) :], *place)
+        return
+    answers = detail.get("answers") if isinstance(detail, dict) and text.startswith(_ANSWERED) else None
+    if isinstance(answers, dict) and answers:
+        # The questions stand in the call just above, as the assistant's words.
+        said = [row if isinstance(row, str) else text_of(row) for row in answers.values()]
+        reading.say("user", "\n".join(said), *place)
+        return
+    reading.say("tool", text, *place)
+
+
+def _read_assistant(value: dict[str, Any], content: str | list[Any], record: Record, reading: Reading) -> None:
+    place = (iso_time(value.get("timestamp")), record.start, record.end)
+    role = "system" if value.get("isApiErrorMessage") else "assistant"
+    for block in [content] if isinstance(content, str) else content:
+        if isinstance(block, str):
+            reading.say(role, block, *place)
+        elif not isinstance(block, dict):
+            reading.skipped += 1
+        elif block.get("type") == "text":
+            reading.say(role, text_of(block.get("text")), *place)
+        elif block.get("type") in ("tool_use", "server_tool_use"):
+            _read_call(block.get("name"), block.get("input"), place, reading)
+        elif str(block.get("type")).endswith("_result"):
+            reading.say("tool", text_of(block.get("content")), *place)
+
+
+def _read_call(tool: Any, given: Any, place: tuple[str, int, int], reading: Reading) -> None:
+    """Questions and plans are put to the person through a tool; they are the assistant's words all the same."""
+    if isinstance(given, dict) and tool == "AskUserQuestion" and isinstance(given.get("questions"), list):
+        asked = [text_of(row.get("question")) for row in given["questions"] if isinstance(row, dict)]
+        reading.say("assistant", "\n".join(asked), *place)
+    elif isinstance(given, dict) and tool == "ExitPlanMode" and isinstance(given.get("plan"), str):
+        reading.say("assistant", given["plan"], *place)
+    else:
+        reading.call(tool, given, *place)
+
+
+def _read_attachment(value: dict[str, Any], record: Record, reading: Reading) -> None:
+    held = value.get("attachment")
+    if isinstance(held, dict) and held.get("type") == "queued_command":
+        place = (iso_time(value.get("timestamp")), record.start, record.end)
+        said = text_of(held.get("prompt"))
+        if held.get("commandMode", "prompt") == "prompt" and not value.get("isSidechain"):
+            reading.person(said, *place)
+        else:
+            reading.say("system", said, *place)

@@ -1,0 +1,212 @@
+"""Codex's rollout files: `{timestamp, type, payload}` a line; `.jsonl.zst` is unpacked before it comes here.
+
+Every utterance is there twice, as the item that the model saw (`response_item`) and as the event that the screen saw
+(`event_msg`); it is read once. User items without an event were put in by the tool: instructions, the environment. A
+turn that the person rolled back is left out, as the tool does. Which records exist is told by `codex-rs/rollout/src/
+policy.rs` and `codex-rs/protocol` of openai/codex; versions before 0.32 write the bare items without the envelope.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+from core.conversations.conversation import Conversation
+from core.conversations.records import Record, json_lines, keys_in, parse_object
+from core.conversations.turns import Reading, clean, iso_time, joined, text_of
+
+_TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+_SILENT_ITEMS = frozenset({
+    "reasoning", "ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "image_generation_call",
+    "additional_tools", "agent_message", "other",
+})  # fmt: skip
+_SILENT_EVENTS = frozenset({
+    "token_count", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break", "task_started",
+    "task_complete", "turn_started", "turn_complete", "turn_aborted", "patch_apply_end", "context_compacted",
+    "entered_review_mode", "exited_review_mode", "undo_completed", "mcp_tool_call_end", "web_search_end",
+    "image_generation_end", "thread_goal_updated", "sub_agent_activity", "item_completed", "error", "warning",
+    "exec_command_end", "plan_update", "view_image_tool_call", "thread_name_updated", "thread_settings_applied",
+    "guardian_assessment", "collab_agent_spawn_end", "collab_agent_interaction_end", "collab_waiting_end",
+    "collab_close_end", "collab_resume_end", "stream_error", "background_event", "deprecation_notice",
+})  # fmt: skip
+# How the text begins that the tool itself puts in as a message of the user; asked only where no event tells.
+_PUT_IN = (
+    "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions", "<turn_aborted>",
+    "<permissions instructions>", "<collaboration_mode>", "<skill>", "<skills_instructions>", "<user_shell_command>",
+    "<subagent_notification>", "<recommended_plugins>", "<hook_prompt", "<apps_instructions>",
+)  # fmt: skip
+_REQUEST = "## My request for Codex:"
+
+
+class _Entry(NamedTuple):
+    """`source` is item or event for what is there twice, call or one for the rest."""
+
+    source: str
+    role: str
+    said: Any
+    time: str
+    start: int
+    end: int
+
+
+def sniff(head: str) -> bool:
+    """The envelope around a known type, a bare session of an old version, or the index of prompts."""
+    keys = keys_in(head)
+    if not keys or not head.lstrip().startswith("{"):
+        return False
+    return (
+        ({"type", "payload"} <= keys and any(f'"{kind}"' in head for kind in _TYPES))
+        or {"session_id", "ts", "text"} <= keys
+        or ({"id", "timestamp", "instructions"} <= keys and "record_type" in head)
+        or ({"id", "timestamp", "instructions", "git"} <= keys and "payload" not in keys)
+    )
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one rollout, or the index of prompts `history.jsonl` as a whole."""
+    return joined(name, "codex", read_all(name, data))
+
+
+def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
+    """One conversation a rollout; of `history.jsonl` (session_id, ts in seconds, text) one for each session."""
+    prompts: dict[str, Reading] = {}
+    session = _Session()
+    for record in json_lines(data):
+        value = record.value
+        if value is not None and {"session_id", "ts", "text"} <= value.keys():
+            said = prompts.setdefault(str(value["session_id"]), Reading())
+            said.person(text_of(value["text"]), iso_time(value["ts"]), *record[1:3])
+        else:
+            session.note(record)
+    found = [row.conversation(name, "codex", id=key) for key, row in prompts.items()]
+    if session.entries or session.skipped or not found:
+        found.append(session.conversation(name))
+    return tuple(found)
+
+
+class _Session:
+    """The entries of a rollout; whose words a user item holds is known only when all events were seen."""
+
+    def __init__(self) -> None:
+        self.entries: list[_Entry] = []
+        self.skipped = 0
+        self.id = self.folder = self.started = ""
+        self.delegated = False
+        self._asked: list[int] = []  # where the person's events stand in `entries`
+
+    def note(self, record: Record) -> None:
+        value = record.value
+        if value is None:
+            self.skipped += 1
+            return
+        kind, payload = value.get("type"), value.get("payload")
+        time = iso_time(value.get("timestamp"))
+        if not isinstance(payload, dict):
+            # An old version: the line is the item itself, and the first line tells of the session.
+            if "instructions" in value and "type" not in value:
+                self._about(value)
+            elif value.get("record_type") != "state":
+                self._item(value, time, record)
+        elif kind == "session_meta":
+            self._about(payload)
+        elif kind == "turn_context":
+            self.folder = self.folder or text_of(payload.get("cwd"))
+        elif kind == "response_item":
+            self._item(payload, time, record)
+        elif kind == "event_msg":
+            self._event(payload, time, record)
+        elif kind == "compacted":
+            self._add("one", "system", text_of(payload.get("message")), time, record)
+        elif kind not in ("inter_agent_communication", "inter_agent_communication_metadata", "world_state"):
+            self.skipped += 1
+
+    def conversation(self, name: str) -> Conversation:
+        """The conversation, each utterance once."""
+        events = Counter(_key(row) for row in self.entries if row.source == "event")
+        asked = any(row.source == "event" and row.role == "user" for row in self.entries)
+        items = Counter(_key(row) for row in self.entries if row.source == "item" and row.role == "assistant")
+        reading = Reading(skipped=self.skipped)
+        for row in self.entries:
+            place = (row.time, row.start, row.end)
+            if row.source == "call":
+                tool, given = row.said
+                reading.call(tool, given, *place)
+            elif row.source == "event" and row.role == "assistant" and items[_key(row)] > 0:
+                items[_key(row)] -= 1  # said once more by the item
+            elif row.source == "item" and row.role == "user" and events[_key(row)] > 0:
+                events[_key(row)] -= 1  # said once more by the event
+            elif row.role != "user":
+                reading.say(row.role, row.said, *place)
+            elif self.delegated or (row.source == "item" and (asked or row.said.lstrip().startswith(_PUT_IN))):
+                reading.say("system", row.said, *place)
+            else:
+                context, mark, request = row.said.rpartition(_REQUEST)
+                reading.say("system", context if mark else "", *place)
+                reading.person(request, *place)
+        return reading.conversation(name, "codex", id=self.id, folder=self.folder, started=self.started)
+
+    def _add(self, source: str, role: str, said: Any, time: str, record: Record) -> None:
+        self.entries.append(_Entry(source, role, said, time, record.start, record.end))
+
+    def _about(self, meta: dict[str, Any]) -> None:
+        if not self.id:
+            self.id = text_of(meta.get("id"))
+            self.folder = text_of(meta.get("cwd")) or self.folder
+            self.started = iso_time(meta.get("timestamp"))
+            # A sub-agent's prompts are written by the assistant that called it.
+            self.delegated = isinstance(meta.get("source"), dict) and "subagent" in meta["source"]
+
+    def _event(self, event: dict[str, Any], time: str, record: Record) -> None:
+        kind = event.get("type")
+        if kind == "user_message":
+            self._asked.append(len(self.entries))
+            self._add("event", "user", text_of(event.get("message")), time, record)
+        elif kind == "agent_message":
+            self._add("event", "assistant", text_of(event.get("message")), time, record)
+        elif kind == "thread_rolled_back":
+            self._roll_back(event.get("num_turns"))
+        elif kind not in _SILENT_EVENTS:
+            self.skipped += 1
+
+    def _roll_back(self, turns: Any) -> None:
+        """The person took their last `turns` messages back, and what was said to them."""
+        if not isinstance(turns, int) or isinstance(turns, bool) or turns <= 0 or not self._asked:
+            return
+        at = self._asked[max(0, len(self._asked) - turns)]
+        del self._asked[max(0, len(self._asked) - turns) :]
+        if at and self.entries[at - 1].source == "item" and _key(self.entries[at - 1]) == _key(self.entries[at]):
+            at -= 1
+        del self.entries[at:]
+
+    def _item(self, item: dict[str, Any], time: str, record: Record) -> None:
+        kind = item.get("type")
+        if kind == "message":
+            role = item.get("role")
+            said = text_of(item.get("content"))
+            self._add("item", role if role in ("user", "assistant") else "system", said, time, record)
+        elif kind in ("function_call", "custom_tool_call", "tool_search_call", "web_search_call", "local_shell_call"):
+            given = item.get("arguments", item.get("input", item.get("action")))
+            if isinstance(given, str) and given.lstrip().startswith("{"):
+                given = parse_object(given) or given
+            self._add("call", "", (item.get("name") or kind, given), time, record)
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            self._add("one", "tool", _output(item.get("output")), time, record)
+        elif kind not in _SILENT_ITEMS and kind != "tool_search_output":
+            self.skipped += 1
+
+
+def _key(row: _Entry) -> tuple[str, int]:
+    """The same for an item and its event; texts are compared by hash so that long ones are not held twice."""
+    return row.role, hash(clean(row.said).strip()) if isinstance(row.said, str) else 0
+
+
+def _output(output: Any) -> str:
+    """What a tool gave back; older versions wrap it in one more JSON text, with the exit code beside it."""
+    if isinstance(output, str) and output.startswith('{"output"'):
+        output = parse_object(output) or output
+    if isinstance(output, dict):
+        about = output.get("metadata")
+        code = about.get("exit_code") if isinstance(about, dict) else None
+        text = text_of(output.get("output", output.get("content")))
+        return f"{text}\nexit code: {code}" if isinstance(code, int) else text
+    return text_of(output)

@@ -1,0 +1,122 @@
+"""Cursor: its markdown export, and the `agent-transcripts/**/*.jsonl` of its agent.
+
+The export is `# title`, `_Exported on <date, in the writer's own form> from Cursor (<version>)_`, then `**User**` and
+`**Cursor**` alone on a line below a `---`; it has no times and no tools. A transcript is `{role, message: {content}}` a
+line, the person's words in `<user_query>` and context around it. Neither is documented by the maker; both follow
+public files and readers of others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.lines import Label, Line, fold_turns, split_lines
+from core.conversations.records import json_lines, keys_in
+from core.conversations.turns import Reading, iso_time, text_of
+
+_EXPORTED = re.compile(r"_Exported on [^\n]{1,120} from Cursor(?: \([^()\n]{1,40}\))?_\s*$", re.MULTILINE)
+_HEADERS = {"**User**": "user", "**Cursor**": "assistant"}
+_FIRST = re.compile(r'\s*\{\s*"role"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:\s*\{')
+_QUERY = re.compile(r"<user_query>\n?(.*?)(?:</user_query>|\Z)", re.DOTALL)
+_CONTEXT = (
+    "<user_info>", "<attached_files>", "<open_and_recently_viewed_files>", "<git_status>", "<rules>",
+    "<agent_transcripts>", "<additional_data>", "<system_reminder>", "<current_file>", "<project_layout>",
+    "<agent_skills>", "<timestamp>", "<environment",
+)  # fmt: skip
+
+
+def sniff(head: str) -> bool:
+    """The line about the export near the top, or a transcript's first record."""
+    if keys_in(head):
+        return bool(_FIRST.match(head))
+    return "from Cursor" in head and bool(_EXPORTED.search("\n".join(head.split("\n")[:12])))
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read an export or a transcript; the name of a transcript's file is its id."""
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{":
+        return _read_transcript(name, data)
+    lines = split_lines(data)
+    title = next((line.text[2:].strip() for line in lines[:12] if line.text.startswith("# ")), "")
+    reading = Reading()
+    for turn in fold_turns(lines, _labels(lines)):
+        reading.say(turn.role, turn.text, "", turn.start, turn.end)
+    return reading.conversation(name, "cursor", title=title)
+
+
+def _labels(lines: Sequence[Line]) -> Iterator[Label]:
+    heads = {number for number, line in enumerate(lines) if line.text.strip() in _HEADERS and _starts(lines, number)}
+    rules = {_above(lines, number) for number in heads}
+    last = _above(lines, len(lines))
+    first = min(heads, default=len(lines))
+    for number, line in enumerate(lines):
+        if number in heads:
+            yield Label(_HEADERS[line.text.strip()], None, opens=True)
+        elif number in rules or (number == last and line.text == "---"):
+            yield Label("", None)
+        elif number < first:
+            yield Label("system", line.text)
+        else:
+            yield Label("", line.text)
+
+
+def _above(lines: Sequence[Line], number: int) -> int:
+    """The nearest line with words above `number`; -1 for none."""
+    number -= 1
+    while number >= 0 and not lines[number].text.strip():
+        number -= 1
+    return number
+
+
+def _starts(lines: Sequence[Line], number: int) -> bool:
+    above = _above(lines, number)
+    return above < 0 or lines[above].text.strip() == "---"
+
+
+def _read_transcript(name: str, data: bytes) -> Conversation:
+    reading = Reading()
+    for record in json_lines(data):
+        value = record.value or {}
+        message, role = value.get("message"), value.get("role")
+        place = (iso_time(value.get("timestamp")), record.start, record.end)
+        if role in ("user", "assistant", "tool", "system") and isinstance(message, dict):
+            _read_content(role, message.get("content"), place, reading)
+        elif value.get("type") not in ("turn_ended", "turn_started", "session_started", "metadata"):
+            reading.skipped += 1
+    return reading.conversation(name, "cursor")
+
+
+def _read_content(role: str, content: Any, place: tuple[str, int, int], reading: Reading) -> None:
+    blocks = content if isinstance(content, list) else [content]
+    said: list[str] = []
+    for block in blocks:
+        kind = block.get("type") if isinstance(block, dict) else "text"
+        if kind in ("tool_use", "tool_call") and isinstance(block, dict):
+            if role == "assistant" and said:
+                reading.say(role, "\n".join(said), *place)
+                said = []
+            reading.call(block.get("name", block.get("tool")), block.get("input", block.get("args")), *place)
+        elif kind == "tool_result" and isinstance(block, dict):
+            reading.say("tool", text_of(block.get("content")), *place)
+        elif kind == "text":
+            said.append(block if isinstance(block, str) else text_of([block]))
+    text = "\n".join(said)
+    if role == "user":
+        _read_person(text, place, reading)
+    else:
+        reading.say(role, text, *place)
+
+
+def _read_person(text: str, place: tuple[str, int, int], reading: Reading) -> None:
+    """Where a query is marked, only what stands in the marks is the person's."""
+    if "<user_query>" in text:
+        own = [found[1].strip() for found in _QUERY.finditer(text)]
+        reading.say("system", _QUERY.sub("", text).strip(), *place)
+        reading.say("user", "\n\n".join(own), *place)
+    elif text.lstrip().startswith(_CONTEXT):
+        reading.say("system", text, *place)
+    else:
+        reading.person(text, *place)

@@ -1,0 +1,222 @@
+"""Gemini CLI's sessions: `chats/session-*.json`, newer `.jsonl`, and the index of prompts `logs.json`.
+
+A newer file is a log of changes, which are applied as `packages/core/src/services/chatRecordingService.ts` of
+google-gemini/gemini-cli does: a message with a known id replaces it, `{"$rewindTo": id}` takes that message and all
+after it back, `{"$set": {...}}` changes what is known of the session. A `$set` of `messages` that only knows old ids
+takes the others away. Two things are done more carefully than there, so that nothing is lost that was said: a `$set`
+with new ids is the model's context after compression, which adds what is new and takes nothing away; going back to a
+message that is not in the file changes nothing and is counted as skipped, where the tool would forget everything.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.lines import INJECTED
+from core.conversations.records import Record, json_document, json_lines, keys_in, parse_object
+from core.conversations.turns import Reading, iso_time, joined, text_of, word
+
+_INJECTED = INJECTED | {
+    "session-context": "system",
+    "hook-context": "system",
+    "state-snapshot": "system",
+}
+_FILES = "--- Content from referenced files ---"
+
+
+def sniff(head: str) -> bool:
+    """A session's header, or prompts with a running number."""
+    keys = keys_in(head)
+    prompts = head.lstrip().startswith("[") and {"sessionId", "messageId", "type", "message"} <= keys
+    return prompts or {"sessionId", "projectHash"} <= keys
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one session, or `logs.json` as a whole."""
+    return joined(name, "gemini_cli", read_all(name, data))
+
+
+def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
+    """One conversation a session file; of `logs.json` one for each session in it."""
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+        return _read_prompts(name, data)
+    session = _Session()
+    if _is_document(data):
+        found = json_document(data, ("messages",))
+        session.skipped += found.torn
+        session.facts.update({key: value for key, value in found.members.items() if key != "messages"})
+        for record in found.records("messages"):
+            session.put(record)
+    else:
+        for record in json_lines(data):
+            session.note(record)
+    return (session.conversation(name),)
+
+
+def _is_document(data: bytes) -> bool:
+    """Whether all of the file is one JSON value: the first line alone is none, or nothing comes after it."""
+    cut = data.find(b"\n")
+    return cut < 0 or not data[cut:].strip() or parse_object(data[:cut].removeprefix(b"\xef\xbb\xbf")) is None
+
+
+class _Session:
+    def __init__(self) -> None:
+        self.facts: dict[str, Any] = {}
+        self.messages: dict[str, Record] = {}
+        self.skipped = 0
+        self._said: dict[tuple[str, int], str] = {}  # the same words under another id
+        self._known: dict[str, str] = {}  # id in a compressed context -> id of the message as it was said
+
+    def note(self, record: Record) -> None:
+        value = record.value
+        if value is None:
+            self.skipped += 1
+        elif isinstance(value.get("$rewindTo"), str):
+            self._rewind(value["$rewindTo"])
+        elif isinstance(value.get("id"), str):
+            self.put(record)
+        elif isinstance(value.get("$set"), dict):
+            self._set(value["$set"], record)
+        elif "sessionId" in value:
+            self._set(value, record)
+        else:
+            self.skipped += 1
+
+    def put(self, record: Record) -> None:
+        value = record.value
+        if value is None or not isinstance(value.get("type"), str):
+            self.skipped += 1
+            return
+        key = value.get("id")
+        key = key if isinstance(key, str) else f"\0{len(self.messages)}"
+        self.messages[key] = record
+        self._said[_content(value)] = key
+
+    def _rewind(self, key: str) -> None:
+        key = self._known.get(key, key)
+        if key not in self.messages:
+            self.skipped += 1
+            return
+        while self.messages.popitem()[0] != key:
+            pass
+
+    def _set(self, changes: dict[str, Any], record: Record) -> None:
+        self.facts.update({key: value for key, value in changes.items() if key != "messages"})
+        rows = changes.get("messages")
+        if not isinstance(rows, list) or not rows:
+            return
+        keys = {row.get("id") for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)}
+        if keys <= self.messages.keys():
+            self.messages = {key: row for key, row in self.messages.items() if key in keys}
+        for row in rows:
+            value = row if isinstance(row, dict) else None
+            before = self._said.get(_content(value)) if value else None
+            if value is None or value.get("id") in self.messages or before not in self.messages:
+                self.put(Record(value, record.start, record.end))
+            elif before is not None:
+                self._known[str(value.get("id"))] = before
+
+    def conversation(self, name: str) -> Conversation:
+        reading = Reading(_INJECTED, self.skipped)
+        delegated = self.facts.get("kind") == "subagent"
+        for record in self.messages.values():
+            _read_message(record, reading, delegated)
+        folders = self.facts.get("directories")
+        folder = folders[0] if isinstance(folders, list) and folders else ""
+        facts = self.facts
+        return reading.conversation(
+            name,
+            "gemini_cli",
+            id=facts.get("sessionId"),
+            title=facts.get("summary"),
+            folder=folder,
+            started=facts.get("startTime"),
+            ended=facts.get("lastUpdated"),
+        )
+
+
+def _content(value: dict[str, Any]) -> tuple[Any, int]:
+    shown = value.get("content")
+    shown = shown if isinstance(shown, str) else text_of(shown) or json.dumps(shown, default=str)
+    return str(value.get("type")), hash(shown)
+
+
+def _read_message(record: Record, reading: Reading, delegated: bool) -> None:
+    value = record.value or {}
+    place = (iso_time(value.get("timestamp")), record.start, record.end)
+    kind, content = value.get("type"), value.get("content")
+    shown = value.get("displayContent")
+    rows = content if isinstance(content, list) else [content]
+    for row in rows:
+        if isinstance(row, dict):
+            _read_part(row, place, reading, calls=not value.get("toolCalls"))
+    words = [row for row in rows if not (isinstance(row, dict) and row.get("thought"))]
+    said = text_of(shown) or _text(words)
+    if kind == "user":
+        own, mark, files = said.partition(_FILES)
+        if delegated:
+            reading.say("system", said, *place)
+        else:
+            reading.person(own, *place)
+            reading.say("system", files[:2000] if mark else "", *place)
+    elif kind == "gemini":
+        reading.say("assistant", said, *place)
+        calls = value.get("toolCalls")
+        for call in calls if isinstance(calls, list) else []:
+            if isinstance(call, dict):
+                _read_call(call, place, reading)
+            else:
+                reading.skipped += 1
+    elif kind in ("info", "warning", "error"):
+        reading.say("system", said, *place)
+    else:
+        reading.skipped += 1
+
+
+def _text(rows: list[Any]) -> str:
+    """Parts of one message follow each other without a break, except where one ends a line itself."""
+    return "".join(text_of(row if isinstance(row, str) else [row]) for row in rows)
+
+
+def _read_part(part: dict[str, Any], place: tuple[str, int, int], reading: Reading, calls: bool) -> None:
+    answer, call = part.get("functionResponse"), part.get("functionCall")
+    if isinstance(answer, dict):
+        reading.say("tool", _response(answer), *place)
+    elif isinstance(call, dict) and calls:
+        reading.call(call.get("name"), call.get("args"), *place)
+
+
+def _read_call(call: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+    reading.call(call.get("name"), call.get("args"), *place)
+    rows = call.get("result")
+    parts = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    answers = [row["functionResponse"] for row in parts if isinstance(row.get("functionResponse"), dict)]
+    text = "\n".join(_response(row) for row in answers) or text_of(call.get("resultDisplay"))
+    reading.say("tool", text, *place)
+
+
+def _response(answer: dict[str, Any]) -> str:
+    inside = answer.get("response")
+    if not isinstance(inside, dict):
+        return text_of(inside)
+    return "\n".join(row for key in ("output", "error", "content") if (row := text_of(inside.get(key))))
+
+
+def _read_prompts(name: str, data: bytes) -> tuple[Conversation, ...]:
+    found = json_document(data)
+    sessions: dict[str, Reading] = {}
+    skipped = int(found.torn)
+    for record in found.records():
+        value = record.value
+        if value is None or value.get("type") != "user" or not isinstance(value.get("message"), str):
+            skipped += 1
+            continue
+        reading = sessions.setdefault(word(value.get("sessionId")), Reading(_INJECTED))
+        reading.person(value["message"], iso_time(value.get("timestamp")), record.start, record.end)
+    if not sessions:
+        return (Reading(skipped=skipped).conversation(name, "gemini_cli"),)
+    rows = list(sessions.items())
+    rows[0][1].skipped += skipped
+    return tuple(row.conversation(name, "gemini_cli", id=key) for key, row in rows)

@@ -1,0 +1,105 @@
+"""Goose's sessions of the time before its database: `~/.local/share/goose/sessions/*.jsonl`.
+
+The first line is about the session (`working_dir`, `description`), every other a message `{id, role, created, content:
+[{type, ...}], metadata}`; see `crates/goose/src/session/legacy.rs` and `crates/goose/src/conversation/message.rs` of
+block/goose. `created` is in seconds, in some versions in milliseconds. What `metadata.userVisible` hides from the
+person was not said by them. An export of a session (`{id, working_dir, conversation: [...]}`) is read as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.lines import INJECTED
+from core.conversations.records import Record, json_document, json_lines, keys_in, parse_object
+from core.conversations.turns import Reading, iso_time, text_of
+
+_INJECTED = INJECTED | {"info-msg": "system"}
+_SILENT = frozenset({"thinking", "redactedThinking", "image", "toolConfirmationRequest", "actionRequired", "reasoning"})
+
+
+def sniff(head: str) -> bool:
+    """The session's own line, or a message with role, creation time and content."""
+    keys = keys_in(head)
+    if not keys or not head.lstrip().startswith("{"):
+        return False
+    return (
+        {"working_dir", "description"} <= keys
+        or {"working_dir", "conversation"} <= keys
+        or ({"role", "created", "content"} <= keys and not {"message", "object", "choices", "model"} & keys)
+    )
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one session; the file's name is its id where the session's line does not tell one."""
+    first = data[: data.find(b"\n") + 1] or data
+    reading = Reading(_INJECTED)
+    if parse_object(first.removeprefix(b"\xef\xbb\xbf")) is None:
+        found = json_document(data, ("conversation", "messages"))
+        reading.skipped += found.torn
+        about, records = found.members, found.records("conversation") or found.records("messages")
+    else:
+        about, records = {}, list[Record]()
+        for record in json_lines(data):
+            if record.value is not None and "working_dir" in record.value and "role" not in record.value:
+                about = about or record.value
+                records.extend(_nested(record))
+            else:
+                records.append(record)
+    for record in records:
+        _read_message(record, reading)
+    title = about.get("description") or about.get("name")
+    return reading.conversation(name, "goose", id=about.get("id"), title=title, folder=about.get("working_dir"))
+
+
+def _nested(record: Record) -> list[Record]:
+    rows = (record.value or {}).get("conversation")
+    rows = rows if isinstance(rows, list) else []
+    return [Record(row if isinstance(row, dict) else None, record.start, record.end) for row in rows]
+
+
+def _read_message(record: Record, reading: Reading) -> None:
+    value = record.value
+    if value is None or value.get("role") not in ("user", "assistant") or not isinstance(value.get("content"), list):
+        reading.skipped += 1
+        return
+    about = value.get("metadata")
+    hidden = isinstance(about, dict) and about.get("userVisible") is False
+    place = (iso_time(value.get("created")), record.start, record.end)
+    said: list[str] = []
+    for block in value["content"]:
+        kind = block.get("type") if isinstance(block, dict) else None
+        if kind == "text" and value["role"] == "user":
+            said.append(text_of(block.get("text")))
+        elif kind == "text":
+            reading.say("system" if hidden else "assistant", text_of(block.get("text")), *place)
+        elif kind in ("toolRequest", "frontendToolRequest"):
+            call = _value(block.get("toolCall"))
+            name = str(call.get("name", "")).rpartition("__")[2]
+            reading.call(name or "tool", call.get("arguments"), *place)
+        elif kind == "toolResponse":
+            reading.say("tool", _result(block.get("toolResult")), *place)
+        elif kind in ("contextLengthExceeded", "summarizationRequested", "conversationCompacted", "systemNotification"):
+            reading.say("system", text_of(block.get("msg")), *place)
+        elif kind not in _SILENT:
+            reading.skipped += 1
+    if hidden:
+        reading.say("system", "\n".join(said), *place)
+    else:
+        reading.person("\n".join(said), *place)
+
+
+def _value(wrapped: Any) -> dict[str, Any]:
+    """What a result holds: `{"status": "success", "value": {...}}`, or the value itself."""
+    inside = wrapped.get("value", wrapped) if isinstance(wrapped, dict) else None
+    return inside if isinstance(inside, dict) else {}
+
+
+def _result(wrapped: Any) -> str:
+    if not isinstance(wrapped, dict):
+        return text_of(wrapped)
+    inside = wrapped.get("value", wrapped)
+    rows = inside.get("content") if isinstance(inside, dict) else inside
+    told = wrapped.get("error")
+    return text_of(rows) or (f"error: {told}" if isinstance(told, str) else "")

@@ -1,0 +1,87 @@
+"""SWE-agent's trajectories, `*.traj`: JSON with `history` (what the model saw) and `trajectory` (what it did).
+
+The history is read where there is one; it holds the task, which the steps alone do not tell. The first message of the
+user is the task inside a template: only the issue is taken as a person's words. Later messages of the user are what
+the commands printed. Demonstrations (`is_demo`) are context. See `docs/usage/trajectories.md` of the project.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.records import Record, json_document, keys_in
+from core.conversations.turns import Reading, text_of
+
+_ISSUE = (
+    re.compile(r"\bISSUE:\n(.{1,100000}?)\n+INSTRUCTIONS:", re.DOTALL),
+    re.compile(r"<pr_description>\n?(.{1,100000}?)</pr_description>", re.DOTALL),
+)
+
+
+def sniff(head: str) -> bool:
+    """One of the two lists near the beginning, with what belongs to it."""
+    keys = keys_in(head)
+    if not head.lstrip().startswith("{"):
+        return False
+    steps = "trajectory" in keys and bool({".action", ".observation", "environment"} & keys)
+    return steps or {"history", ".role", ".content", ".agent"} <= keys
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one trajectory."""
+    found = json_document(data, ("history", "trajectory"))
+    reading = Reading(skipped=int(found.torn))
+    history = found.records("history")
+    tasked = False
+    for record in history:
+        tasked = _read_message(record, reading, tasked) or tasked
+    for record in [] if history else found.records("trajectory"):
+        _read_step(record, reading)
+    if not history and not found.records("trajectory") and found.members:
+        reading.skipped += 1
+    return reading.conversation(name, "swe_agent")
+
+
+def _read_message(record: Record, reading: Reading, tasked: bool) -> bool:
+    """One message; true when it was the task."""
+    value = record.value
+    role = value.get("role") if value else None
+    if value is None or role not in ("system", "user", "assistant", "tool"):
+        reading.skipped += 1
+        return False
+    place = ("", record.start, record.end)
+    said = text_of(value.get("content"))
+    if role == "system" or value.get("is_demo") or value.get("message_type") in ("demonstration", "system_prompt"):
+        reading.say("system", said, *place)
+    elif role == "assistant":
+        reading.say("assistant", said, *place)
+        _read_calls(value.get("tool_calls"), place, reading)
+    elif role == "user" and not tasked:
+        issue = next((hit for pattern in _ISSUE if (hit := pattern.search(said))), None)
+        reading.say("system", said[: issue.start(1)] + said[issue.end(1) :] if issue else "", *place)
+        reading.say("user", issue[1] if issue else said, *place)
+        return True
+    else:
+        reading.say("tool", said, *place)
+    return False
+
+
+def _read_calls(calls: Any, place: tuple[str, int, int], reading: Reading) -> None:
+    for call in calls if isinstance(calls, list) else []:
+        asked = call.get("function") if isinstance(call, dict) else None
+        if isinstance(asked, dict):
+            reading.call(asked.get("name"), asked.get("arguments"), *place)
+
+
+def _read_step(record: Record, reading: Reading) -> None:
+    value = record.value
+    if value is None:
+        reading.skipped += 1
+        return
+    place = ("", record.start, record.end)
+    reading.say("assistant", text_of(value.get("response")) or text_of(value.get("thought")), *place)
+    if not text_of(value.get("response")):
+        reading.call("bash", {"command": text_of(value.get("action"))}, *place)
+    reading.say("tool", text_of(value.get("observation")), *place)
