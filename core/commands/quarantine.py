@@ -6,7 +6,6 @@ A line there is `- [why] category: text [from: …]`, for a file note `- [why] f
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -188,7 +187,7 @@ def _target(workspace: Workspace, item: HeldItem) -> tuple[str, str, str, str]:
     if item.category != "files":
         return row.file, row.header, section_of(item.category), bullet_line(text, None) + provenance
     roots = [str(Path(root).expanduser()) for root in workspace.config.file_roots]
-    source = source_file(item.path, roots, [*roots, *map(os.path.realpath, roots)])
+    source = source_file(item.path, roots)
     if source is None:
         about = f"{item.path}: " if item.path else ""
         facts = CATEGORY["facts"]
