@@ -48,9 +48,9 @@ def test_what_is_no_regular_file_below_a_root_is_not_bound(tmp_path: Path) -> No
     (root / "inside.py").write_text("x")
     (root / "alias.py").symlink_to(root / "inside.py")
     roots = [str(root)]
-    bound = {name: source_file(str(root / name), roots, roots) for name in ("link.py", "folder", "fifo", "none.py")}
+    bound = {name: source_file(str(root / name), roots) for name in ("link.py", "folder", "fifo", "none.py")}
     assert set(bound.values()) == {None}
-    alias = source_file(str(root / "alias.py"), roots, roots)
+    alias = source_file(str(root / "alias.py"), roots)
     assert alias is not None and alias.path == str(root / "inside.py")
 
 

@@ -14,6 +14,7 @@ import itertools
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,9 +75,8 @@ def identity_of(fd: int) -> Identity:
 
 def read_descriptor(fd: int, limit: int | None = None) -> bytes:
     """All bytes from the start of `fd`; OSError(EFBIG) when there are more than `limit`."""
-    os.lseek(fd, 0, os.SEEK_SET)
     chunks, total = [], 0
-    while chunk := os.read(fd, BUFFER_BYTES):
+    for chunk in _chunks(fd):
         total += len(chunk)
         if limit is not None and total > limit:
             raise OSError(errno.EFBIG, f"larger than {limit} bytes")
@@ -84,10 +84,19 @@ def read_descriptor(fd: int, limit: int | None = None) -> bytes:
     return b"".join(chunks)
 
 
-def sha256_of_descriptor(fd: int) -> str:
+def _chunks(fd: int) -> Iterator[bytes]:
+    """The bytes of a regular file from its start; most are one chunk and one read."""
     os.lseek(fd, 0, os.SEEK_SET)
+    step = min(os.fstat(fd).st_size + 1, BUFFER_BYTES)
+    while chunk := os.read(fd, step):
+        yield chunk
+        if len(chunk) < step:
+            return
+
+
+def sha256_of_descriptor(fd: int) -> str:
     digest = hashlib.sha256()
-    while chunk := os.read(fd, BUFFER_BYTES):
+    for chunk in _chunks(fd):
         digest.update(chunk)
     return digest.hexdigest()
 

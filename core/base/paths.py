@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 APPLICATION = "manual_slop"
@@ -17,63 +18,63 @@ class Paths:
 
     home: Path
 
-    @property
+    @cached_property
     def conversations(self) -> Path:
         return self.home / "conversations"
 
-    @property
+    @cached_property
     def trash(self) -> Path:
         return self.conversations / ".trash"
 
-    @property
+    @cached_property
     def splits(self) -> Path:
         return self.home / "splits"
 
-    @property
+    @cached_property
     def knowledge(self) -> Path:
         return self.home / "knowledge"
 
-    @property
+    @cached_property
     def file_notes(self) -> Path:
         return self.knowledge / "files"
 
-    @property
+    @cached_property
     def digest(self) -> Path:
         return self.knowledge / "digest.md"
 
-    @property
+    @cached_property
     def ledger(self) -> Path:
         return self.knowledge / "ledger.json"
 
-    @property
+    @cached_property
     def prompts(self) -> Path:
         return self.knowledge / "prompts"
 
-    @property
+    @cached_property
     def quarantine(self) -> Path:
         return self.knowledge / "quarantine.md"
 
-    @property
+    @cached_property
     def changes(self) -> Path:
         return self.knowledge / "changes.jsonl"
 
-    @property
+    @cached_property
     def state(self) -> Path:
         return self.knowledge / ".state"
 
-    @property
+    @cached_property
     def lock(self) -> Path:
         return self.state / "lock"
 
-    @property
+    @cached_property
     def journal(self) -> Path:
         return self.state / "journal"
 
-    @property
+    @cached_property
     def plans(self) -> Path:
         return self.state / "plans"
 
-    @property
+    @cached_property
     def file_ids(self) -> Path:
         return self.state / "file_ids.json"
 

@@ -105,6 +105,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
+def has_quotes(arrays: Mapping[str, list[Any]]) -> bool:
+    """Whether any row comes with a quote."""
+    return any(isinstance(row, dict) and row.get("quote") for rows in arrays.values() for row in rows)
+
+
 def items_from(arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, secrets: bool) -> Items:
     """Validate, sanitise, redact and check the quote of every row.
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from core.harvest.artifact import Artifact
@@ -20,6 +21,7 @@ CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 
 _UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 _ARCHIVED = re.compile(rf"-{_UUID4}\Z")
+_ARCHIVED_LENGTH = 37
 _DELEGATED = re.compile(rf"\A{_UUID4}-")
 _TRASHED = re.compile(r"\A([0-9a-f]{64})(?:\.\d+)?\Z")
 
@@ -83,6 +85,8 @@ def classify(scan: Scan, entries: Mapping[str, Mapping[str, Any]], now: datetime
 def _classify(
     item: Artifact, scan: Scan, entries: Mapping[str, Mapping[str, Any]], now: datetime, trash_days: int
 ) -> Classified | None:
+    if item.kind == "conversation":
+        return classify_conversation(item, scan.protection, scan.folder)
     if item.kind == "trash":
         if not _TRASHED.match(item.name):
             return Classified(item, "keep", "in the trash, but not put there by us")
@@ -92,25 +96,24 @@ def _classify(
         return Classified(item, "keep", item.trouble)
     if item.kind == "index":
         return Classified(item, "live", "index file of the host application")
-    if item.kind == "split":
-        return _classify_split(item, scan)
-    return classify_conversation(item, scan.protection, scan.folder)
+    return _classify_split(item, scan)
 
 
 def classify_conversation(item: Artifact, protection: Protection, folder: str) -> Classified:
     """The class of a regular file in the conversations folder, whose resolved path is `folder`."""
-    if f"{folder}{os.sep}{item.name}" in protection.saved:
+    name = item.name
+    if protection.saved and f"{folder}{os.sep}{name}" in protection.saved:
         return Classified(item, "user-kept", "saved by you")
-    if item.name in protection.owners:
-        path, exists = protection.owners[item.name]
+    if name in protection.owners:
+        path, exists = protection.owners[name]
         if exists:
             return Classified(item, "live", f"belongs to {path}")
         return Classified(item, "harvest", f"its file is gone: {path or 'unknown'}")
-    if _ARCHIVED.search(item.name):
+    if _ARCHIVED.match(name, max(0, len(name) - _ARCHIVED_LENGTH)):
         return Classified(item, "harvest", "archived conversation")
-    if _DELEGATED.match(item.name):
+    if _DELEGATED.match(name):
         return Classified(item, "harvest", "delegated conversation")
-    if item.name.startswith("latest-"):
+    if name.startswith("latest-"):
         return Classified(item, "live", "still being written")
     return Classified(item, "keep", "not a name that we know; kept")
 
@@ -165,8 +168,10 @@ def plan_steps(
     seen: dict[str, Artifact] = {}
     used_bytes = used_count = 0
     candidates = [row for row in classified if row.klass == "harvest"]
-    for row in sorted(candidates, key=lambda row: (row.artifact.mtime_ns, row.artifact.name)):
-        item, sha = row.artifact, hashes.get(row.artifact.path, "")
+    candidates.sort(key=attrgetter("artifact.mtime_ns"))  # those of one moment stay in the order of their names
+    for row in candidates:
+        item = row.artifact
+        sha = hashes.get(item.path, "")
         entry = entries.get(sha)
         if not sha:
             steps.append(Step(item, "unreadable", "", "cannot be read"))
@@ -192,8 +197,10 @@ def plan_steps(
             seen[sha], used_bytes, used_count = item, used_bytes + item.size, used_count + 1
             steps.append(Step(item, "harvest", sha, row.reason))
     steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.klass == "prune"]
-    final = tuple(kept.get(row.artifact.path, row) for row in classified)
-    counts = {name: sum(row.klass == name for row in final) for name in CLASSES}
+    final = tuple(kept.get(row.artifact.path, row) for row in classified) if kept else tuple(classified)
+    counts = dict.fromkeys(CLASSES, 0)
+    for row in final:
+        counts[row.klass] += 1
     return HarvestPlan(final, tuple(steps), why_careful(unreadable), counts)
 
 

@@ -16,10 +16,10 @@ from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation
 from core.conversations.read import transcript
-from core.harvest.answer import SCHEMA, Item, items_from, parse_answer
+from core.harvest.answer import SCHEMA, Item, has_quotes, items_from, parse_answer
 from core.harvest.offline import distil_offline
 from core.harvest.options import DistilSettings
-from core.harvest.quotes import source_of
+from core.harvest.quotes import NO_SOURCE, source_of
 
 RETRY_SUFFIX = "\nYour previous reply was not valid JSON. Return only the JSON object.\n"
 PART_BYTES = 49152
@@ -89,7 +89,8 @@ def distil(
 def _finish(
     arrays: Mapping[str, list[Any]], conversation: Conversation, settings: DistilSettings, counts: dict[str, int]
 ) -> Harvest:
-    found = items_from(arrays, source_of(conversation), quotes=settings.quotes, secrets=settings.redact)
+    source = source_of(conversation) if has_quotes(arrays) else NO_SOURCE
+    found = items_from(arrays, source, quotes=settings.quotes, secrets=settings.redact)
     return Harvest(found.items, found.skipped, counts, conversation.folder)
 
 

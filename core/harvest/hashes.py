@@ -19,9 +19,9 @@ system's clock (two seconds on FAT) would leave size and times as they are."""
 
 
 class HashCache:
-    """path -> [inode, size, mtime_ns, ctime_ns, sha256]. A projection: losing it costs time only."""
+    """path -> "inode size mtime_ns ctime_ns sha256". A projection: losing it costs time only."""
 
-    def __init__(self, rows: dict[str, list[Any]] | None = None) -> None:
+    def __init__(self, rows: dict[str, Any] | None = None) -> None:
         self._rows = rows or {}
         self._asked: set[str] = set()
         self._added = False
@@ -40,7 +40,7 @@ class HashCache:
             return HashCache()
         if not isinstance(loaded, dict):
             return HashCache()
-        return HashCache({path: row for path, row in loaded.items() if type(row) is list and len(row) == 5})
+        return HashCache(loaded)
 
     def to_json(self) -> bytes:
         """Without files that nobody asked for any more: they are gone."""
@@ -51,15 +51,19 @@ class HashCache:
         """The hash of a file that is as it was, else ""."""
         self._asked.add(item.path)
         row = self._rows.get(item.path)
-        if row is None or row[:4] != [item.ino, item.size, item.mtime_ns, item.ctime_ns]:
+        if type(row) is not str or row[:-64] != _stat(item):
             return ""
-        return row[4] if isinstance(row[4], str) else ""
+        return row[-64:]
 
     def put(self, item: Artifact, sha256: str, hashed_ns: int) -> None:
         """Remember a hash; `hashed_ns` is the time before the file was read, nanoseconds since 1970."""
         if hashed_ns - max(item.mtime_ns, item.ctime_ns) > SETTLED_NS:
-            self._rows[item.path] = [item.ino, item.size, item.mtime_ns, item.ctime_ns, sha256]
+            self._rows[item.path] = _stat(item) + sha256
             self._added = True
+
+
+def _stat(item: Artifact) -> str:
+    return f"{item.ino} {item.size} {item.mtime_ns} {item.ctime_ns} "
 
 
 def hash_artifacts(artifacts: list[Artifact], cache: HashCache) -> dict[str, str]:
@@ -92,7 +96,7 @@ def _hash_chunk(chunk: list[Artifact]) -> list[tuple[Artifact, str]]:
 
 
 def _sha256(item: Artifact) -> str:
-    """One read of the size that the file had, and a second one that finds its end: no seek, no spare buffer."""
+    """One read for a file that is as large as it was when it was listed: no seek, no spare buffer."""
     try:
         fd = files.open_regular(item.path)
     except OSError:
@@ -102,8 +106,8 @@ def _sha256(item: Artifact) -> str:
         step = min(item.size + 1, files.BUFFER_BYTES)
         while data := os.read(fd, step):
             digest.update(data)
-            if len(data) < step and len(data) == item.size:
-                break
+            if len(data) == item.size < step:
+                break  # one read had room for more and got no more
         return digest.hexdigest()
     except OSError:
         return ""

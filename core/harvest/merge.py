@@ -37,7 +37,6 @@ def freeze(
     Renames notes when their source file was renamed or its inode was reused; raises OSError when that fails.
     """
     provenance = Provenance(sanitise_name(conversation), date)
-    real_roots = [*roots, *map(os.path.realpath, roots)]
     lines: dict[str, dict[str, None]] = {}
     headers: dict[str, str] = {}
     done: dict[str, None] = {}
@@ -54,7 +53,7 @@ def freeze(
             continue
         counts[item.category] += 1
         if item.category == "files":
-            source = source_file(item.path, roots, real_roots)
+            source = source_file(item.path, roots)
             if source is not None:
                 name = _bind_note(source, paths, records, notes)
                 _add(lines, headers, name, f"# {sanitise_line(source.path, None)}", bullet_line(item.text, provenance))
@@ -135,15 +134,14 @@ def _within(path: str, roots: Sequence[str]) -> bool:
     return any(path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in roots)
 
 
-def source_file(text: str, roots: Sequence[str], real_roots: Sequence[str]) -> SourceFile | None:
-    """The regular file that a model named, or None. Its content is not read. `real_roots` are the roots and what they
-    resolve to: a link below a root must not lead out of them."""
+def source_file(text: str, roots: Sequence[str]) -> SourceFile | None:
+    """The regular file that a model named, or None. Its content is not read. A link must not lead out of the roots."""
     path = allowed_path(text, roots)
     if path is None:
         return None
     try:
         real = os.path.realpath(path)
-        if real != path and allowed_path(real, real_roots) is None:
+        if real != path and allowed_path(real, [*roots, *map(os.path.realpath, roots)]) is None:
             return None
         return examine(real, read_head=False)
     except (OSError, ValueError):
@@ -179,11 +177,13 @@ def apply_plan(
     """
     renamed: dict[Path, list[Applied]] = {}
     written = [planned for planned in plan.files if planned.name not in skip]
-    for planned in written:
-        folder = (paths.knowledge / planned.name).parent
+    knowledge = paths.knowledge
+    for folder in {paths.file_notes if "/" in planned.name else knowledge for planned in written}:
         files.make_folder(folder)
+    for planned in written:
+        folder = paths.file_notes if "/" in planned.name else knowledge
         added, new_name = ensure_lines(
-            paths.knowledge,
+            knowledge,
             planned,
             known=known(planned.name),
             recovering=recovering,
@@ -199,6 +199,6 @@ def apply_plan(
         for row in applied:
             on_applied(row)
     for planned in written:
-        absent = require_lines(paths.knowledge, planned)
+        absent = require_lines(knowledge, planned)
         if absent:
             raise OSError(0, f"{len(absent)} planned lines are not in the file after writing", planned.name)

@@ -37,7 +37,7 @@ def is_file_index(name: str) -> bool:
 
 
 def is_index(name: str) -> bool:
-    return is_saved_index(name) or is_file_index(name)
+    return name.endswith(".json") and (is_saved_index(name) or is_file_index(name))
 
 
 def read_protection(artifacts: Iterable[Artifact]) -> Protection:

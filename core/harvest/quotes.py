@@ -25,6 +25,10 @@ class Source:
     tool: str
 
 
+NO_SOURCE = Source("  ", "  ")
+"""For answers without a quote: there is nothing to look for, and no text to prepare."""
+
+
 def reduce_to_words(text: str) -> str:
     return _NOT_WORD.sub(" ", text.casefold()).strip()
 

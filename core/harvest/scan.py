@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 from core.base import files
@@ -59,17 +60,18 @@ def scan(paths: Paths, cache: HashCache | None = None) -> Scan:
 def scan_conversations(paths: Paths) -> list[Artifact]:
     """The conversations and index files, sorted by name."""
     skipped = (".trash", ".DS_Store")
-    return [
-        _artifact(entry, "index" if is_index(entry.name) else "conversation")
-        for entry in _entries(paths.conversations)
-        if entry.name not in skipped and not entry.name.endswith(files.TEMPORARY_MARK)
-    ]
+    found = []
+    for entry in _entries(paths.conversations):
+        name = entry.name
+        if name not in skipped and not name.endswith(files.TEMPORARY_MARK):
+            found.append(_artifact(entry, "index" if is_index(name) else "conversation"))
+    return found
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as found:
-            return sorted(found, key=lambda entry: entry.name)
+            return sorted(found, key=attrgetter("name"))
     except FileNotFoundError:
         return []
 
@@ -79,12 +81,11 @@ def _artifact(entry: os.DirEntry[str], kind: str) -> Artifact:
         found = entry.stat(follow_symlinks=False)
     except OSError as error:
         return Artifact(entry.path, entry.name, "odd", trouble=f"cannot be examined: {error.strerror}")
-    trouble = "" if stat.S_ISREG(found.st_mode) else _trouble(found.st_mode)
-    size = 0 if trouble else found.st_size
-    times = found.st_mtime_ns, found.st_ctime_ns
-    return Artifact(
-        entry.path, entry.name, "odd" if trouble else kind, size, *times, found.st_ino, found.st_dev, trouble
-    )
+    size, trouble = found.st_size, ""
+    if not stat.S_ISREG(found.st_mode):
+        kind, size, trouble = "odd", 0, _trouble(found.st_mode)
+    mtime, ctime = found.st_mtime_ns, found.st_ctime_ns
+    return Artifact(entry.path, entry.name, kind, size, mtime, ctime, found.st_ino, found.st_dev, trouble)
 
 
 def _trouble(mode: int) -> str:

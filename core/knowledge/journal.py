@@ -20,7 +20,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from core.base import files
 from core.knowledge.lines import PlannedFile
 
 Record = dict[str, Any]
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
 
 class JournalError(OSError):
@@ -63,7 +64,7 @@ class Pending:
 
 
 def plan_to_json(plan: FrozenPlan) -> Record:
-    return asdict(plan)
+    return {**vars(plan), "files": [vars(planned) for planned in plan.files]}
 
 
 def plan_from_json(data: Record) -> FrozenPlan:
@@ -76,7 +77,7 @@ def plan_from_json(data: Record) -> FrozenPlan:
 
 
 def encode(record: Record) -> bytes:
-    body = json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    body = _ENCODER.encode(record).encode("ascii")
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 

@@ -81,10 +81,10 @@ def ensure_lines(
     path = folder / planned.name
     own = own or OwnWrites()
     for _ in range(ATTEMPTS):
-        if not path.exists() and not path.is_symlink():
+        if not files.exists(path):
             if known and not _wait_for(path, patience):
                 known = False
-            if not path.exists():
+            if not files.exists(path):
                 try:
                     files.create_atomic(path, _new_file(planned))
                 except FileExistsError:
@@ -232,7 +232,8 @@ def _settle(path: Path, patience: Patience, own: OwnWrites) -> None:
 
 def _is_open_elsewhere(path: Path) -> bool:
     """Whether an editor's swap or lock file (vim, emacs) stands beside it; that of emacs is a dangling link."""
-    return any(files.exists(path.with_name(name)) for name in (f".{path.name}.swp", f".#{path.name}"))
+    folder, name = os.path.split(path)
+    return files.exists(f"{folder}/.{name}.swp") or files.exists(f"{folder}/.#{name}")
 
 
 def _remember(path: Path, own: OwnWrites) -> None:

@@ -36,7 +36,7 @@ def _insert(lines: list[bytes], heading: bytes, bullets: list[bytes], blank: byt
         after = [blank] if stop < len(lines) else []
         lines[stop:stop] = [*gap, heading + blank, blank, *bullets, *after]
         return
-    at = max((number + 1 for number in range(start, stop) if lines[number].strip()), default=start)
+    at = next((number + 1 for number in range(stop - 1, start - 1, -1) if lines[number].strip()), start)
     if lines[at - 1].startswith((b"- ", b" ", b"\t")):
         lines[at:at] = bullets
         return
@@ -51,12 +51,12 @@ def _insert(lines: list[bytes], heading: bytes, bullets: list[bytes], blank: byt
 def _section(lines: list[bytes], heading: bytes) -> tuple[int | None, int]:
     """The lines of a section, its heading included. (None, n) when there is none: a new heading goes before line n."""
     is_it = is_done_heading if heading == DONE else is_open_heading
-    start = next((number for number, line in enumerate(lines) if is_it(_text(line))), None)
+    start = next((number for number, line in enumerate(lines) if b"##" in line and is_it(_text(line))), None)
     if start is not None:
         return start, _next_heading(lines, start + 1)
     if heading == DONE:
         return None, len(lines)
-    first = next((number for number, line in enumerate(lines) if is_done_heading(_text(line))), len(lines))
+    first = next((n for n, line in enumerate(lines) if b"##" in line and is_done_heading(_text(line))), len(lines))
     loose = next((number for number in range(first) if lines[number].startswith(b"- ")), None)
     if loose is not None:
         return loose, min(first, _next_heading(lines, loose))
@@ -64,7 +64,8 @@ def _section(lines: list[bytes], heading: bytes) -> tuple[int | None, int]:
 
 
 def _next_heading(lines: list[bytes], start: int) -> int:
-    return next((number for number in range(start, len(lines)) if _HEADING.match(lines[number])), len(lines))
+    found = (n for n in range(start, len(lines)) if lines[n][:1] == b"#" and _HEADING.match(lines[n]))
+    return next(found, len(lines))
 
 
 def _text(line: bytes) -> str:
