@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from core.commands.demo import make_demo_home
 from core.commands.workspace import Workspace, open_workspace
 from tests.gui_window import Desk
 
+PATIENCE_SECONDS = 30
 CONFIG = """# my own settings; this comment must survive
 [ai_settings.knowledge]
 digest_enabled = true   # on since spring
@@ -65,12 +67,15 @@ class Seat:
 
     def settle(self) -> None:
         """Draw until nothing is going on any more."""
-        assert self.desk.until(self.settled, 3000), "the panel does not come to rest"
-        self.desk.frames(6)
+        self.until(self.settled)
+        self.desk.frames(3)
 
     def until(self, true: Callable[[], object]) -> None:
-        """Draw until it is so."""
-        assert self.desk.until(true, 3000), "it did not come about"
+        """Draw until it is so; a test that waits in vain ends after a while."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not true():
+            assert time.monotonic() < end, "it did not come about"
+            self.desk.until(true, 10)
         self.desk.frames(3)
 
     def faults(self) -> list[Any]:
