@@ -145,6 +145,11 @@ def _keep_joiner(found: re.Match[str]) -> str:
     return found[0][0] if before and after and not before.isascii() and not after.isascii() else ""
 
 
+def without_emphasis(text: str) -> str:
+    """A bullet's text for a screen that has no bold: a playbook's name loses its stars."""
+    return text.replace("**", "") if text.startswith("**") else text
+
+
 def sanitise_name(name: str) -> str:
     """A conversation's name as it may stand in a provenance; ordinary names come back unchanged."""
     return sanitise_line(name, 255).removeprefix("\\") or "unnamed"

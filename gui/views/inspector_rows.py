@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from core.base.figures import age, count, size, tokens
-from core.base.markdown import split_provenance
+from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.bullets import Found
 from core.commands.overview import FileState
@@ -162,8 +162,8 @@ def given_row(at: int, given: Given) -> FlowRow:
     look = CATEGORY_LOOKS[name]
     picture, color = ("file-code", "accent") if given.file.startswith("files/") else (look[1], look[2])
     if not given.line:
-        return FlowRow(("given", at), given.text, where, picture, "hint", "hint", COPY)
-    return FlowRow(("given", at), given.text, where, picture, color, "text", COPY)
+        return FlowRow(("given", at), without_emphasis(given.text), where, picture, "hint", "hint", COPY)
+    return FlowRow(("given", at), without_emphasis(given.text), where, picture, color, "text", COPY)
 
 
 def turn_rows(at: int, turn: Turn) -> list[FlowRow]:
@@ -214,7 +214,7 @@ def bullet_page(view: BulletView) -> Page:
     found = view.found
     _, picture, color, noun = CATEGORY_LOOKS.get(found.category, ("Note", "file-code", "accent", "note"))
     row = row_of((found.category, found.bullet.raw, 1), found) if found.category in CATEGORY_LOOKS else None
-    body = row.text if row is not None else found.bullet.text
+    body = row.text if row is not None else without_emphasis(found.bullet.text)
     facts = [row.meta if row is not None else _came(found), f"{view.file}:{found.bullet.line}"]
     can = set(CAN.get(found.category, USUAL)) - {"edit"} | {"show", "open"}
     if view.conversation:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.base.markdown import without_emphasis
 from core.commands.bullets import Found
 from core.commands.quarantine import HeldItem, held_item
 from core.commands.view import CategoryView, category_views, local_day
@@ -112,7 +113,7 @@ def row_of(key: BulletKey, found: Found) -> FlowRow:
     """One bullet as a row."""
     _, icon, color, _ = CATEGORY_LOOKS[found.category]
     bullet = found.bullet
-    text, meta = bullet.text, meta_of(found)
+    text, meta = without_emphasis(bullet.text), meta_of(found)
     if found.category == "quarantine":
         item = held_item(bullet)
         text, meta = item.text, held_words(item, meta)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from core.base.markdown import without_emphasis
 from core.commands.overview import FileState
 from core.commands.runs import Run
 from core.commands.table import COMMAND
@@ -83,7 +84,17 @@ def bullet_entries(found: Bullets) -> list[Entry]:
         _, sign, color = CATEGORY_NAMES.get(row.category, CATEGORY_NAMES["facts"])
         words = f"{row.bullet.text} {row.bullet.provenance or ''}".lower()
         rows.append(
-            Entry("bullet", row.file, row.bullet.text, sign, color, row.file, words, row.bullet.line, row.bullet.raw)
+            Entry(
+                "bullet",
+                row.file,
+                without_emphasis(row.bullet.text),
+                sign,
+                color,
+                row.file,
+                words,
+                row.bullet.line,
+                row.bullet.raw,
+            )
         )
     return rows
 
