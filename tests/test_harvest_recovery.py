@@ -1,0 +1,201 @@
+"""A store that cannot be written, two runs at once, a run that is stopped: what the next run makes of it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from core.base import files, locks
+from core.base.result import Err
+from tests.harvest_world import FakeModel, World, never, says, sha256
+
+DATE = "2026-06-12"
+
+
+# --- a store that cannot be written ----------------------------------------------------------------------------------
+
+
+def _folder(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.mkdir()
+
+
+def _link(path: Path) -> None:
+    elsewhere = path.parent.parent / "elsewhere.md"
+    elsewhere.write_text("not ours\n")
+    path.unlink(missing_ok=True)
+    path.symlink_to(elsewhere)
+
+
+@pytest.mark.parametrize("spoil", [_folder, _link])
+def test_a_spoilt_file_fails_one_harvest_and_its_plan_is_finished_later(world: World, spoil: Any) -> None:
+    """Stands for a read-only file (these tests may run as root, who may write everything)."""
+    world.knowledge("facts.md", "# Facts\n\n- mine\n")
+    first, second = world.converse("a"), world.converse("b")
+    spoil(world.paths.knowledge / "facts.md")
+    rows: list[dict[str, Any]] = [{"facts": ["first"], "decisions": ["first too"]}, {"questions": ["second?"]}]
+    report = world.run(FakeModel(lambda number, prompt: rows[number - 1]))
+    assert (first.exists(), second.exists()) == (True, False)
+    assert [error.code for error in report.errors] == ["harvest-failed", "digest-failed"]
+    assert "facts.md" in report.errors[0].message
+    assert world.entry("a")["status"] == "harvest-failed" and world.entry("b")["status"] == "harvested"
+    again = world.run(FakeModel(never))
+    assert first.exists() and [error.code for error in again.errors] == ["harvest-failed", "digest-failed"]
+    spoilt = world.paths.knowledge / "facts.md"
+    spoilt.unlink() if spoilt.is_symlink() else spoilt.rmdir()
+    world.knowledge("facts.md", "# Facts\n\n- mine\n")
+    final = world.run(FakeModel(never))
+    assert not final.errors and not first.exists()
+    assert world.text("facts.md") == f"# Facts\n\n- mine\n- first [from: {first.name}, {DATE}]\n"
+    assert world.text("decisions.md").count("first too") == 1
+    assert world.entry("a")["status"] == "harvested"
+    if (elsewhere := world.paths.home / "elsewhere.md").exists():
+        assert elsewhere.read_text() == "not ours\n"
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_read_only_file_fails_the_harvest_of_an_ordinary_person(world: World) -> None:
+    for name in ("facts.md", "tasks.md"):
+        world.knowledge(name, f"# {name}\n").chmod(0o444)
+    path = world.converse("a")
+    child = os.fork()
+    if child == 0:
+        for folder in [world.folder, *world.folder.parents][:4]:
+            os.chmod(folder, 0o755)
+        for place, _, names in os.walk(world.paths.home):
+            for name in [place, *(os.path.join(place, name) for name in names)]:
+                os.chown(name, 12345, 12345)
+        os.setgid(12345)
+        os.setuid(12345)
+        report = world.run(says(facts=["x"], tasks_open=["y"]))
+        os._exit(0 if [error.code for error in report.errors] == ["harvest-failed"] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert path.exists() and world.text("facts.md") == "# facts.md\n" and world.text("tasks.md") == "# tasks.md\n"
+    assert world.entry("a")["status"] == "harvest-failed"
+
+
+def test_a_full_disk_keeps_every_conversation(world: World) -> None:
+    paths = [world.converse(str(number)) for number in range(3)]
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with patch.object(files, "append", side_effect=full), patch.object(files, "create_atomic", side_effect=full):
+        report = world.run(FakeModel())
+    assert all(path.exists() for path in paths) and len(report.errors) == 3
+    world.run(FakeModel(never))
+    assert not any(path.exists() for path in paths)
+
+
+def test_a_disk_that_does_not_confirm_ends_the_run(world: World) -> None:
+    """After a failed fsync the kernel may have dropped the data: nothing more may be reclaimed on its word."""
+    paths = [world.converse(str(number)) for number in range(3)]
+    world.knowledge("facts.md", "# Facts\n")
+    real, seen = files.sync, []
+
+    def sync(fd: int, *, data_only: bool = False) -> None:
+        seen.append(data_only)
+        if seen.count(True) == 1 and not data_only:  # the plan is in the journal, the lines are not on the disk
+            raise files.SyncError(errno.EIO, "Input/output error")
+        real(fd, data_only=data_only)
+
+    model = FakeModel()
+    with patch.object(files, "sync", sync):
+        report = world.run(model)
+    asked = model.calls
+    assert all(path.exists() for path in paths) and asked <= 2
+    assert report.errors[0].code == "sync-failed"
+    report = world.run(model)
+    assert not report.errors and model.calls == asked + 2 and not any(path.exists() for path in paths)
+
+
+def test_a_corrupt_ledger_is_set_aside_and_rebuilt(world: World) -> None:
+    world.converse("a")
+    world.run(FakeModel())
+    good = world.entries()
+    world.paths.ledger.write_text('{"entries": {"')
+    again = world.converse("a")
+    report = world.run(FakeModel(never))
+    assert not again.exists() and any("set aside" in note for note in report.notes)
+    aside = list(world.paths.knowledge.glob("ledger.corrupt-*.json"))
+    assert len(aside) == 1 and aside[0].read_text() == '{"entries": {"'
+    assert {**world.entries()[sha256("a")], "trash": {}, "trashed_until": ""} == {
+        **good[sha256("a")], "trash": {}, "trashed_until": "",
+    }  # fmt: skip
+
+
+def test_a_lost_ledger_is_rebuilt_from_the_plans(world: World) -> None:
+    world.converse("a")
+    world.run(FakeModel())
+    good = world.entries()
+    world.paths.ledger.unlink()
+    world.converse("a")
+    world.run(FakeModel(never))
+    assert world.entries().keys() == good.keys()
+
+
+def test_a_ledger_that_cannot_be_read_stops_the_run(world: World) -> None:
+    """Unreadable is not corrupt: setting it aside would forget everything for a passing error."""
+    path = world.converse("a")
+    world.paths.ledger.mkdir(parents=True)
+    result = world.try_run(FakeModel(never))
+    assert isinstance(result, Err) and "ledger" in result.error.message and path.exists()
+    assert world.paths.ledger.is_dir()
+
+
+# --- two at once, and stopping ---------------------------------------------------------------------------------------
+
+
+def test_a_second_run_says_who_holds_the_lock(world: World) -> None:
+    path = world.converse("a")
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom core.base import locks\n"
+        "with locks.locked(Path(sys.argv[1])):\n print('held', flush=True)\n time.sleep(60)\n"
+    )
+    command = [sys.executable, "-c", code, str(world.paths.lock)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None and other.stdout.readline() == "held\n"
+        result = world.try_run(FakeModel(never))
+        other.kill()
+    assert isinstance(result, Err) and result.error.code == "lock-held" and str(other.pid) in result.error.message
+    assert path.exists()
+    world.run(FakeModel())  # the lock of a dead process holds nobody up
+    assert not path.exists()
+
+
+def test_the_lock_names_its_holder(world: World) -> None:
+    with locks.locked(world.paths.lock), pytest.raises(locks.LockHeldError) as caught, locks.locked(world.paths.lock):
+        pass
+    assert caught.value.holder == str(os.getpid())
+
+
+def test_a_cancelled_run_keeps_what_it_did_and_the_next_one_goes_on(world: World) -> None:
+    paths = [world.converse(str(number)) for number in range(6)]
+    model, done = FakeModel(), []
+    report = world.run(model, progress=done.append, cancelled=lambda: len(done) >= 2)
+    first = report.harvested
+    assert report.cancelled and 2 <= first <= 3
+    assert [path.exists() for path in paths] == [False] * first + [True] * (6 - first)
+    assert len(world.entries()) == first and not world.paths.journal.exists()
+    report = world.run(model, jobs=3)
+    assert not report.cancelled and report.harvested == 6 - first
+
+
+def test_an_interrupt_in_the_middle_leaves_a_store_that_the_next_run_finishes(world: World) -> None:
+    paths = [world.converse(str(number)) for number in range(2)]
+    with patch.object(files, "create_atomic", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        world.run(FakeModel())
+    model = FakeModel()
+    world.run(model)
+    assert model.calls == 1 and not any(path.exists() for path in paths)
+
+
+def test_parallel_calls_commit_in_the_order_of_the_conversations(world: World) -> None:
+    names = [world.converse(f"User: {number}\n").name for number in range(12)]
+    world.run(FakeModel(lambda number, prompt: {"facts": ["x"]}), jobs=6)
+    origins = [line.split("[from: ")[1].split(",")[0] for line in world.bullets()]
+    assert origins == names
