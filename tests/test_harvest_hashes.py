@@ -10,7 +10,6 @@ import pytest
 from core.harvest.hashes import HashCache
 from tests.harvest_world import FakeModel, World, never, sha256
 
-
 # --- the hash cache --------------------------------------------------------------------------------------------------
 
 
