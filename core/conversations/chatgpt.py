@@ -12,7 +12,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in
-from core.conversations.turns import Reading, iso_time, joined, text_of
+from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of
 
 _SILENT = frozenset({"thoughts", "reasoning_recap", "model_editable_context", "app_pairing_content"})
 _INNER = ("mapping",)
@@ -90,7 +90,7 @@ def _read_node(node: Record, reading: Reading) -> None:
         reading.skipped += 1
         return
     place = (iso_time(message.get("create_time")), node.start, node.end)
-    role, kind = author.get("role"), content.get("content_type")
+    role, kind = kind_of(author, "role"), kind_of(content, "content_type")
     about = message.get("metadata")
     hidden = isinstance(about, dict) and about.get("is_visually_hidden_from_conversation")
     said = text_of(content.get("parts")) or text_of(content.get("text")) or text_of(content.get("result"))

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in
-from core.conversations.turns import Reading, iso_time, joined, text_of
+from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of
 
 _SILENT = frozenset({"thinking", "redacted_thinking", "token_budget", "flag", "voice_note", "image"})
 
@@ -84,7 +84,7 @@ def _read_message(record: Record, reading: Reading) -> None:
 def _read_block(
     block: dict[str, Any], sender: str, place: tuple[str, int, int], said: list[str], reading: Reading
 ) -> None:
-    kind = block.get("type")
+    kind = kind_of(block)
     if kind == "text" and sender == "human":
         said.append(text_of(block.get("text")))
     elif kind == "text":

@@ -2,9 +2,9 @@
 
 Nine of ten `user` lines are tool results; one answer is spread over several lines. The person's words stand in text
 content of lines that are neither `isMeta` nor a summary after compaction, behind slash commands, in messages queued
-while the assistant worked, and in two kinds of tool result: the refusal of a tool with a reason, and the answers to the assistant's
-questions. Messages of a side chain are written by the main assistant for a sub-agent, so nobody's turn is "user"
-there. The maker does not document the format; this follows public sessions of versions 1.0 to 2.1.
+while the assistant worked, and in two kinds of tool result: the refusal of a tool with a reason, and the answers to
+the assistant's questions. Messages of a side chain are written by the main assistant for a sub-agent, so nobody's turn
+is "user" there. The maker does not document the format; this follows public sessions of versions 1.0 to 2.1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
 from core.conversations.records import Record, json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, joined, text_of
+from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
 _INJECTED = INJECTED | {
@@ -33,7 +33,7 @@ _SILENT = frozenset({
     "context-collapse-commit", "worktree-state", "result", "started", "bridge-session",
 })  # fmt: skip
 _TITLES = {"custom-title": ("customTitle", "title"), "ai-title": ("aiTitle", "title"), "summary": ("summary",)}
-_TYPED = re.compile(r"<command-args>(.{0,20000}?)</command-args>", re.DOTALL)
+_TYPED = ("<command-args>", "</command-args>")
 _BY_THE_TOOL = ("[Request interrupted by user", "<task-notification>", "Caveat: The messages below were generated")
 _REFUSED = "the user said:\n"
 _ANSWERED = "User has answered your questions"
@@ -133,21 +133,23 @@ def _read_record(record: Record, reading: Reading, facts: _Facts) -> None:
 def _read_user(value: dict[str, Any], content: str | list[Any], record: Record, reading: Reading) -> None:
     time = iso_time(value.get("timestamp"))
     place = (time, record.start, record.end)
-    blocks = [row for row in content if isinstance(row, dict)] if isinstance(content, list) else []
+    blocks = [content] if isinstance(content, str) else content
     for block in blocks:
-        if block.get("type") == "tool_result":
+        if isinstance(block, dict) and kind_of(block) == "tool_result":
             _read_result(block, value.get("toolUseResult"), place, reading)
-    said = text_of([row for row in content if isinstance(row, str) or (row in blocks and row.get("type") == "text")])
-    if isinstance(content, str):
-        said = content
+    said = text_of([row for row in blocks if isinstance(row, str) or kind_of(row) == "text"])
     foreign = any(value.get(key) for key in ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly"))
     if foreign or said.startswith(_BY_THE_TOOL):
         reading.say("system", said, *place)
         return
     # What is typed behind a slash command is the person's, though it comes in tags of the tool.
-    typed = _TYPED.search(said) if said.lstrip().startswith("<command-") else None
-    reading.person(said[: typed.start()] + said[typed.end() :] if typed else said, *place)
-    reading.say("user", typed[1] if typed else "", *place)
+    start = said.find(_TYPED[0]) if said.lstrip().startswith("<command-") else -1
+    end = said.find(_TYPED[1], start) if start >= 0 else -1
+    if end >= 0:
+        reading.person(said[:start] + said[end + len(_TYPED[1]) :], *place)
+        reading.say("user", said[start + len(_TYPED[0]) : end], *place)
+    else:
+        reading.person(said, *place)
 
 
 def _read_result(block: dict[str, Any], detail: Any, place: tuple[str, int, int], reading: Reading) -> None:

@@ -16,7 +16,7 @@ from core.conversations.cline import ANSWERS, assistant_labels, person_labels
 from core.conversations.conversation import Conversation
 from core.conversations.lines import Line, fold_turns
 from core.conversations.records import Record, json_document, keys_in, parse_object
-from core.conversations.turns import Reading, clean, iso_time, text_of
+from core.conversations.turns import Reading, clean, iso_time, kind_of, text_of
 
 _FOLDER = re.compile(r"# Current (?:Working|Workspace) Directory \(([^()\n]{1,1000})\)")
 _HISTORY = re.compile(
@@ -77,10 +77,12 @@ def read(name: str, data: bytes) -> Conversation:
 def _read_sent(value: dict[str, Any], record: Record, reading: Reading, tools: dict[str, str]) -> str:
     """One message of the history; the working folder where it tells. `tools` learns the name behind each call's id."""
     place = (iso_time(value.get("ts")), record.start, record.end)
-    content, folder = value.get("content"), ""
+    content = value.get("content")
+    # A result's head and the result itself can stand in two blocks: a user's texts are understood together.
+    sent: list[str] = []
     user, summary = value["role"] == "user", value.get("isSummary") or value.get("isTruncationMarker")
     for block in content if isinstance(content, list) else [content]:
-        kind = block.get("type") if isinstance(block, dict) else "text"
+        kind = kind_of(block) if isinstance(block, dict) else "text"
         text = block if isinstance(block, str) else text_of([block] if isinstance(block, dict) else None)
         if kind == "tool_use" and isinstance(block, dict):
             tools[str(block.get("id"))] = str(block.get("name"))
@@ -89,17 +91,20 @@ def _read_sent(value: dict[str, Any], record: Record, reading: Reading, tools: d
             _read_result(block, tools.get(str(block.get("tool_use_id")), ""), place, reading)
         elif kind == "text" and summary:
             reading.say("system", text, *place)
+        elif kind == "text" and user:
+            sent.append(text)
         elif kind == "text":
-            _read_text(text, place, reading, user)
-            found = _FOLDER.search(text) if user and not folder else None
-            folder = found[1] if found else folder
+            _read_text(text, place, reading, user=False)
         elif kind not in ("thinking", "redacted_thinking", "reasoning", "image", "document"):
             reading.skipped += 1
-    return folder
+    text = "\n".join(sent)
+    _read_text(text, place, reading, user=True)
+    found = _FOLDER.search(text)
+    return found[1] if found else ""
 
 
 def _read_text(text: str, place: tuple[str, int, int], reading: Reading, user: bool) -> None:
-    """The words of one block; of a user's message all of the person's in one turn."""
+    """The words of a message; of a user's all of the person's in one turn."""
     rows = clean(text).split("\n")
     lines = [Line(row, 0, 0) for row in rows]
     labels = person_labels(rows) if user else assistant_labels(rows)
@@ -139,7 +144,7 @@ def _read_shown(value: dict[str, Any], record: Record, reading: Reading, first: 
     place = (iso_time(value.get("ts")), record.start, record.end)
     text = text_of(value.get("text"))
     asks = value.get("type") == "ask"
-    kind = value.get("ask" if asks else "say")
+    kind = kind_of(value, "ask" if asks else "say")
     if value.get("partial") or kind in _SILENT:
         return
     if first and kind == "text" and not asks:

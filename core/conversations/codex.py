@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_lines, keys_in, parse_object
-from core.conversations.turns import Reading, clean, iso_time, joined, text_of
+from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, text_of
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _SILENT_ITEMS = frozenset({
@@ -157,7 +157,7 @@ class _Session:
             self.delegated = isinstance(meta.get("source"), dict) and "subagent" in meta["source"]
 
     def _event(self, event: dict[str, Any], time: str, record: Record) -> None:
-        kind = event.get("type")
+        kind = kind_of(event)
         if kind == "user_message":
             self._asked.append(len(self.entries))
             self._add("event", "user", text_of(event.get("message")), time, record)
@@ -179,7 +179,7 @@ class _Session:
         del self.entries[at:]
 
     def _item(self, item: dict[str, Any], time: str, record: Record) -> None:
-        kind = item.get("type")
+        kind = kind_of(item)
         if kind == "message":
             role = item.get("role")
             said = text_of(item.get("content"))

@@ -13,7 +13,7 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
 from core.conversations.records import Record, json_document, json_lines, keys_in, parse_object
-from core.conversations.turns import Reading, iso_time, text_of
+from core.conversations.turns import Reading, iso_time, kind_of, text_of
 
 _INJECTED = INJECTED | {"info-msg": "system"}
 _SILENT = frozenset({"thinking", "redactedThinking", "image", "toolConfirmationRequest", "actionRequired", "reasoning"})
@@ -69,7 +69,7 @@ def _read_message(record: Record, reading: Reading) -> None:
     place = (iso_time(value.get("created")), record.start, record.end)
     said: list[str] = []
     for block in value["content"]:
-        kind = block.get("type") if isinstance(block, dict) else None
+        kind = kind_of(block)
         if kind == "text" and value["role"] == "user":
             said.append(text_of(block.get("text")))
         elif kind == "text":

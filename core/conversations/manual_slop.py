@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
+from core.conversations import plain
 from core.conversations.conversation import Conversation
-from core.conversations.plain import SPEAKERS
 from core.conversations.turns import Reading, clean, iso_time, joined, text_of
 
 _HISTORY = re.compile(
@@ -37,11 +37,11 @@ def read(name: str, data: bytes) -> Conversation:
 
 
 def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
-    """Each discussion of the file on its own; a file that is no TOML gives one without turns, counted as skipped."""
+    """Each discussion of the file on its own; what is no TOML, or has no such list, is plain text."""
     try:
         document = tomllib.loads(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return (Reading(skipped=1).conversation(name, "manual_slop"),)
+        return (plain.read(name, data),)
     project = document.get("project")
     about = project if isinstance(project, dict) else {}
     found = []
@@ -53,7 +53,7 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
         folder = next((about[key] for key in ("git_dir", "base_dir", "path", "root") if about.get(key)), "")
         title = title or text_of(about.get("name"))
         found.append(reading.conversation(key, "manual_slop", title=title, folder=folder))
-    return tuple(found) or (Reading(skipped=1).conversation(name, "manual_slop"),)
+    return tuple(found) or (plain.read(name, data),)
 
 
 def _histories(table: dict[str, Any], title: str, depth: int) -> Iterator[tuple[str, list[Any]]]:
@@ -87,4 +87,4 @@ def _read_entry(row: Any, size: int, reading: Reading) -> None:
 
 
 def _role(name: str) -> str:
-    return SPEAKERS.get(name.strip().lower(), "")
+    return plain.SPEAKERS.get(name.strip().lower(), "")

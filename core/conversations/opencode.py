@@ -14,7 +14,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in, parse_object
-from core.conversations.turns import Reading, iso_time, text_of
+from core.conversations.turns import Reading, iso_time, kind_of, text_of
 
 _SILENT = frozenset({
     "reasoning", "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction", "file",
@@ -114,7 +114,7 @@ def _read_message(record: Record, reading: Reading, delegated: bool) -> None:
     place = (iso_time(_created(info) or ""), record.start, record.end)
     said: list[str] = []
     for part in parts:
-        kind = part.get("type") if isinstance(part, dict) else None
+        kind = kind_of(part)
         if kind == "text" and role == "user" and not (part.get("synthetic") or part.get("ignored")):
             said.append(text_of(part.get("text")))
         elif kind == "text":

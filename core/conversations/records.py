@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.conversations.lines import BOM
@@ -40,6 +41,7 @@ class Document(NamedTuple):
         return found if isinstance(found, list) and all(isinstance(row, Record) for row in found) else []
 
 
+@lru_cache(maxsize=4)
 def keys_in(head: str) -> frozenset[str]:
     """The names of members in the beginning of a JSON text; empty when it does not begin like one.
 

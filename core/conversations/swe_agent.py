@@ -7,17 +7,14 @@ the commands printed. Demonstrations (`is_demo`) are context. See `docs/usage/tr
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in
 from core.conversations.turns import Reading, text_of
 
-_ISSUE = (
-    re.compile(r"\bISSUE:\n(.{1,100000}?)\n+INSTRUCTIONS:", re.DOTALL),
-    re.compile(r"<pr_description>\n?(.{1,100000}?)</pr_description>", re.DOTALL),
-)
+# Between what and what a task's template has the words of the issue.
+_ISSUE = (("ISSUE:\n", "\nINSTRUCTIONS:"), ("<pr_description>\n", "</pr_description>"))
 
 
 def sniff(head: str) -> bool:
@@ -59,13 +56,22 @@ def _read_message(record: Record, reading: Reading, tasked: bool) -> bool:
         reading.say("assistant", said, *place)
         _read_calls(value.get("tool_calls"), place, reading)
     elif role == "user" and not tasked:
-        issue = next((hit for pattern in _ISSUE if (hit := pattern.search(said))), None)
-        reading.say("system", said[: issue.start(1)] + said[issue.end(1) :] if issue else "", *place)
-        reading.say("user", issue[1] if issue else said, *place)
+        start, end = _issue(said)
+        reading.say("system", said[:start].rstrip() + said[end:], *place)
+        reading.say("user", said[start:end], *place)
         return True
     else:
         reading.say("tool", said, *place)
     return False
+
+
+def _issue(said: str) -> tuple[int, int]:
+    for opening, closing in _ISSUE:
+        start = said.find(opening) + len(opening)
+        end = said.find(closing, start) if start >= len(opening) else -1
+        if end >= 0 and said[start:end].strip():
+            return start, end
+    return 0, len(said)
 
 
 def _read_calls(calls: Any, place: tuple[str, int, int], reading: Reading) -> None:

@@ -54,18 +54,18 @@ def cut(text: str, head: int = TOOL_HEAD, tail: int = TOOL_TAIL) -> str:
     if len(text) <= head + tail + 200:
         return text
     first, last = text[:head], text[-tail:]
-    first = first[: max(first.rfind("\n"), first.rfind(" "), 0)]
-    gap = min((at for at in (last.find("\n"), last.find(" ")) if at >= 0), default=len(last))
-    last = last[gap:]
-    missing = text[len(first) : len(text) - len(last)]
+    line, blank = first.rfind("\n"), first.rfind(" ")
+    first = first[: max(line if head - line < 1000 else blank, 0)]
+    gaps = [at for at in (last.find("\n"), last.find(" ")) if at >= 0]
+    last = last[min(gaps) + 1 :] if gaps else ""
     begun = None
-    for begun in _KEY_HEAD.finditer(missing):  # noqa: B007  (the last one is what matters)
+    for begun in _KEY_HEAD.finditer(text, len(first), len(text) - len(last)):  # noqa: B007  (the last one matters)
         pass
-    if begun and not _KEY_END.search(missing, begun.end()):
+    if begun and not _KEY_END.search(text, begun.end(), len(text) - len(last)):
         ended = _KEY_END.search(last)
         last = last[ended.end() :] if ended else ""
     number = len(text) - len(first) - len(last)
-    return f"{first}\n[… {number} characters left out …]\n{last.lstrip(chr(10))}"
+    return f"{first}\n[… {number} characters left out …]\n{last}"
 
 
 def text_of(content: Any) -> str:
@@ -93,6 +93,12 @@ def iso_time(value: Any) -> str:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError, OSError):
         return ""
+
+
+def kind_of(value: Any, key: str = "type") -> str:
+    """The member `key` of an object when it is a string, else ""."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 def word(value: Any, limit: int = 1000) -> str:

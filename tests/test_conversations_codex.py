@@ -1,0 +1,146 @@
+"""Codex: without these, everything is harvested twice, and its instructions as if the person had said them."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+import pytest
+
+from core.conversations import packed
+from core.conversations.read import read_all, read_conversation, why_unread
+from tests.made_records import check_records, lines, roles, said
+
+
+def row(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": "2026-02-03T04:05:06.789Z", "type": kind, "payload": payload}
+
+
+def item(role: str, text: str) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return row("response_item", type="message", role=role, content=[{"type": kind, "text": text}])
+
+
+def event(kind: str, message: str) -> dict[str, Any]:
+    return row("event_msg", type=kind, message=message)
+
+
+META = row("session_meta", id="c-1", cwd="/work/shop", timestamp="2026-02-03T04:00:00Z", cli_version="0.140.0")
+
+
+def test_each_utterance_is_read_once_and_what_was_put_in_is_not_the_persons() -> None:
+    data = lines(
+        META,
+        item("developer", "be brief"),
+        item("user", "<environment_context>\n<cwd>/work/shop</cwd>\n</environment_context>"),
+        item("user", "fix the build"),
+        event("user_message", "fix the build"),
+        event("agent_message", "I look."),
+        item("assistant", "I look."),
+        row("response_item", type="reasoning", summary=[], encrypted_content="…"),
+        row("response_item", type="function_call", name="shell", arguments='{"command":["bash","-lc","make"]}'),
+        row("response_item", type="function_call_output", output='{"output":"fine","metadata":{"exit_code":0}}'),
+        row("event_msg", type="token_count", info={}),
+        row("compacted", message="so far: the build"),
+        item("user", "fix the build"),
+        event("user_message", "fix the build"),
+        item("assistant", "Done again."),
+    )
+    conversation = check_records(data, "codex")
+    assert roles(conversation) == ["system", "system", "user", "assistant", "tool", "system", "user", "assistant"]
+    assert said(conversation, "user") == ["fix the build", "fix the build"]
+    assert said(conversation, "assistant") == ["I look.\n\n```bash\nmake\n```", "Done again."]
+    assert said(conversation, "tool") == ["fine\nexit code: 0"]
+    assert (conversation.id, conversation.folder) == ("c-1", "/work/shop")
+    assert conversation.started == "2026-02-03T04:00:00Z"
+    assert conversation.title == "fix the build"
+
+
+def test_without_events_the_persons_items_are_told_by_how_they_begin() -> None:
+    data = lines(
+        META, item("user", "# AGENTS.md instructions for /work"), item("user", "go on"), item("assistant", "ok")
+    )
+    assert said(check_records(data, "codex"), "user") == ["go on"]
+
+
+def test_an_answer_that_is_only_there_as_an_event_is_kept() -> None:
+    data = lines(META, event("user_message", "go"), event("agent_message", "gone"))
+    assert said(check_records(data, "codex"), "assistant") == ["gone"]
+
+
+def test_the_request_is_told_from_the_editors_context_and_a_turn_rolled_back_is_gone() -> None:
+    data = lines(
+        META,
+        event(
+            "user_message",
+            "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nrename it",
+        ),
+        item("assistant", "renamed"),
+        item("user", "no, wrong"),
+        event("user_message", "no, wrong"),
+        item("assistant", "sorry"),
+        row("event_msg", type="thread_rolled_back", num_turns=1),
+        row("event_msg", type="user_message", message="better"),
+    )
+    conversation = check_records(data, "codex")
+    assert said(conversation, "user") == ["rename it", "better"]
+    assert said(conversation, "assistant") == ["renamed"]
+    assert "Active file" in said(conversation, "system")[0]
+
+
+def test_the_prompts_of_a_sub_agent_are_not_the_persons() -> None:
+    meta = row("session_meta", id="c-2", cwd="/w", source={"subagent": {"thread_spawn": {}}})
+    assert roles(check_records(lines(meta, event("user_message", "search")), "codex")) == ["system"]
+
+
+def test_an_old_rollout_without_the_envelope_is_read() -> None:
+    data = lines(
+        {"id": "old", "timestamp": "2025-07-01T00:00:00Z", "instructions": None, "git": {}},
+        {"record_type": "state"},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hi"}]},
+    )
+    conversation = check_records(data, "codex")
+    assert (conversation.id, roles(conversation)) == ("old", ["user", "assistant"])
+
+
+def test_the_index_of_prompts_gives_a_conversation_for_each_session() -> None:
+    data = lines(
+        {"session_id": "a", "ts": 1757998091, "text": "one"}, {"session_id": "b", "ts": 1757998092, "text": "2"}
+    )
+    assert [(row.id, said(row, "user")) for row in read_all("history.jsonl", data)] == [("a", ["one"]), ("b", ["2"])]
+
+
+def test_unknown_records_and_a_torn_end_are_counted() -> None:
+    data = lines(META, row("event_msg", type="from_the_future"), row("later"), event("user_message", "x"), '{"timest')
+    assert said(check_records(data, "codex", skipped=3), "user") == ["x"]
+
+
+def pack(data: bytes) -> bytes:
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed: packed rollouts are not read")
+    stream = io.BytesIO()
+    with zstandard.ZstdCompressor().stream_writer(stream, closefd=False) as writer:
+        writer.write(data)
+    return stream.getvalue()
+
+
+def test_a_packed_rollout_reads_like_the_plain_one_and_a_torn_one_as_far_as_it_goes() -> None:
+    data = lines(META, event("user_message", "pack me"), *(item("assistant", f"answer {n}") for n in range(20_000)))
+    whole = read_conversation("r.jsonl.zst", pack(data))
+    assert whole == read_conversation("r.jsonl.zst", data)
+    torn = read_conversation("r.jsonl.zst", pack(data)[:-200])
+    assert torn.skipped >= 1
+    assert said(torn, "user") == ["pack me"]
+
+
+def test_a_packed_rollout_that_cannot_be_unpacked_never_counts_as_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be harvested as empty, and reclaimed."""
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    data = packed.ZSTANDARD + b"anything"
+    conversation = read_conversation("r.jsonl.zst", data)
+    trouble = why_unread(data, conversation)
+    assert conversation.turns == ()
+    assert trouble is not None
+    assert "knowledge-memory[zst]" in str(trouble)
