@@ -16,7 +16,7 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
 from core.conversations.records import Record, json_document, json_lines, keys_in, parse_object
-from core.conversations.turns import Reading, iso_time, joined, text_of, word
+from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of, word
 
 _INJECTED = INJECTED | {
     "session-context": "system",
@@ -107,16 +107,16 @@ class _Session:
         rows = changes.get("messages")
         if not isinstance(rows, list) or not rows:
             return
-        keys = {row.get("id") for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)}
-        if keys <= self.messages.keys():
+        keys = {key for row in rows if (key := kind_of(row, "id"))}
+        if len(keys) == len(rows) and keys <= self.messages.keys():
             self.messages = {key: row for key, row in self.messages.items() if key in keys}
         for row in rows:
             value = row if isinstance(row, dict) else None
             before = self._said.get(_content(value)) if value else None
-            if value is None or value.get("id") in self.messages or before not in self.messages:
+            if value is None or kind_of(value, "id") in self.messages or before not in self.messages:
                 self.put(Record(value, record.start, record.end))
             elif before is not None:
-                self._known[str(value.get("id"))] = before
+                self._known[kind_of(value, "id")] = before
 
     def conversation(self, name: str) -> Conversation:
         reading = Reading(_INJECTED, self.skipped)
