@@ -18,7 +18,7 @@ from core.harvest.hashes import HashCache
 from core.harvest.options import DistilSettings, HarvestOptions, read_prompt
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
-from core.knowledge.ledger import read_ledger, rebuild
+from core.knowledge.ledger import rebuild, seen_ledger
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def harvest_command(
 
 def _dry_run(workspace: Workspace, options: HarvestOptions, cache: HashCache, now: datetime) -> Result[HarvestReport]:
     paths, notes = workspace.paths, []
-    ledger = read_ledger(paths)
+    ledger = seen_ledger(paths)
     if isinstance(ledger, Err):
         notes.append(str(ledger.error))
     if files.exists(paths.journal):

@@ -17,7 +17,7 @@ from core.commands.trash import (
 )
 from core.commands.undo import UndoReport, undo
 from core.commands.workspace import Workspace
-from core.knowledge.ledger import Entry, find_entry, read_ledger
+from core.knowledge.ledger import Entry, find_entry, seen_ledger
 
 __all__ = [
     "LedgerRow",
@@ -51,7 +51,7 @@ class LedgerRow:
 
 def ledger(workspace: Workspace, sha: str = "", status: str = "") -> Result[list[LedgerRow]]:
     """The audit log, newest entry first. `sha` begins one entry's hash; `status` keeps the entries of that status."""
-    loaded = read_ledger(workspace.paths)
+    loaded = seen_ledger(workspace.paths)
     if isinstance(loaded, Err):
         return loaded
     entries = loaded.value

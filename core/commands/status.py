@@ -15,7 +15,7 @@ from core.commands.harvest import HarvestRequest, harvest
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
 from core.knowledge.journal import read_journal
-from core.knowledge.ledger import counts_by_status, read_ledger
+from core.knowledge.ledger import counts_by_status, seen_ledger
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
     state = digest_state(workspace)
     if isinstance(state, Err):
         return state
-    ledger = read_ledger(paths)
+    ledger = seen_ledger(paths)
     if isinstance(ledger, Err):
         errors.append(ledger.error)
     tasks_text = _text(paths, "tasks.md", errors)

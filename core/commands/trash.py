@@ -21,7 +21,7 @@ from core.harvest.scan import scan_conversations
 from core.knowledge.changes import read_changes
 from core.knowledge.edit import EDIT_RUN
 from core.knowledge.journal import FrozenPlan, read_plans
-from core.knowledge.ledger import Entries, Entry, read_ledger, rebuild, write_ledger
+from core.knowledge.ledger import Entries, Entry, rebuild, seen_ledger, write_ledger
 from core.knowledge.lines import require_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
@@ -78,7 +78,7 @@ class PurgeReport:
 
 def trash_list(workspace: Workspace) -> Result[list[Trashed]]:
     """What lies in the trash, the one that goes first at the top. Err when the ledger cannot be read."""
-    entries = read_ledger(workspace.paths)
+    entries = seen_ledger(workspace.paths)
     if isinstance(entries, Err):
         return entries
     try:

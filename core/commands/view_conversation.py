@@ -17,7 +17,7 @@ from core.conversations.read import read_conversation
 from core.knowledge.categories import CATEGORY_FILES, read_text
 from core.knowledge.edit import QUARANTINE
 from core.knowledge.journal import read_plans
-from core.knowledge.ledger import Entry, read_ledger
+from core.knowledge.ledger import Entry, seen_ledger
 
 SHOWN_BYTES = 1_000_000
 HASHED_BYTES = 64_000_000
@@ -67,7 +67,7 @@ class ConversationView:
 
 def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView]:
     """One entry of the ledger with what is behind it. `key` is its whole key. Err when the ledger does not know it."""
-    loaded = read_ledger(workspace.paths)
+    loaded = seen_ledger(workspace.paths)
     if isinstance(loaded, Err):
         return loaded
     entry = loaded.value.get(key)
@@ -99,7 +99,7 @@ def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView
 
 def conversation_key(workspace: Workspace, source: str) -> Result[str]:
     """The key of the newest ledger entry for a conversation's name as provenances tell it. Err when there is none."""
-    loaded = read_ledger(workspace.paths)
+    loaded = seen_ledger(workspace.paths)
     if isinstance(loaded, Err):
         return loaded
     found = [(str(row.get("at", "")), key) for key, row in loaded.value.items() if _is_called(row, source)]

@@ -6,7 +6,9 @@ keys (`provider`, `model`, `input_tokens`, `output_tokens`, `run`, `trash`, `tra
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,19 +20,46 @@ from core.base.result import Err, Ok, Result, fail
 Entry = dict[str, Any]
 Entries = dict[str, Entry]
 
+PART_BYTES = 1 << 18
+"""Larger ledgers are parsed in parts of about this size: json.loads lets no other thread work until it has ended, and a
+window must not stand still while a hundred thousand entries are read."""
+_BETWEEN = '\n    },\n    "'
+"""Between two entries of a ledger that we wrote. In valid JSON a string holds no line break, so this is never text."""
+_HEAD, _TAIL = '{\n  "entries": {\n    "', "\n    }\n  }\n}\n"
+
 STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "pruned")
 
 
 def parse_ledger(data: bytes, path: Path) -> Result[Entries]:
     """The entries of a ledger file. An empty or foreign file is an error, never an empty ledger."""
     try:
-        loaded = json.loads(data.decode("utf-8"))
+        text = data.decode("utf-8")
+        loaded = _in_parts(text) if len(text) > PART_BYTES else None
+        loaded = json.loads(text) if loaded is None else loaded
     except (ValueError, RecursionError) as error:
         return fail("ledger-corrupt", f"the ledger is not readable JSON: {error}", path, _REPAIR)
     entries = loaded.get("entries") if isinstance(loaded, dict) else None
     if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
         return fail("ledger-corrupt", "the ledger has no table of entries", path, _REPAIR)
     return Ok(entries)
+
+
+def _in_parts(text: str) -> dict[str, Any] | None:
+    """What json.loads gives, in steps between which other threads work; None for a file that is not in our own layout.
+    A cut at a wrong place leaves a brace open, so that part is no JSON, and the whole file is read at once instead."""
+    if not (text.startswith(_HEAD) and text.endswith(_TAIL)):
+        return None
+    entries: dict[str, Any] = {}
+    start, end = len(_HEAD), len(text) - len(_TAIL)
+    try:
+        while start < end:
+            cut = text.find(_BETWEEN, min(start + PART_BYTES, end), end)
+            stop = end if cut < 0 else cut
+            entries.update(json.loads(f'{{"{text[start:stop]}}}}}'))
+            start = stop + len(_BETWEEN)
+    except ValueError:
+        return None
+    return {"entries": entries}
 
 
 _REPAIR = "it is set aside and rebuilt from the committed plans by the next 'knowledge harvest --apply'"
@@ -45,6 +74,29 @@ def read_ledger(paths: Paths) -> Result[Entries]:
     except OSError as error:
         return fail("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger)
     return parse_ledger(data, paths.ledger)
+
+
+_seen: tuple[str, bytes, Entries] = ("", b"", {})
+
+
+def seen_ledger(paths: Paths) -> Result[Mapping[str, Entry]]:
+    """The same for who only looks: a file with the content of last time is not parsed again, and all who look share one
+    copy. Never change what it returns."""
+    global _seen
+    try:
+        data = files.read_file(paths.ledger).data
+    except OSError:
+        read = read_ledger(paths)
+        return read if isinstance(read, Err) else Ok(read.value)
+    key = (str(paths.ledger), hashlib.sha256(data).digest())
+    path, digest, entries = _seen
+    if (path, digest) == key:
+        return Ok(entries)
+    parsed = parse_ledger(data, paths.ledger)
+    if isinstance(parsed, Err):
+        return parsed
+    _seen = (*key, parsed.value)
+    return Ok(parsed.value)
 
 
 def format_ledger(entries: Entries) -> bytes:
@@ -99,7 +151,7 @@ def note_reclaimed(entry: Entry, moved: dict[str, Any]) -> None:
         entry["trashed_until"] = str(moved.get("until", ""))
 
 
-def counts_by_status(entries: Entries) -> dict[str, int]:
+def counts_by_status(entries: Mapping[str, Entry]) -> dict[str, int]:
     """How many entries of each status; the seed's statuses are always there."""
     counts = dict.fromkeys(STATUSES, 0)
     for entry in entries.values():
@@ -108,7 +160,7 @@ def counts_by_status(entries: Entries) -> dict[str, int]:
     return counts
 
 
-def find_entry(entries: Entries, prefix: str) -> Result[tuple[str, Entry]]:
+def find_entry(entries: Mapping[str, Entry], prefix: str) -> Result[tuple[str, Entry]]:
     """The one entry whose key begins with `prefix`."""
     found = [key for key in entries if key.startswith(prefix)]
     if len(found) == 1:
