@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 
 from core.commands.table import COMMANDS, Argument, Command
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """A parser whose result has `command` and, by name, the command's arguments that were given."""
+def build_parser(words: Collection[str] | None = None) -> argparse.ArgumentParser:
+    """A parser whose result has `command` and, by name, the command's arguments that were given.
+
+    With the `words` of a command line, commands that are not among them get no arguments: nobody will look at them, and
+    making them takes longer than a command that only looks at something.
+    """
     common = _common()
     parser = argparse.ArgumentParser(
         prog="knowledge",
@@ -19,9 +24,12 @@ def build_parser() -> argparse.ArgumentParser:
         parents=[common],
         allow_abbrev=False,
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
     for command in COMMANDS:
-        _add_command(commands, command, common)
+        if words is None or command.name in words:
+            _add_command(commands, command, common)
+        else:
+            commands.add_parser(command.name, help=command.summary, add_help=False)
     return parser
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.base.markdown import Bullet
 from core.cli.figures import count, size
+from core.cli.text import one_line
 from core.commands.bullets import Notes
 from core.commands.doctor import DoctorReport
 from core.commands.history import LedgerRow
@@ -50,6 +51,7 @@ def ledger_text(rows: list[LedgerRow]) -> str:
         detail = entry.get("error") or (count(number, "item") if items is not None else "")
         key = row.key[:KEY_CHARACTERS] if not row.key.startswith("path:") else "-" * KEY_CHARACTERS
         name = str(entry.get("path", "")).rstrip("/").rpartition("/")[2]
+        name, detail = one_line(name), one_line(detail)
         lines.append(
             f"{key}  {str(entry.get('at', ''))[:19]}  {entry.get('status', '?'):<19}  {name}  {detail}".rstrip()
         )
@@ -59,7 +61,7 @@ def ledger_text(rows: list[LedgerRow]) -> str:
 def _value(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}:{number}" for name, number in value.items())
-    return str(value)
+    return one_line(value)
 
 
 def trash_text(value: list[Trashed] | Restored | PurgeReport) -> str:

@@ -45,20 +45,28 @@ def visible(text: str) -> str:
     return "".join(char if char in "\n\t" or char.isprintable() else "\ufffd" for char in text)
 
 
+def one_line(value: object) -> str:
+    """A value that comes from outside (a name, a path) as one line: it must not forge a line of ours."""
+    return str(value).replace("\n", "\\n")
+
+
 def grouped(errors: list[ErrorInfo]) -> list[str]:
     """One sentence for each reason; when several places have the same one, it is said once with their number."""
     by_reason: dict[tuple[str, str], list[ErrorInfo]] = {}
     for error in errors:
         by_reason.setdefault((error.message, error.hint), []).append(error)
     return [
-        str(rows[0]) if len(rows) == 1 else f"{rows[0]} The same for {len(rows) - 1} more."
+        one_line(rows[0]) if len(rows) == 1 else f"{one_line(rows[0])} The same for {len(rows) - 1} more."
         for rows in by_reason.values()
     ]
 
 
 def to_json(value: Any, *, ascii_only: bool = False) -> str:
     """One JSON document with a line break at its end."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=ascii_only, default=str) + "\n"
+    text = json.dumps(_plain(value), indent=2, ensure_ascii=ascii_only, default=str)
+    if not text.isprintable():
+        text = "".join(char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text)
+    return text + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -95,6 +95,13 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     return reader.read_all(name, inside)
 
 
+def spoken_bytes(data: bytes, conversation: Conversation) -> int:
+    """How long a conversation is: the bytes of its file, or of its words where the file is packed."""
+    return (
+        sum(len(turn.text.encode("utf-8", "replace")) for turn in conversation.turns) if is_packed(data) else len(data)
+    )
+
+
 def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
     """Why a file that is not empty gave no turn at all, or None when it was read.
 

@@ -14,11 +14,18 @@ from typing import Any
 from core.base.markdown import sanitise_line
 from core.base.redact import redact
 from core.base.result import Ok, Result, fail
-from core.harvest.quotes import Source, find_quote
+from core.harvest.quotes import Source, find_quote, only_tools_said
 from core.knowledge.categories import CATEGORIES
 
 MAX_ITEMS = 200
 MAX_DEPTH = 32
+# An order found only in the output of a tool or a web page: what a poisoned page would plant.
+_ORDER = re.compile(
+    r"\W*(?:please |you (?:must|should) |from now on,? |(?:always|never) )?(?:run|execute|install|download|curl|wget|"
+    r"send|delete|remove|disable|ignore|disregard|forget|open|visit|click|paste|copy|forward|e?mail|upload|post|"
+    r"add|use|set|always|never|do not|don't|make sure|remember to|you must)\b",
+    re.IGNORECASE,
+)
 _FENCE = re.compile(r"\A```[A-Za-z]*\s(?P<body>.*)```\Z", re.DOTALL)
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{\]}]', re.DOTALL)
 
@@ -105,8 +112,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def has_quotes(arrays: Mapping[str, list[Any]]) -> bool:
-    """Whether any row comes with a quote."""
+def needs_source(arrays: Mapping[str, list[Any]]) -> bool:
+    """Whether any row must be looked for in the conversation: one with a quote, or any playbook."""
+    if arrays.get("playbooks"):
+        return True
     return any(isinstance(row, dict) and row.get("quote") for rows in arrays.values() for row in rows)
 
 
@@ -131,7 +140,11 @@ def items_from(arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, 
                 skipped[problem] = skipped.get(problem, 0) + 1
                 continue
             kept.append(_hold(item, source, quotes, secrets))
-    return Items(tuple(kept), skipped)
+    done = {item.text for item in kept if item.category == "tasks_done"}
+    finished = [item for item in kept if item.category == "tasks_open" and item.text in done]
+    if finished:  # a task that is named in both lists is done
+        skipped["repeated"] = skipped.get("repeated", 0) + len(finished)
+    return Items(tuple(item for item in kept if item not in finished), skipped)
 
 
 def _item(category: str, raw: Any) -> Item | None:
@@ -163,6 +176,8 @@ def _hold(item: Item, source: Source, quotes: str, secrets: bool) -> Item:
         clean, path = redact(item.text), redact(item.path)
         if clean.counts or path.counts:
             return replace(item, text=sanitise_line(clean.text), path=path.text, quote="", held="secret")
+    if item.category == "playbooks" and only_tools_said(item.text, source):
+        return replace(item, held="from-tool-output")
     if quotes == "off":
         return item
     if not item.quote.strip():
@@ -170,6 +185,6 @@ def _hold(item: Item, source: Source, quotes: str, secrets: bool) -> Item:
     where = find_quote(item.quote, source)
     if where is None:
         return replace(item, held="quote-not-found")
-    if where == "tool" and item.category == "playbooks":
+    if where == "tool" and (item.category == "playbooks" or _ORDER.match(item.text)):
         return replace(item, held="from-tool-output")
     return item

@@ -242,8 +242,12 @@ class Committer:
 
 
 def is_working_folder(folder: str) -> bool:
-    """Whether a folder that a conversation names as its own may hold files for notes: not the root of everything."""
-    return os.path.isabs(folder) and os.path.normpath(folder).count(os.sep) >= 2 and "\0" not in folder
+    """Whether a folder that a conversation names as its own may hold files for notes: not the root of everything, not
+    a folder of the system, not a hidden one."""
+    parts = os.path.normpath(folder).split(os.sep)
+    system = parts[1:2] and parts[1] in ("etc", "usr", "bin", "sbin", "lib", "boot", "proc", "sys", "dev", "run", "var")
+    hidden = any(part.startswith(".") for part in parts)
+    return os.path.isabs(folder) and len(parts) > 2 and not system and not hidden and "\0" not in folder
 
 
 def _spent(meter: Meter) -> Entry:

@@ -6,6 +6,7 @@ conversation (seed 1, 4.2). Above `summarize_bytes` the conversation is summaris
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,11 +17,12 @@ from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation
 from core.conversations.read import transcript
-from core.harvest.answer import SCHEMA, Item, has_quotes, items_from, parse_answer
+from core.harvest.answer import SCHEMA, Item, items_from, needs_source, parse_answer
 from core.harvest.offline import distil_offline
 from core.harvest.options import DistilSettings
 from core.harvest.quotes import NO_SOURCE, source_of
 
+_CLOSING = re.compile(r"<\s*/\s*conversation\b[^>]{0,40}>", re.IGNORECASE)
 RETRY_SUFFIX = "\nYour previous reply was not valid JSON. Return only the JSON object.\n"
 PART_BYTES = 49152
 LEAST_PART_BYTES = 1024
@@ -89,9 +91,10 @@ def distil(
 def _finish(
     arrays: Mapping[str, list[Any]], conversation: Conversation, settings: DistilSettings, counts: dict[str, int]
 ) -> Harvest:
-    source = source_of(conversation) if has_quotes(arrays) else NO_SOURCE
+    source = source_of(conversation) if needs_source(arrays) else NO_SOURCE
     found = items_from(arrays, source, quotes=settings.quotes, secrets=settings.redact)
-    return Harvest(found.items, found.skipped, counts, conversation.folder)
+    skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
+    return Harvest(found.items, skipped, counts, conversation.folder)
 
 
 def build_prompt(template: str, name: str, text: str, *, retry: bool) -> str:
@@ -102,7 +105,7 @@ def build_prompt(template: str, name: str, text: str, *, retry: bool) -> str:
 
 def fenced(text: str) -> str:
     """Text between the marks that tell a model where foreign words begin and end."""
-    inside = text.replace("</conversation>", "</conversation_>")
+    inside = _CLOSING.sub("</conversation_>", text)
     return f"<conversation>\n{inside}\n</conversation>\n"
 
 

@@ -14,7 +14,7 @@ from core.base import files, locks
 from core.base.answer import Generate
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.conversations.read import read_conversation
+from core.conversations.read import read_conversation, spoken_bytes, why_unread
 from core.harvest.classify import HarvestPlan, Step, may_reclaim
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest, distil
@@ -164,7 +164,11 @@ def distil_step(step: Step, options: HarvestOptions, meter: Meter | None) -> Res
         return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
     if read.sha256 != step.sha256:
         return fail("changed", "the conversation changed since it was looked at", item.path, "run the harvest again")
-    return distil(read_conversation(item.name, read.data), item.name, len(read.data), options.distil, meter)
+    conversation = read_conversation(item.name, read.data)
+    unread = why_unread(read.data, conversation)
+    if unread is not None:
+        return fail(unread.code, unread.message, item.path, unread.hint)
+    return distil(conversation, item.name, spoken_bytes(read.data, conversation), options.distil, meter)
 
 
 def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str:

@@ -57,3 +57,12 @@ def find_quote(quote: str, source: Source) -> str | None:
         if len(text) >= len(longest) and fuzz.partial_ratio(longest, text, score_cutoff=CLOSE_ENOUGH) > 0:
             return name
     return None
+
+
+def only_tools_said(text: str, source: Source) -> bool:
+    """Whether a step of `text` stands in what tools or the system put in, and nobody said it."""
+    for step in re.split(r"&&|;|\||->|→|\n|\*\*", text):
+        words = f" {reduce_to_words(step)} "
+        if len(words) >= SHORT and words in source.tool and words not in source.said:
+            return True
+    return False

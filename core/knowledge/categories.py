@@ -83,8 +83,3 @@ def note_files(paths: Paths) -> list[Path]:
     if not paths.file_notes.is_dir():
         return []
     return sorted(path for path in paths.file_notes.glob("*.md") if not path.name.startswith("."))
-
-
-def count_bullets(paths: Paths) -> dict[str, int]:
-    """Bullets of each category on disk."""
-    return {row.name: len(read_category(paths, row.name)) for row in CATEGORIES}

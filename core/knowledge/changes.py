@@ -84,11 +84,3 @@ def append_changes(paths: Paths, changes: Iterable[Change]) -> None:
     finally:
         os.close(fd)
     files.sync_folder(paths.knowledge)
-
-
-def runs_with_changes(paths: Paths) -> dict[str, int]:
-    """Lines added by each run, oldest run first."""
-    counts: dict[str, int] = {}
-    for change in read_changes(paths):
-        counts[change.run] = counts.get(change.run, 0) + len(change.added)
-    return counts
