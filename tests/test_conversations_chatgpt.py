@@ -33,9 +33,10 @@ HIDDEN = {"is_visually_hidden_from_conversation": True}
 TALK = (
     node("root", None),
     node("s", "root", "system", "instructions", metadata=HIDDEN),
+    node("h", "s", "user", "put in", metadata=HIDDEN),
     node("q1", "s", "user", "draft"),
     node("a1", "q1", "assistant", "to the draft"),
-    node("q2", "s", "user", "the question è"),
+    node("q2", "h", "user", "the question è"),
     node("t", "q2", "assistant", "hm", kind="thoughts"),
     node("c", "t", "assistant", '{"query":"x"}', recipient="web"),
     node("r", "c", "tool", "found"),
@@ -46,11 +47,11 @@ TALK = (
 def test_the_way_from_the_current_node_up_is_what_was_said() -> None:
     data = document([tree("One", 1758176530, "a2", *TALK)])
     conversation = check_records(data, "chatgpt")
-    assert roles(conversation) == ["system", "user", "tool", "tool", "assistant"]
+    assert roles(conversation) == ["system", "system", "user", "tool", "tool", "assistant"]
     assert said(conversation, "user") == ["the question è"]
     assert "draft" not in str(conversation.turns)
     assert (conversation.id, conversation.title, conversation.started) == ("id-One", "One", "2025-09-18T06:22:10Z")
-    asked = conversation.turns[1]
+    asked = conversation.turns[2]
     assert json.loads(data[asked.start : asked.end])["id"] == "q2"
 
 

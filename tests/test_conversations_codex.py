@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from random import Random
 from typing import Any
 
 import pytest
@@ -36,6 +37,7 @@ def test_each_utterance_is_read_once_and_what_was_put_in_is_not_the_persons() ->
         item("user", "<environment_context>\n<cwd>/work/shop</cwd>\n</environment_context>"),
         item("user", "fix the build"),
         event("user_message", "fix the build"),
+        item("user", "context of a kind that nobody has seen yet"),
         event("agent_message", "I look."),
         item("assistant", "I look."),
         row("response_item", type="reasoning", summary=[], encrypted_content="…"),
@@ -48,7 +50,8 @@ def test_each_utterance_is_read_once_and_what_was_put_in_is_not_the_persons() ->
         item("assistant", "Done again."),
     )
     conversation = check_records(data, "codex")
-    assert roles(conversation) == ["system", "system", "user", "assistant", "tool", "system", "user", "assistant"]
+    first, then = ["system", "system", "user", "system"], ["assistant", "tool", "system", "user", "assistant"]
+    assert roles(conversation) == [*first, *then]
     assert said(conversation, "user") == ["fix the build", "fix the build"]
     assert said(conversation, "assistant") == ["I look.\n\n```bash\nmake\n```", "Done again."]
     assert said(conversation, "tool") == ["fine\nexit code: 0"]
@@ -132,6 +135,17 @@ def test_a_packed_rollout_reads_like_the_plain_one_and_a_torn_one_as_far_as_it_g
     torn = read_conversation("r.jsonl.zst", pack(data)[:-200])
     assert torn.skipped >= 1
     assert said(torn, "user") == ["pack me"]
+
+
+def test_a_packed_rollout_that_is_damaged_gives_what_stands_before_the_damage() -> None:
+    noise = Random(7)
+    answers = [item("assistant", noise.randbytes(40_000).hex()) for _ in range(99)]
+    data = lines(META, event("user_message", "pack me"), *answers)
+    whole = pack(data)
+    damaged = read_conversation("r.jsonl.zst", whole[: len(whole) // 2] + bytes(4096) + whole[len(whole) // 2 :])
+    assert said(damaged, "user") == ["pack me"]
+    assert damaged.skipped >= 1
+    assert read_conversation("r", packed.ZSTANDARD + b"no frame at all").skipped == 1
 
 
 def test_a_packed_rollout_that_cannot_be_unpacked_never_counts_as_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ It is 8081.
 User: is a word here""",
     "User: and why",
     "words of nobody",
+    "@2026-06-12T10:00:09\\nVendor API:\\n{}",
     7,
 ]
 
@@ -43,6 +44,7 @@ def test_each_discussion_with_its_speakers_and_times() -> None:
         ("assistant", "It is 8081.\nUser: is a word here"),
         ("user", "and why"),
         ("user", "words of nobody"),
+        ("system", "{}"),
     ]
     assert first.turns[0].time == "2026-06-12T10:00:00"
     assert first.skipped == 1

@@ -51,7 +51,7 @@ SAMPLES: dict[str, Any] = {
     "copilot_cli": [
         copilot_cli.event("session.start", sessionId="p", context={"cwd": "/w"}),
         copilot_cli.event("user.message", content="fix it"),
-        copilot_cli.event("assistant.message", content="ok", toolRequests=[{"name": "bash", "arguments": {"cmd": "x"}}]),
+        copilot_cli.event("assistant.message", content="ok", toolRequests=[{"name": "bash", "arguments": {}}]),
         copilot_cli.event("tool.execution_complete", result={"content": "ok"}, error={"message": "m"}),
     ],
     "goose": [goose.ABOUT, *goose.TALK],
@@ -81,7 +81,7 @@ def places(value: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def put(value: Any, place: tuple[Any, ...], odd: Any) -> None:
     for key in place[:-1]:
         value = value[key]
-    value[place[-1]] = odd
+    value[place[-1]] = copy.deepcopy(odd)
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
