@@ -17,17 +17,19 @@ def harvest_text(report: HarvestReport) -> str:
             f"prune candidates: {size(plan.bytes_of('prune'))}",
             "dry run; pass --apply to harvest and reclaim",
         ]
-        if report.price:
-            lines.append(f"price: about {dollars(report.price)}")
+        lines += _plan_lines(report)
     else:
         lines = [
             f"reclaimed: {size(report.reclaimed_bytes)}",
             "harvested items: " + ", ".join(f"{name}:{number}" for name, number in report.items.items()),
             f"digest: {report.digest or 'none'}",
             f"ledger: {report.ledger}",
-            f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
-            f"durable, {report.reclaimed} reclaimed, {report.kept} kept, {len(report.errors)} failed)",
         ]
+        if report.harvested or report.reclaimed or report.errors:
+            lines.append(
+                f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
+                f"durable, {report.reclaimed} reclaimed, {report.kept} kept, {len(report.errors)} failed)"
+            )
         if report.input_tokens or report.output_tokens:
             cost = f", {dollars(report.spent)}" if report.spent else ""
             lines.append(
@@ -42,3 +44,26 @@ def harvest_text(report: HarvestReport) -> str:
         if counts:
             lines.append(f"{name}: " + ", ".join(f"{kind}:{number}" for kind, number in sorted(counts.items())))
     return "\n".join(lines + [f"note: {note}" for note in report.notes]) + "\n"
+
+
+# What a step of the plan does, as a person says it; the order is that of the line.
+_ACTIONS = (
+    ("harvest", "to harvest"),
+    ("duplicate", "with the same content as another"),
+    ("reclaim", "harvested before, to take away"),
+    ("discard", "to take away without harvest"),
+    ("unreadable", "unreadable"),
+    ("prune", "to prune"),
+)
+
+
+def _plan_lines(report: HarvestReport) -> list[str]:
+    """What --apply would do, and what it would cost."""
+    actions = [step.action for step in report.plan.steps]
+    told = [f"{actions.count(name)} {words}" for name, words in _ACTIONS if name in actions]
+    lines = [f"plan: {', '.join(told)}"] if told else []
+    if report.price:
+        lines.append(f"price: about {dollars(report.price)}")
+    elif report.price is None and report.tokens:
+        lines.append("price: unknown for this model (price_input_per_million in config.toml tells it)")
+    return lines

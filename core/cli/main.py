@@ -89,7 +89,8 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     shown = to_json(result.value, ascii_only=ascii_only) if as_json else visible(to_text(command.name, result.value))
     print(shown, file=out, end="")
     errors = errors_of(result.value)
-    for sentence in grouped(errors):
+    told = [] if command.name == "doctor" and not as_json else grouped(errors)  # the report itself names them
+    for sentence in told:
         print(visible(f"knowledge: {sentence}"), file=err)
     if interrupt.pressed():
         print("knowledge: stopped; nothing is lost, run it again to go on", file=err)

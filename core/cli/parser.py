@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection
 
+from core import __version__
 from core.commands.table import COMMANDS, Argument, Command
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
@@ -24,6 +25,7 @@ def build_parser(words: Collection[str] | None = None) -> argparse.ArgumentParse
         parents=[common],
         allow_abbrev=False,
     )
+    parser.add_argument("--version", action="version", version=f"knowledge {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
     for command in COMMANDS:
         if words is None or command.name in words:

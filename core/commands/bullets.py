@@ -259,4 +259,8 @@ def _nearest(rows: list[Found], wanted: str) -> str:
 
     texts = [row.bullet.text for row in rows]
     near = process.extractOne(wanted, texts, scorer=fuzz.WRatio, processor=utils.default_process, score_cutoff=50)
-    return f"the nearest is {_shown(rows[near[2]])}" if near is not None else "'knowledge search' looks everywhere"
+    return (
+        f"the nearest is {_shown(rows[near[2]])}"
+        if near is not None
+        else "'knowledge status' tells where the files are"
+    )

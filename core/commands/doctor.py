@@ -4,8 +4,6 @@ mends what can be mended without asking. What it calls repaired was looked at on
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,9 +15,10 @@ from core.base.paths import Paths, shipped_root
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.exclusive import with_store
 from core.commands.harvest import HARVEST_PROMPT, SUMMARIZE_PROMPT, connect_provider
-from core.commands.trash import drop_from_trash
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.options import read_prompt
+from core.harvest.reclaim import holds
+from core.harvest.trashed import sha_in_trash
 from core.knowledge.check import (
     Finding,
     check_bullets,
@@ -30,14 +29,12 @@ from core.knowledge.check import (
 )
 from core.knowledge.digest import current_digest, regenerate_digest
 from core.knowledge.journal import FrozenPlan, read_plans
-from core.knowledge.ledger import Entries, Entry, read_ledger, rebuild, write_ledger
+from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger
 from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 ROUNDS = 3
 """Mending one thing may bring another to light."""
-
-_TRASHED = re.compile(r"(?P<sha>[0-9a-f]{64})(?:\.\d+)?\Z")
 
 
 @dataclass
@@ -164,7 +161,7 @@ def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterato
             if sha not in plans[run]:
                 message = f"no committed plan proves the harvest of {place or sha}; it will be harvested again"
                 yield Finding("no-plan", message, f"{paths.ledger}#{sha}")
-        if entry.get("deleted") and entry.get("status") != "pruned" and _holds(place, sha):
+        if entry.get("deleted") and entry.get("status") != "pruned" and holds(place, sha):
             message = f"the ledger says that this conversation was reclaimed, but it is in its place: {place}"
             yield Finding("not-deleted", message, place, partial(_amend, paths, sha, _set_present))
         for name in entry.get("trash", {}) if isinstance(entry.get("trash"), dict) else ():
@@ -176,13 +173,6 @@ def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterato
         if sha not in entries and entry.get("status") == "harvested":
             message = f"a proven harvest has no entry in the ledger: {entry.get('path', sha)}"
             yield Finding("no-entry", message, f"{paths.ledger}#{sha}", partial(_add_entry, paths, sha, entry))
-
-
-def _holds(path: str, sha: str) -> bool:
-    try:
-        return os.path.lexists(path) and files.sha256_of_file(path) == sha
-    except (OSError, ValueError):
-        return False
 
 
 def _set_present(entry: Entry) -> None:
@@ -207,7 +197,7 @@ def _add_entry(paths: Paths, sha: str, entry: Entry) -> None:
         rest = {key: value for key, value in entry.items() if key not in ("trash", "trashed_until")}
         if held:
             rest |= {"trash": held, "trashed_until": entry.get("trashed_until", "")}
-        if _holds(str(entry.get("path", "")), sha):
+        if holds(str(entry.get("path", "")), sha):
             rest["deleted"] = False
         write_ledger(paths, {**entries.value, sha: rest})
 
@@ -216,14 +206,14 @@ def _check_trash(paths: Paths, entries: Entries) -> Iterator[Finding]:
     if not paths.trash.is_dir():
         return
     for item in sorted(paths.trash.iterdir()):
-        found = _TRASHED.match(item.name)
-        if found is None:
+        sha = sha_in_trash(item.name)
+        if not sha:
             message = "this lies in the trash, but was not put there by a harvest"
             yield Finding("trash-foreign", message, str(item), note=True)
-        elif not _holds(str(item), found["sha"]):
+        elif not holds(str(item), sha):
             message = "a trashed conversation is no longer what went in; it is never removed by itself"
             yield Finding("trash-damaged", message, str(item))
-        elif found["sha"] not in entries:
+        elif sha not in entries:
             message = "the ledger does not know this trashed conversation; it is never removed by itself"
             yield Finding("trash-unknown", message, str(item))
 
@@ -239,9 +229,9 @@ def _check_digest(workspace: Workspace) -> Iterator[Finding]:
         wanted = current_digest(paths, config.digest_max_bytes)
         data = wanted.text.encode("utf-8", "replace") if wanted is not None else None
         if files.read_or_empty(paths.digest) != data:
-            message = "the digest is not what the category files say"
+            message = "the digest is older than the category files ('knowledge digest on' writes it anew)"
             mend = partial(regenerate_digest, paths, config.digest_max_bytes)
-            yield Finding("digest-stale", message, str(paths.digest), mend)
+            yield Finding("digest-stale", message, str(paths.digest), mend, note=True)  # an edit by hand does that
     except OSError as error:
         message = f"the digest cannot be checked: {error.strerror}"
         yield Finding("unreadable", message, str(error.filename or paths.digest))

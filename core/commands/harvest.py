@@ -61,15 +61,15 @@ def harvest(
     options = _options(workspace, request, patience)
     if isinstance(options, Err):
         return options
-    cache_file = cache_folder(workspace.paths.home, workspace.environment) / "hashes.json"
+    cache_file = cache_folder(workspace.paths.home, workspace.environment) / "hashes"
     cache = _read_cache(cache_file)
     report = (
         _apply(workspace, request, options.value, cache, progress, cancelled, now, generate)
         if request.apply
-        else _dry_run(workspace, options.value, cache, now())
+        else _dry_run(workspace, request, options.value, cache, now())
     )
     if cache.changed:
-        files.write_cache(cache_file, cache.to_json())  # a projection: whether it can be written does not matter
+        files.write_cache(cache_file, cache.to_bytes())  # a projection: whether it can be written does not matter
     if isinstance(report, Ok):
         _estimate(workspace, request, options.value, report.value)
     return report
@@ -103,7 +103,9 @@ def harvest_command(
     return harvest(workspace, request, progress=progress, cancelled=cancelled)
 
 
-def _dry_run(workspace: Workspace, options: HarvestOptions, cache: HashCache, now: datetime) -> Result[HarvestReport]:
+def _dry_run(
+    workspace: Workspace, request: HarvestRequest, options: HarvestOptions, cache: HashCache, now: datetime
+) -> Result[HarvestReport]:
     paths, notes = workspace.paths, []
     ledger = seen_ledger(paths)
     if isinstance(ledger, Err):
@@ -117,10 +119,29 @@ def _dry_run(workspace: Workspace, options: HarvestOptions, cache: HashCache, no
         return fail("scan-failed", f"the conversations cannot be listed: {error.strerror}", error.filename or "")
     if plan.careful:
         notes.append(f"nothing will be reclaimed: {plan.careful}")
+    notes += _before_applying(workspace, request, options)
     report = HarvestReport(applied=False, plan=plan, notes=notes, ledger=str(paths.ledger))
-    report.too_large = sum(step.action == "too-large" for step in plan.steps)
-    report.deferred = sum(step.action == "defer" for step in plan.steps)
+    actions = [step.action for step in plan.steps]
+    report.too_large, report.deferred = actions.count("too-large"), actions.count("defer")
     return Ok(report)
+
+
+def _before_applying(workspace: Workspace, request: HarvestRequest, options: HarvestOptions) -> list[str]:
+    """What a person should know before they say --apply."""
+    limits, notes = options.limits, []
+    if not files.exists(workspace.paths.conversations):
+        notes.append(f"conversations are looked for in {workspace.paths.conversations}, which does not exist yet")
+    if limits.harvest and limits.provider != "offline":
+        connected = connect_provider(workspace, limits.provider, request.model)
+        if isinstance(connected, Err):
+            notes.append(f"the model cannot be asked: {connected.error}")
+    if not limits.harvest:
+        notes.append("--no-harvest: nothing is read; what would be harvested goes to the trash as it is")
+    elif limits.keep or limits.reclaim == "never":
+        notes.append("no conversation is taken away")
+    elif limits.provider == "offline" and limits.reclaim == "model":
+        notes.append("the offline rules take no conversation away; a language model would")
+    return notes
 
 
 def _apply(
@@ -223,7 +244,7 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
     model = request.model or config.model
     override = (config.price_input_per_million, config.price_output_per_million)
     report.tokens = report.plan.bytes_to_send() // 4
-    calls = sum(step.action == "harvest" for step in report.plan.steps)
+    calls = [step.action for step in report.plan.steps].count("harvest")
     report.price = price(provider, model, report.tokens, calls * EXPECTED_OUTPUT_TOKENS, override)
     if report.applied:
         report.spent = price(provider, model, report.input_tokens, report.output_tokens, override)
@@ -234,6 +255,6 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
 
 def _read_cache(path: Path) -> HashCache:
     try:
-        return HashCache.from_json(files.read_or_empty(path))
+        return HashCache.from_bytes(files.read_or_empty(path))
     except OSError:
         return HashCache()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from core.base.paths import Paths
@@ -69,12 +70,18 @@ def _time(run: str) -> str:
     return found[0] if found else ""
 
 
+def _iso(run: str) -> str:
+    """The time in a run's id as ISO 8601, "" for a name without one."""
+    found = _time(run)
+    return f"{datetime.strptime(found, '%Y%m%dT%H%M%S').replace(tzinfo=UTC).isoformat()}" if found else ""
+
+
 def _run(paths: Paths, name: str, rows: list[Change], undone: bool) -> Run:
     states = gather(read_journal(paths.plans / f"{name}.jsonl")).values()
     return Run(
         name,
         "edit" if name.startswith(EDIT_RUN) else "harvest",
-        rows[0].when if rows else "",
+        rows[0].when if rows else _iso(name),
         sum(state.done for state in states),
         sum(len(state.reclaimed) for state in states),
         sum(len(row.added) for row in rows),

@@ -75,7 +75,8 @@ def config_set(workspace: Workspace, key: str, text: str, seen: str | None = Non
 def config(workspace: Workspace, action: str = "show", key: str = "", value: str | None = None) -> Result[Settings]:
     """Show all settings (or the one named `key`), or set one."""
     if action == "set" and (not key or value is None):
-        return fail("usage", "'knowledge config set' needs a key and a value", hint="knowledge config set jobs 2")
+        hint = "for example 'knowledge config set jobs 2'"
+        return fail("usage", "'knowledge config set' needs a key and a value", hint=hint)
     shown = config_show(workspace) if action == "show" else config_set(workspace, key, value or "")
     if not key or isinstance(shown, Err):
         return shown

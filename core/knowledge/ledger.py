@@ -138,7 +138,7 @@ def rebuild(paths: Paths) -> Entries:
 def merged_entry(old: Entry | None, new: Entry) -> Entry:
     """A failure does not erase the proof of an earlier harvest of the same content, nor where copies of it lie."""
     if old is not None and old.get("status") == "harvested" and new.get("status") in ("harvest-failed", "too-large"):
-        return {**old, "error": new.get("error", new["status"])}
+        return {**old, "last_error": new.get("error", new["status"])}
     kept = {key: value for key, value in (old or {}).items() if key in ("trash", "trashed_until")}
     return kept | new
 
@@ -149,6 +149,22 @@ def note_reclaimed(entry: Entry, moved: dict[str, Any]) -> None:
     if moved.get("trash"):
         entry["trash"] = {**entry.get("trash", {}), str(moved["trash"]): str(moved["path"])}
         entry["trashed_until"] = str(moved.get("until", ""))
+
+
+def note_restored(entry: Entry, name: str) -> None:
+    """Write into an entry that one copy of its conversation has left the trash for its place."""
+    drop_from_trash(entry, name)
+    entry["deleted"] = False
+
+
+def drop_from_trash(entry: Entry, name: str) -> None:
+    """Take one name out of an entry's map of the trash."""
+    left = {key: path for key, path in entry.get("trash", {}).items() if key != name}
+    if left:
+        entry["trash"] = left
+    else:
+        entry.pop("trash", None)
+        entry.pop("trashed_until", None)
 
 
 def counts_by_status(entries: Mapping[str, Entry]) -> dict[str, int]:
