@@ -13,6 +13,8 @@ from typing import Any
 
 from core.base.result import ErrorInfo
 
+ICONIFIED, VISIBLE = 0x00020002, 0x00020004  # GLFW_ICONIFIED, GLFW_VISIBLE
+
 
 def display_problem(environment: dict[str, str] | None = None) -> ErrorInfo | None:
     """Why no window can be opened here, or None. Without this question Dear PyGui aborts the process inside GLFW."""
@@ -62,6 +64,17 @@ class Glfw:
         """End a wait. Safe from every thread."""
         self.library.glfwPostEmptyEvent()
 
+    def hidden(self) -> bool:
+        """Whether nobody can see the window: it is minimised, or its desktop is not the one that is shown. False for a
+        window that is to be closed: only a frame notices that. For the main thread, whose window it is."""
+        window = self.library.glfwGetCurrentContext()
+        if not window or self.library.glfwWindowShouldClose(window):
+            return False
+        seen = self.library.glfwGetWindowAttrib(window, VISIBLE) and not self.library.glfwGetWindowAttrib(
+            window, ICONIFIED
+        )
+        return not seen
+
     def scale(self) -> float:
         """Content scale of the primary monitor, 1.0 where it is unknown. Starts GLFW when it is not started yet."""
         if sys.platform == "darwin" or not self.library.glfwInit():  # macOS scales the frame buffer itself
@@ -100,6 +113,9 @@ def find_glfw() -> Glfw | None:
                 library.glfwGetMonitorWorkarea.argtypes = [ctypes.c_void_p] + [ctypes.c_void_p] * 4
                 library.glfwWaitEventsTimeout.argtypes = [ctypes.c_double]
                 library.glfwPostEmptyEvent.argtypes = []
+                library.glfwGetCurrentContext.restype = ctypes.c_void_p
+                library.glfwGetWindowAttrib.argtypes = [ctypes.c_void_p, ctypes.c_int]
+                library.glfwWindowShouldClose.argtypes = [ctypes.c_void_p]
             except (OSError, AttributeError):
                 continue
             return Glfw(library)

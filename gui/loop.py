@@ -71,9 +71,20 @@ class FrameLoop:
             self.step()
 
     def step(self) -> None:
-        """Wait for a reason to draw (a second at most), then draw one frame."""
+        """Wait for a reason to draw (a second at most), then draw one frame; none while nobody can see the window."""
         self._wait()
-        self.frame()
+        if self._glfw is not None and self._glfw.hidden():
+            self._unseen()
+        else:
+            self.frame()
+
+    def _unseen(self) -> None:
+        """What a frame does without drawing: results are taken over, so that the window is right when it is shown."""
+        self.jobs.run()
+        self.jobs.attempt(self._tick)
+        self._drawn_at, self._awake_until = time.perf_counter(), 0.0
+        if self.jobs.waiting():
+            self._asked.set()
 
     def frame(self) -> None:
         """One frame: posted calls, `tick`, drawing, and the callbacks that came of it."""

@@ -68,6 +68,25 @@ def test_after_something_happened_it_keeps_drawing_for_a_moment(desk: Desk) -> N
     assert run_for(desk, 0.4) >= 4
 
 
+def test_a_window_that_nobody_sees_is_not_drawn_and_goes_on_working(desk: Desk) -> None:
+    """Minimised for days: it must cost nothing, take over what happens, and be there at once when it is shown."""
+    window = subprocess.run(
+        ["xdotool", "search", "--name", "knowledge tests"], capture_output=True, text=True, timeout=10, check=True
+    ).stdout.split()[-1]
+    done: list[int] = []
+    try:
+        desk.xdotool("windowunmap", "--sync", window)
+        run_for(desk, 0.2)
+        drawn = desk.loop.frames
+        desk.jobs.post(done.append, 1)
+        run_for(desk, 1.2)
+        assert done == [1] and desk.loop.frames == drawn
+    finally:
+        desk.xdotool("windowmap", "--sync", window)
+    assert run_for(desk, 0.3) >= 1
+    desk.focus()
+
+
 def test_without_the_wait_of_glfw_the_loop_still_works_and_does_not_spin(desk: Desk) -> None:
     from gui.loop import FrameLoop
 
