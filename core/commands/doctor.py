@@ -17,8 +17,7 @@ from core.commands.exclusive import with_store
 from core.commands.harvest import HARVEST_PROMPT, SUMMARIZE_PROMPT, connect_provider
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.options import read_prompt
-from core.harvest.reclaim import holds
-from core.harvest.trashed import sha_in_trash
+from core.harvest.trashed import holds, sha_in_trash
 from core.knowledge.check import (
     Finding,
     check_bullets,

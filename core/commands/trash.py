@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.exclusive import with_store
 from core.commands.workspace import Workspace, utc_now
-from core.harvest.protection import read_protection, why_careful
+from core.harvest.guard import Guard
+from core.harvest.proofs import Proofs
+from core.harvest.prune import why_not_purge
 from core.harvest.reclaim import purge, restore
 from core.harvest.recovery import Recovered
-from core.harvest.scan import scan_conversations
-from core.knowledge.changes import read_changes
-from core.knowledge.edit import EDIT_RUN
-from core.knowledge.journal import FrozenPlan, read_plans
-from core.knowledge.ledger import Entries, Entry, rebuild, seen_ledger, write_ledger
-from core.knowledge.lines import require_lines
+from core.harvest.trashed import grace_end, origin, sha_in_trash
+from core.knowledge.ledger import Entries, Entry, drop_from_trash, note_restored, rebuild, seen_ledger, write_ledger
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 SHOWN = 5
-_NAME = re.compile(r"(?P<sha>[0-9a-f]{64})(?:\.\d+)?\Z")
 
 
 @dataclass(frozen=True)
@@ -88,30 +84,23 @@ def trash_list(workspace: Workspace) -> Result[list[Trashed]]:
 
 
 def _trashed(paths: Paths, entries: Mapping[str, Entry], trash_days: int) -> list[Trashed]:
-    rows: list[Trashed] = []
+    rows: list[tuple[datetime, Trashed]] = []
     if not paths.trash.is_dir():
-        return rows
+        return []
     archived: Entries | None = None
     with os.scandir(paths.trash) as listing:
         for item in listing:
-            found, state = _NAME.match(item.name), item.stat(follow_symlinks=False)
-            if found is None or not stat.S_ISREG(state.st_mode):
+            sha, state = sha_in_trash(item.name), item.stat(follow_symlinks=False)
+            if not sha or not stat.S_ISREG(state.st_mode):
                 continue
-            entry = entries.get(found["sha"], {})
-            path = _origin(entry, item.name)
+            entry = entries.get(sha, {})
+            path = origin(entry, item.name)
             if not path:
                 archived = rebuild(paths) if archived is None else archived
-                path = _origin(archived.get(found["sha"], {}), item.name)
-            until = str(entry.get("trashed_until", ""))
-            if not until:
-                until = (datetime.fromtimestamp(state.st_ctime).astimezone() + timedelta(days=trash_days)).isoformat()
-            rows.append(Trashed(item.name, found["sha"], path, state.st_size, until))
-    return sorted(rows, key=lambda row: (row.until, row.name))
-
-
-def _origin(entry: Mapping[str, Any], name: str) -> str:
-    known = entry.get("trash")
-    return str(known.get(name, "")) if isinstance(known, dict) else ""
+                path = origin(archived.get(sha, {}), item.name)
+            until = grace_end(entry, state.st_ctime, trash_days)
+            rows.append((until, Trashed(item.name, sha, path, state.st_size, until.isoformat())))
+    return [row for _, row in sorted(rows, key=lambda row: (row[0], row[1].name))]
 
 
 # --- back ------------------------------------------------------------------------------------------------------------
@@ -156,22 +145,6 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Result[Resto
     return Ok(Restored(str(back.value), row.sha256, note))
 
 
-def note_restored(entry: Entry, name: str) -> None:
-    """Write into a ledger entry that one copy of its conversation has left the trash for its place."""
-    drop_from_trash(entry, name)
-    entry["deleted"] = False
-
-
-def drop_from_trash(entry: Entry, name: str) -> None:
-    """Take one name out of an entry's map of the trash."""
-    left = {key: path for key, path in entry.get("trash", {}).items() if key != name}
-    if left:
-        entry["trash"] = left
-    else:
-        entry.pop("trash", None)
-        entry.pop("trashed_until", None)
-
-
 # --- for good --------------------------------------------------------------------------------------------------------
 
 
@@ -184,28 +157,22 @@ def trash_purge(
 ) -> Result[PurgeReport]:
     """Remove what is past its grace period, or with `everything` all that the trash holds.
 
-    A conversation stays when its hash is no longer the one it went in with, when no committed plan vouches for it, when
-    its harvest has vanished from the files other than by the person's own edits (storage.md, step 9), or when an index
-    of the host application protects it, or might: one that cannot be read.
+    A conversation stays when its hash is no longer the one it went in with, and for the reasons of `why_not_purge`.
     """
     return with_store(workspace.paths, now(), lambda store: _purge(workspace, everything, store, now()), patience)
 
 
 def _purge(workspace: Workspace, everything: bool, store: Recovered, now: datetime) -> Result[PurgeReport]:
     paths, report = workspace.paths, PurgeReport()
-    removed = {(row.file, line) for row in read_changes(paths) if row.run.startswith(EDIT_RUN) for line in row.removed}
-    protection = read_protection(scan_conversations(paths))
-    careful = why_careful(protection.unreadable)
+    proofs, guard = Proofs(paths), Guard(paths)
     for row in _trashed(paths, store.entries, workspace.config.trash_days):
-        if not everything and not _is_over(row.until, now):
+        if not everything and datetime.fromisoformat(row.until) > now:
             report.waiting += 1
             continue
         entry, held = store.entries.get(row.sha256), paths.trash / row.name
-        kept = "you have saved it in the meantime" if row.path in protection.saved else careful
-        why = kept or _why_not(paths, entry, row.sha256, removed)
-        if why:
-            hint = f"'knowledge trash restore {row.name[:12]}' brings it back"
-            report.errors.append(ErrorInfo("purge-refused", f"the trash keeps a conversation: {why}", str(held), hint))
+        refused = why_not_purge(paths, row.name, entry, proofs, guard)
+        if refused is not None:
+            report.errors.append(refused)
             continue
         gone = purge(held, row.sha256)
         if isinstance(gone, Err):
@@ -220,36 +187,3 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
     if report.purged:
         write_ledger(paths, store.entries)
     return Ok(report)
-
-
-def _is_over(until: str, now: datetime) -> bool:
-    try:
-        end = datetime.fromisoformat(until)
-    except ValueError:
-        return False
-    return end.tzinfo is not None and end <= now
-
-
-def _why_not(paths: Paths, entry: Entry | None, sha: str, removed: set[tuple[str, str]]) -> str:
-    """Why a conversation may not go for good, "" when it may."""
-    if entry is None:
-        return "the ledger does not know it"
-    if entry.get("status") != "harvested":
-        return "" if entry.get("status") == "deleted-unharvested" else "it was never harvested"
-    plan = read_plans(paths.plans, str(entry.get("run", ""))).get(sha)
-    if plan is None:
-        return "its committed plan is missing"
-    return "every line of its harvest has vanished" if _has_vanished(paths, plan, removed) else ""
-
-
-def _has_vanished(paths: Paths, plan: FrozenPlan, removed: set[tuple[str, str]]) -> bool:
-    """Whether none of several lines is left that the person has not dealt with here."""
-    total = unexplained = 0
-    for planned in plan.files:
-        total += len(planned.all_lines)
-        try:
-            absent = require_lines(paths.knowledge, planned)
-        except OSError:
-            absent = list(planned.all_lines)
-        unexplained += sum((planned.name, line) not in removed for line in absent)
-    return total > 1 and unexplained == total

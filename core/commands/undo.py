@@ -20,15 +20,15 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.bullets import refresh_digest
 from core.commands.exclusive import with_store
 from core.commands.runs import UNDO_RUN, newest_runs
-from core.commands.trash import note_restored
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.reclaim import restore
 from core.harvest.recovery import Recovered
+from core.harvest.trashed import holds
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import EDIT_RUN
+from core.knowledge.file_notes import note_with
 from core.knowledge.journal import Pending, encode, gather, read_journal
-from core.knowledge.ledger import Entries, Entry, write_ledger
-from core.knowledge.lines import missing_lines
+from core.knowledge.ledger import Entries, Entry, note_restored, write_ledger
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.reversal import CHANGED, REVERSED, take_back, take_out
 
@@ -170,7 +170,7 @@ def _bring_back(paths: Paths, sha: str, entry: Entry | None, state: Pending | No
         copies = {name: path for name, path in copies.items() if name in moved}
     if not copies and entry.get("deleted") and (entry.get("run") == report.run or moved):
         places = {str(entry.get("path", "")), *moved.values()}
-        if not any(_holds(path, sha) for path in places):
+        if not any(holds(path, sha) for path in places):
             message = "the conversation is gone for good, so what it taught stays"
             report.errors.append(ErrorInfo("purged", message, str(entry.get("path", ""))))
             return False
@@ -178,7 +178,7 @@ def _bring_back(paths: Paths, sha: str, entry: Entry | None, state: Pending | No
     whole = True
     for name, path in sorted(copies.items()):
         back = restore(paths, name, str(path), sha)
-        if isinstance(back, Err) and not (back.error.code == "not-in-trash" and _holds(str(path), sha)):
+        if isinstance(back, Err) and not (back.error.code == "not-in-trash" and holds(str(path), sha)):
             error = back.error
             message = f"the conversation stays in the trash, and what it taught in the files: {error.message}"
             report.errors.append(ErrorInfo(error.code, message, error.path, error.hint))
@@ -187,13 +187,6 @@ def _bring_back(paths: Paths, sha: str, entry: Entry | None, state: Pending | No
         report.restored.append(str(path))
         note_restored(entry, name)
     return whole
-
-
-def _holds(path: str, sha: str) -> bool:
-    try:
-        return files.sha256_of_file(path) == sha
-    except (OSError, ValueError):
-        return False
 
 
 def _surviving(paths: Paths, run: str, forgotten: set[str], lines: set[str]) -> tuple[Entries, set[tuple[str, str]]]:
@@ -245,19 +238,9 @@ def _take_lines_out(
             else:
                 wanted.setdefault(row.file, []).append(line)
     for file, lines in wanted.items():
-        taken = take_out(paths, _where(paths, file, lines), lines, now, UNDO_RUN + report.run)
+        taken = take_out(paths, note_with(paths, file, lines), lines, now, UNDO_RUN + report.run)
         if isinstance(taken, Err):
             report.errors.append(taken.error)
             continue
         report.lines_out += taken.value[0]
         report.stayed += taken.value[1]
-
-
-def _where(paths: Paths, file: str, lines: list[str]) -> str:
-    """The file as it is called now: a note is renamed when its source file gets another inode."""
-    if not file.startswith("files/") or files.exists(paths.knowledge / file) or not paths.file_notes.is_dir():
-        return file
-    for note in sorted(paths.file_notes.glob("*.md")):
-        if len(missing_lines(files.read_or_empty(note), lines)) < len(set(lines)):
-            return f"files/{note.name}"
-    return file

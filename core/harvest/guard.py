@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable
 
+from core.base import files
 from core.base.paths import Paths
 from core.harvest.artifact import Artifact
 from core.harvest.classify import classify_conversation
@@ -29,12 +30,25 @@ class Guard:
 
     def objection(self, item: Artifact) -> str:
         """Why this conversation must stay, "" if it may go. Raises OSError when the folder cannot be listed."""
+        self._look()
+        if self._protection.unreadable:
+            return why_careful(self._protection.unreadable)
+        found = classify_conversation(item, self._protection, self._folder)
+        return "" if found.klass == "harvest" else found.reason
+
+    def protects(self, path: str) -> str:
+        """Why what was at `path`, and is in the trash now, must not go for good; "" if it may. Raises OSError."""
+        self._look()
+        if self._protection.unreadable:
+            return why_careful(self._protection.unreadable)
+        if path and os.path.realpath(path) in self._protection.saved:
+            return "you have saved it in the meantime"
+        owner, there = self._protection.owners.get(os.path.basename(path), ("", False))
+        return f"belongs to {owner}" if there and not files.exists(path) else ""
+
+    def _look(self) -> None:
         now = self._clock()
         if self._looked is None or now - self._looked > FRESH_SECONDS:
             self._protection = read_protection(scan_conversations(self._paths))
             self._folder = os.path.realpath(self._paths.conversations)
             self._looked = now
-        if self._protection.unreadable:
-            return why_careful(self._protection.unreadable)
-        found = classify_conversation(item, self._protection, self._folder)
-        return "" if found.klass == "harvest" else found.reason

@@ -199,7 +199,7 @@ def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport
             committer.too_large(step)
             return "kept: too large"
         case "prune":
-            return "pruned" if prune(committer, step, report.plan.careful) else "kept"
+            return "pruned" if prune(committer, step) else "kept"
         case "defer":
             report.deferred += 1
             return "deferred"

@@ -1,16 +1,23 @@
-"""Which contents have a committed plan: the proof without which no conversation is taken away."""
+"""Which contents have a committed plan, and whether its lines still stand: the proof without which no conversation is
+taken away."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from core.base import files
+from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
-from core.knowledge.changes import read_changes
+from core.knowledge.categories import CATEGORY_FILES
+from core.knowledge.changes import Change, read_changes
+from core.knowledge.file_notes import note_with
 from core.knowledge.journal import FrozenPlan, read_plans
-from core.knowledge.lines import require_lines
+from core.knowledge.lines import PlannedFile, missing_lines
 
 ARCHIVES_IN_MEMORY = 4
+SHELF = (*CATEGORY_FILES, "quarantine.md")
+"""A line that the person moved from its own file to one of these still stands."""
 
 
 class Proofs:
@@ -42,19 +49,65 @@ class Proofs:
         return self.plan(sha256, entry) is not None
 
     def has_vanished(self, plan: FrozenPlan) -> bool:
-        """Whether the files lost a whole harvest, and nobody took its lines out on purpose (`knowledge rm`, `undo`)."""
-        if not vanished(self._paths, plan):
-            return False
-        lines = {(planned.name, line) for planned in plan.files for line in planned.all_lines}
-        removed = ((change.file, line) for change in read_changes(self._paths) for line in change.removed)
-        return not any(row in lines for row in removed)
+        """Whether every file of the plan lost all of it: then not even a move into the trash is right."""
+        return len(self._lost(plan)) == sum(bool(row.all_lines) for row in plan.files) > 0
+
+    def why_vanished(self, plan: FrozenPlan) -> str:
+        """What the files lost of this harvest, in words, "" while nothing is lost. Raises OSError.
+
+        Lost is all that a plan had put into one file, when no line of it is left there and not everything that is
+        missing is told as the person's doing: the mark of an editor that saved a stale buffer, or of a file that is
+        gone. Dealt with by the person, and no loss, is
+
+        - a line that changes.jsonl tells as removed or replaced (`knowledge rm`, the panel, an undo);
+        - a line that stands in another category file or in the quarantine;
+        - a line that was reworded in an editor: a bullet with its provenance stands there that no harvest wrote;
+        - single missing lines beside others of the same plan and file that stand: so looks an edit by hand.
+        """
+        lost = self._lost(plan)
+        number = sum(lost.values())
+        where = " and ".join(lost)
+        return f"{number} line{'s' * (number != 1)} of its harvest vanished from {where}" if lost else ""
+
+    def _lost(self, plan: FrozenPlan) -> dict[str, int]:
+        """How many lines of the plan are lost in each file; only files with any."""
+        lost = [(row.name, absent) for row in plan.files if (absent := self._absent(row))]
+        if not lost:
+            return {}
+        changes = read_changes(self._paths)
+        told, harvested = _removed_by_hand(changes), {line for row in changes if row.sha for line in row.added}
+        shelf = [files.read_or_empty(self._paths.knowledge / name) for name in SHELF]
+        missing: dict[str, int] = {}
+        for name, absent in lost:
+            left = [line for line in absent if (name, line) not in told]
+            left = [line for line in left if all(missing_lines(data, [line]) for data in shelf)]
+            if left and not _is_reworded(files.read_or_empty(self._paths.knowledge / name), left, harvested):
+                missing[name] = len(left)
+        return missing
+
+    def _absent(self, planned: PlannedFile) -> list[str]:
+        """All lines of a plan in one file when not one of them stands there, else none."""
+        lines = planned.all_lines
+        if not lines:
+            return []
+        name = note_with(self._paths, planned.name, lines)
+        absent = missing_lines(files.read_or_empty(self._paths.knowledge / name), lines)
+        return list(lines) if len(absent) == len(set(lines)) else []
 
 
-def vanished(paths: Paths, plan: FrozenPlan) -> bool:
-    """Whether not one line of a harvest that had several is left: the mark of an editor that saved a stale buffer."""
-    total = sum(len(planned.all_lines) for planned in plan.files)
-    try:
-        absent = sum(len(require_lines(paths.knowledge, planned)) for planned in plan.files)
-    except OSError:
-        return True
-    return total > 1 and absent == total
+def _removed_by_hand(changes: Iterable[Change]) -> set[tuple[str, str]]:
+    """What the person took out and did not bring back, as (file, line). A harvest tells its lines only at its end, so
+    what it added says nothing about the order."""
+    removed: set[tuple[str, str]] = set()
+    for change in changes:
+        removed.update((change.file, line) for line in change.removed)
+        if not change.sha:
+            removed.difference_update((change.file, line) for line in change.added)
+    return removed
+
+
+def _is_reworded(data: bytes, lost: list[str], harvested: set[str]) -> bool:
+    """Whether at least one lost line stands there under other words that no harvest wrote."""
+    sources = {split_provenance(line[2:])[1] for line in lost} - {None}
+    bullets = parse_bullets(data.decode("utf-8", "replace"))
+    return any(bullet.provenance in sources and bullet.raw not in harvested for bullet in bullets)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.harvest.classify import Step
 from core.harvest.committer import Committer
+from core.harvest.guard import Guard
+from core.harvest.proofs import Proofs
 from core.harvest.reclaim import purge, remove_split
+from core.harvest.trashed import origin, sha_in_trash
+from core.knowledge.ledger import Entry, drop_from_trash
+
+PURGE_REFUSED = "purge-refused"
+_KEPT = "the trash keeps a conversation"
 
 
-def prune(committer: Committer, step: Step, careful: str) -> bool:
-    """Carry out one prune step and record it under `path:{path}`. False when the thing stays.
-
-    `careful` tells, if not empty, why nothing is taken out of the conversations folder, its trash included.
-    """
+def prune(committer: Committer, step: Step) -> bool:
+    """Carry out one prune step and record it under `path:{path}`. False when the thing stays."""
     if committer.limits.keep or not committer.trusted:
         committer.report.kept += 1
         return False
-    removed = _remove_split(committer, step) if step.artifact.kind == "split" else _purge(committer, step, careful)
+    removed = _remove_split(committer, step) if step.artifact.kind == "split" else _purge(committer, step)
     if removed is None:
         committer.report.kept += 1
         return False
@@ -34,26 +39,43 @@ def _remove_split(committer: Committer, step: Step) -> Result[int]:
     return removed if isinstance(removed, Err) else Ok(step.artifact.size)
 
 
-def _purge(committer: Committer, step: Step, careful: str) -> Result[int] | None:
-    """A trashed conversation goes for good only if its items are still in the files, or the person has dealt with them
-    (storage.md, step 9). None: it stays, for a reason that stands in the report."""
-    item = step.artifact
-    sha256 = item.name.split(".")[0]
-    entry = committer.entries.get(sha256)
-    if careful:
+def _purge(committer: Committer, step: Step) -> Result[int] | None:
+    """None: the conversation stays for a reason that is no failure; a note in the report tells it."""
+    name, paths = step.artifact.name, committer.paths
+    entry = committer.entries.get(sha_in_trash(name))
+    refused = why_not_purge(paths, name, entry, committer.proofs, committer.guard)
+    if refused is not None and refused.code != PURGE_REFUSED:
+        committer.report.notes.append(f"{refused.message} ({name})")
         return None
-    if entry is None:
-        committer.report.notes.append(f"the trash keeps {item.name}: the ledger does not know it")
-        return None
-    if entry.get("status") == "harvested":
-        plan = committer.proofs.plan(sha256, entry)
-        if plan is None or committer.proofs.has_vanished(plan):
-            why = "its committed plan is missing" if plan is None else "every line of its harvest has vanished"
-            hint = "'knowledge trash restore' brings the conversation back"
-            error = ErrorInfo("purge-refused", f"the trash keeps a conversation: {why}", item.path, hint)
-            committer.report.errors.append(error)
-            return None
-    removed = purge(committer.paths.trash / item.name, sha256)
-    if isinstance(removed, Ok):
-        entry["trash"] = {name: path for name, path in entry.get("trash", {}).items() if name != item.name}
+    if refused is not None:
+        return Err(refused)
+    removed = purge(paths.trash / name, sha_in_trash(name))
+    if isinstance(removed, Ok) and entry is not None:
+        drop_from_trash(entry, name)
     return removed
+
+
+def why_not_purge(paths: Paths, name: str, entry: Entry | None, proofs: Proofs, guard: Guard) -> ErrorInfo | None:
+    """Why a trashed conversation may not go for good, None when it may: the one rule of every purge.
+
+    It stays when nobody knows it (code trash-unknown), when an index of the host application protects it or may do so,
+    because it cannot be read (protected), and with PURGE_REFUSED when it was neither harvested nor given up, when no
+    committed plan vouches for it, or when the files lost what it taught (`Proofs.why_vanished`; storage.md, step 9).
+    Raises OSError.
+    """
+    held = str(paths.trash / name)
+    if entry is None:
+        return ErrorInfo("trash-unknown", f"{_KEPT}: the ledger does not know it", held, "copy it out by hand")
+    hint = f"'knowledge trash restore {name[:12]}' brings it back"
+    if protected := guard.protects(origin(entry, name) or str(entry.get("path", ""))):
+        return ErrorInfo("protected", f"{_KEPT}: {protected}", held, hint)
+    if entry.get("status") == "deleted-unharvested":
+        return None
+    plan = proofs.plan(sha_in_trash(name), entry)
+    if entry.get("status") != "harvested":
+        why = "it was never harvested"
+    else:
+        why = "its committed plan is missing" if plan is None else proofs.why_vanished(plan)
+    if why and entry.get("run"):
+        hint += f", 'knowledge undo {entry['run']}' takes its run back; if you want neither, delete the file yourself"
+    return ErrorInfo(PURGE_REFUSED, f"{_KEPT}: {why}", held, hint) if why else None

@@ -17,6 +17,7 @@ import os
 import stat
 import sys
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from typing import Any
 from core.base import files
 from core.base.birth import birth_ns
 from core.base.paths import Paths
+from core.knowledge.lines import missing_lines
 
 HEAD_BYTES = 65536
 SEARCH_ENTRIES = 20_000
@@ -158,6 +160,17 @@ def notes_for(paths: Paths, path: str) -> tuple[Path | None, str]:
     if binding.aside is not None and not binding.move:
         return None, absolute
     return (found if found.is_file() else None), absolute
+
+
+def note_with(paths: Paths, file: str, lines: Sequence[str]) -> str:
+    """A file below the knowledge folder as it is called now: a note is renamed when its source file gets another inode,
+    so a missing one is looked for by the lines that it held. Raises OSError."""
+    if not file.startswith("files/") or files.exists(paths.knowledge / file) or not paths.file_notes.is_dir():
+        return file
+    for note in sorted(paths.file_notes.glob("*.md")):
+        if len(missing_lines(files.read_or_empty(note), lines)) < len(set(lines)):
+            return f"files/{note.name}"
+    return file
 
 
 def where_is(note: str, row: NoteRecord) -> tuple[str, bool]:

@@ -1,0 +1,47 @@
+"""What lies in the trash: how its names are read, where a conversation was, and when its grace period ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+
+_NAME = re.compile(r"(?P<sha>[0-9a-f]{64})(?:\.\d+)?\Z")
+
+
+def sha_in_trash(name: str) -> str:
+    """The sha256 (hex) that a name in the trash says its content has, "" for a name that no harvest gave."""
+    found = _NAME.match(name)
+    return found["sha"] if found is not None else ""
+
+
+def origin(entry: Mapping[str, Any], name: str) -> str:
+    """Where the conversation of that name in the trash was, by its ledger entry; "" when that does not say."""
+    known = entry.get("trash")
+    return str(known.get(name, "")) if isinstance(known, Mapping) else ""
+
+
+def holds(path: str | Path, sha256: str) -> bool:
+    """Whether a regular file with that content stands at `path`."""
+    try:
+        return files.sha256_of_file(path) == sha256
+    except (OSError, ValueError):
+        return False
+
+
+def grace_end(entry: Mapping[str, Any], ctime: float, trash_days: int) -> datetime:
+    """When the grace period ends: by the ledger, else (no date, or one that cannot be read or has no time zone) counted
+    from `ctime`, the moment of the move in seconds since 1970."""
+    recorded = entry.get("trashed_until")
+    if isinstance(recorded, str):
+        try:
+            parsed = datetime.fromisoformat(recorded)
+        except ValueError:
+            parsed = None
+        if parsed is not None and parsed.tzinfo is not None:
+            return parsed
+    return datetime.fromtimestamp(ctime).astimezone() + timedelta(days=trash_days)
