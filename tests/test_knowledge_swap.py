@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from hashlib import sha256 as digest
 from pathlib import Path
@@ -71,6 +72,35 @@ def test_a_temporary_file_of_a_living_process_is_left_alone_for_a_while(tmp_path
     os.utime(made, (old, old))
     clear_leftovers(tmp_path)
     assert not made.exists()
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_recovery_in_the_same_process_leaves_the_edit_of_another_thread_alone(tmp_path: Path, moment: str) -> None:
+    """The panel saves a bullet while its harvest begins: the edit must neither fail nor go unrecorded."""
+    path = tmp_path / "facts.md"
+    path.write_bytes(b"theirs")
+    real = files.exchange
+
+    def exchange(one: Path, other: Path) -> bool:
+        done = real(one, other) if moment == "after" else False
+        recovery = threading.Thread(target=clear_leftovers, args=(tmp_path,))
+        recovery.start()
+        recovery.join()
+        return done if moment == "after" else real(one, other)
+
+    with patch.object(files, "exchange", exchange):
+        assert replace_expected(path, b"mine", b"theirs")
+    assert path.read_bytes() == b"mine" and [entry.name for entry in tmp_path.iterdir()] == ["facts.md"]
+
+
+def test_what_an_edit_leaves_when_it_is_cut_is_cleared_in_the_same_process(tmp_path: Path) -> None:
+    path = tmp_path / "facts.md"
+    path.write_bytes(b"theirs")
+    with patch.object(files, "exchange", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        replace_expected(path, b"mine", b"theirs")
+    assert len(list(tmp_path.iterdir())) == 2
+    clear_leftovers(tmp_path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["facts.md"] and path.read_bytes() == b"theirs"
 
 
 def test_an_edit_of_a_file_that_changed_meanwhile_is_refused(tmp_path: Path) -> None:

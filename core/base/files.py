@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.base import temporaries
 from core.base.renameat2 import EXCHANGE, NO_REPLACE, rename_with_flag
 
 BUFFER_BYTES = 1 << 20
@@ -222,6 +223,7 @@ def temporary_name(path: Path, note: str = "") -> Path:
 def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
     """Write `data` durably under a temporary name beside `path` and return that name."""
     temporary = temporary_name(path, note)
+    temporaries.made(temporary.name)
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | _BINARY, mode)
     try:
         write_all(fd, data)
@@ -237,6 +239,7 @@ def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
     return temporary
 
 
+@temporaries.at_work
 def write_atomic(path: Path, data: bytes, mode: int | None = None) -> None:
     """Replace `path` by `data`: a reader sees the old bytes or the new, also after a power cut.
 
@@ -258,6 +261,7 @@ def write_atomic(path: Path, data: bytes, mode: int | None = None) -> None:
     sync_folder(target.parent)
 
 
+@temporaries.at_work
 def create_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Make a new file with `data`; FileExistsError when the name is taken. The caller syncs the folder."""
     temporary = write_temporary(path, data, mode)

@@ -13,7 +13,7 @@ import re
 import time
 from pathlib import Path
 
-from core.base import files
+from core.base import files, temporaries
 
 _NAME = re.compile(
     r"^\.(?P<name>.+)\.(?P<hashes>[0-9a-f]{32})?\.(?P<pid>\d+)-\d+" + re.escape(files.TEMPORARY_MARK) + r"\Z"
@@ -54,8 +54,10 @@ def clear_leftovers(folder: Path) -> list[Path]:
 
 
 def _is_in_use(temporary: Path, pid: int) -> bool:
-    """Whether another process, an edit say, is at work on it right now."""
-    if pid == os.getpid() or os.name == "nt":
+    """Whether somebody is at work on it right now: a thread of this process, or another one, an edit say."""
+    if pid == os.getpid():
+        return temporaries.is_live(temporary.name)
+    if os.name == "nt":
         return False
     try:
         os.kill(pid, 0)

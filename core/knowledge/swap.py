@@ -14,11 +14,12 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from core.base import files
+from core.base import files, temporaries
 
 ATTEMPTS = 10
 
 
+@temporaries.at_work
 def swap_in(path: Path, new: bytes, expected: bytes, merge: Callable[[bytes], bytes]) -> None:
     """Replace `expected` by `new`; when somebody saved in between, put `merge(what they saved)` there instead.
 
@@ -54,6 +55,7 @@ def _give_back(path: Path, standing: bytes, spent: list[Path]) -> None:
                 files.discard(temporary)
 
 
+@temporaries.at_work
 def replace_expected(path: Path, new: bytes, expected: bytes) -> bool:
     """Replace `expected` by `new`, durably. False, and the file as it was, when it holds anything else."""
     mode = _writable_mode(path)
