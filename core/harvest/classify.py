@@ -9,13 +9,13 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from operator import attrgetter
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from core.harvest.artifact import Artifact
 from core.harvest.protection import Protection, why_careful
 from core.harvest.scan import Scan
+from core.harvest.trashed import grace_end, sha_in_trash
 
 CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 
@@ -23,7 +23,6 @@ _UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 _ARCHIVED = re.compile(rf"-{_UUID4}\Z")
 _ARCHIVED_LENGTH = 37
 _DELEGATED = re.compile(rf"\A{_UUID4}-")
-_TRASHED = re.compile(r"\A([0-9a-f]{64})(?:\.\d+)?\Z")
 
 
 class Classified(NamedTuple):
@@ -70,27 +69,33 @@ class HarvestPlan:
     counts: dict[str, int] = field(default_factory=dict)
 
     def bytes_of(self, klass: str) -> int:
-        return sum(row.artifact.size for row in self.classified if row.klass == klass)
+        return sum([item.size for item, its_class, _ in self.classified if its_class == klass])
 
     def bytes_to_send(self) -> int:
         """Bytes of the conversations that will be given to the model."""
-        return sum(step.artifact.size for step in self.steps if step.action == "harvest")
+        return sum([item.size for item, action, _, _ in self.steps if action == "harvest"])
 
 
 def classify(scan: Scan, entries: Mapping[str, Mapping[str, Any]], now: datetime, trash_days: int) -> list[Classified]:
     """The class of every artifact, by name and state alone (no content is looked at)."""
-    return [row for item in scan.artifacts if (row := _classify(item, scan, entries, now, trash_days)) is not None]
+    protection, folder = scan.protection, scan.folder
+    rows = [
+        classify_conversation(item, protection, folder)
+        if item.kind == "conversation"
+        else _classify(item, scan, entries, now, trash_days)
+        for item in scan.artifacts
+    ]
+    return [row for row in rows if row is not None]
 
 
 def _classify(
     item: Artifact, scan: Scan, entries: Mapping[str, Mapping[str, Any]], now: datetime, trash_days: int
 ) -> Classified | None:
-    if item.kind == "conversation":
-        return classify_conversation(item, scan.protection, scan.folder)
     if item.kind == "trash":
-        if not _TRASHED.match(item.name):
+        sha = sha_in_trash(item.name)
+        if not sha:
             return Classified(item, "keep", "in the trash, but not put there by us")
-        until = trashed_until(item, entries, trash_days)
+        until = grace_end(entries.get(sha, {}), item.ctime_ns / 1e9, trash_days)
         return Classified(item, "prune", f"in the trash until {until:%Y-%m-%d}") if until <= now else None
     if item.kind == "odd":
         return Classified(item, "keep", item.trouble)
@@ -129,21 +134,6 @@ def _classify_split(item: Artifact, scan: Scan) -> Classified:
     return Classified(item, "live", "matches the file it was cut from")
 
 
-def trashed_until(item: Artifact, entries: Mapping[str, Mapping[str, Any]], trash_days: int) -> datetime:
-    """When a trashed conversation's grace period ends: by the ledger, else by when it was moved there."""
-    found = _TRASHED.match(item.name)
-    recorded = entries.get(found[1], {}).get("trashed_until") if found else None
-    if isinstance(recorded, str):
-        try:
-            parsed = datetime.fromisoformat(recorded)
-        except ValueError:
-            parsed = None
-        if parsed is not None and parsed.tzinfo is not None:
-            return parsed
-    moved = datetime.fromtimestamp(item.ctime_ns / 1e9).astimezone()
-    return moved + timedelta(days=trash_days)
-
-
 def may_reclaim(entry: Mapping[str, Any], limits: Limits) -> bool:
     """Whether the settings let this harvest take its conversation away."""
     if limits.keep or limits.reclaim == "never":
@@ -168,9 +158,8 @@ def plan_steps(
     seen: dict[str, Artifact] = {}
     used_bytes = used_count = 0
     candidates = [row for row in classified if row.klass == "harvest"]
-    candidates.sort(key=attrgetter("artifact.mtime_ns"))  # those of one moment stay in the order of their names
-    for row in candidates:
-        item = row.artifact
+    candidates.sort(key=lambda row: row.artifact.mtime_ns)  # those of one moment stay in the order of their names
+    for item, _, reason in candidates:
         sha = hashes.get(item.path, "")
         entry = entries.get(sha)
         if not sha:
@@ -195,12 +184,11 @@ def plan_steps(
             steps.append(Step(item, "defer", sha, "over --limit"))
         else:
             seen[sha], used_bytes, used_count = item, used_bytes + item.size, used_count + 1
-            steps.append(Step(item, "harvest", sha, row.reason))
+            steps.append(Step(item, "harvest", sha, reason))
     steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.klass == "prune"]
     final = tuple(kept.get(row.artifact.path, row) for row in classified) if kept else tuple(classified)
-    counts = dict.fromkeys(CLASSES, 0)
-    for row in final:
-        counts[row.klass] += 1
+    classes = [klass for _, klass, _ in final]
+    counts = {name: classes.count(name) for name in CLASSES}
     return HarvestPlan(final, tuple(steps), why_careful(unreadable), counts)
 
 

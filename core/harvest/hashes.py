@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import struct
 import time
-from typing import Any
+import zlib
 
 from core.base import files
 from core.harvest.artifact import Artifact
@@ -16,65 +16,74 @@ CHUNK = 64
 SETTLED_NS = 2_000_000_000
 """A file changed less than this before it was hashed is not remembered: a second change within one tick of the file
 system's clock (two seconds on FAT) would leave size and times as they are."""
+_HEAD_BYTES = 28
+_KEY = struct.Struct("<QQQqq")
+_ROW_BYTES = _KEY.size + 32
 
 
 class HashCache:
-    """path -> "inode size mtime_ns ctime_ns sha256". A projection: losing it costs time only."""
+    """The state of a file (device, inode, size, mtime, ctime) -> the sha256 of its content. A projection: losing it
+    costs time only. A run of fixed rows of bytes: with very many conversations, JSON would be a tenth of a dry run."""
 
-    def __init__(self, rows: dict[str, Any] | None = None) -> None:
+    def __init__(self, rows: dict[bytes, bytes] | None = None) -> None:
         self._rows = rows or {}
-        self._asked: set[str] = set()
+        self._kept: dict[bytes, bytes] = {}
         self._added = False
 
     @property
     def changed(self) -> bool:
-        """Whether `to_json` would differ from what was read."""
-        return self._added or not self._asked.issuperset(self._rows)
+        """Whether `to_bytes` would differ from what was read."""
+        return self._added or len(self._kept) != len(self._rows)
 
     @staticmethod
-    def from_json(data: bytes) -> HashCache:
-        """Whatever cannot be understood is left out."""
-        try:
-            loaded = json.loads(data or b"{}")
-        except (ValueError, RecursionError):
+    def from_bytes(data: bytes) -> HashCache:
+        """What is no cache of ours, or was damaged, is an empty one."""
+        rows = data[_HEAD_BYTES:]
+        if data[:_HEAD_BYTES] != _head(rows) or len(rows) % _ROW_BYTES:
             return HashCache()
-        if not isinstance(loaded, dict):
-            return HashCache()
-        return HashCache(loaded)
+        starts = range(0, len(rows), _ROW_BYTES)
+        return HashCache({rows[at : at + _KEY.size]: rows[at + _KEY.size : at + _ROW_BYTES] for at in starts})
 
-    def to_json(self) -> bytes:
+    def to_bytes(self) -> bytes:
         """Without files that nobody asked for any more: they are gone."""
-        rows = {path: row for path, row in self._rows.items() if path in self._asked}
-        return json.dumps(rows, separators=(",", ":")).encode("ascii")
+        rows = b"".join([key + sha256 for key, sha256 in self._kept.items()])
+        return _head(rows) + rows
 
-    def get(self, item: Artifact) -> str:
-        """The hash of a file that is as it was, else ""."""
-        self._asked.add(item.path)
-        row = self._rows.get(item.path)
-        if type(row) is not str or row[:-64] != _stat(item):
-            return ""
-        return row[-64:]
+    def known(self, artifacts: list[Artifact]) -> tuple[dict[str, str], list[Artifact]]:
+        """The hashes, by path, of the files that are as they were, and the files that must be read."""
+        hashes: dict[str, str] = {}
+        others: list[Artifact] = []
+        rows, kept, pack = self._rows, self._kept, _KEY.pack
+        for item in artifacts:
+            path, _, _, size, mtime_ns, ctime_ns, ino, dev, _ = item
+            try:
+                key = pack(dev, ino, size, mtime_ns, ctime_ns)
+                kept[key] = sha256 = rows[key]
+            except (KeyError, struct.error):
+                others.append(item)
+            else:
+                hashes[path] = sha256.hex()
+        return hashes, others
 
     def put(self, item: Artifact, sha256: str, hashed_ns: int) -> None:
         """Remember a hash; `hashed_ns` is the time before the file was read, nanoseconds since 1970."""
-        if hashed_ns - max(item.mtime_ns, item.ctime_ns) > SETTLED_NS:
-            self._rows[item.path] = _stat(item) + sha256
-            self._added = True
+        if hashed_ns - max(item.mtime_ns, item.ctime_ns) <= SETTLED_NS:
+            return
+        try:
+            key = _KEY.pack(item.dev, item.ino, item.size, item.mtime_ns, item.ctime_ns)
+        except struct.error:  # a file system with longer numbers: its files are read each time
+            return
+        self._rows[key] = self._kept[key] = bytes.fromhex(sha256)
+        self._added = True
 
 
-def _stat(item: Artifact) -> str:
-    return f"{item.ino} {item.size} {item.mtime_ns} {item.ctime_ns} "
+def _head(rows: bytes) -> bytes:
+    return b"knowledge hashes 1 %08x\n" % zlib.crc32(rows)
 
 
 def hash_artifacts(artifacts: list[Artifact], cache: HashCache) -> dict[str, str]:
     """sha256 by path; files that cannot be read are left out. `cache` is updated in place."""
-    hashes: dict[str, str] = {}
-    wanted: list[Artifact] = []
-    for item in artifacts:
-        if sha := cache.get(item):
-            hashes[item.path] = sha
-        else:
-            wanted.append(item)
+    hashes, wanted = cache.known(artifacts)
     chunks = [wanted[at : at + CHUNK] for at in range(0, len(wanted), CHUNK)]
     started = time.time_ns()
     if len(chunks) > 1:

@@ -45,9 +45,7 @@ def read_protection(artifacts: Iterable[Artifact]) -> Protection:
     saved: set[str] = set()
     owners: dict[str, tuple[str, bool]] = {}
     unreadable: list[str] = []
-    for item in artifacts:
-        if not is_index(item.name):
-            continue
+    for item in [item for item in artifacts if item.name[-5:] == ".json" and is_index(item.name)]:
         loaded = read_index(item.path) if item.kind == "index" else None
         read = _read_saved if is_saved_index(item.name) else _read_owners
         if loaded is None or not read(loaded, os.path.dirname(item.path), saved, owners):

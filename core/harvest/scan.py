@@ -6,8 +6,6 @@ import os
 import re
 import stat
 from dataclasses import dataclass, field
-from operator import attrgetter
-from pathlib import Path
 
 from core.base import files
 from core.base.paths import Paths
@@ -43,13 +41,14 @@ def scan(paths: Paths, cache: HashCache | None = None) -> Scan:
     `cache` saves hashing the source files of splits again.
     """
     conversations = scan_conversations(paths)
-    folders = [entry.path for entry in _entries(paths.splits) if entry.is_dir(follow_symlinks=False)]
+    named = [os.path.join(paths.splits, name) for name in _names(str(paths.splits))]
+    folders = [path for path in named if os.path.isdir(path) and not os.path.islink(path)]
     splits = {path: _read_split(path, cache or HashCache()) for path in folders}
     return Scan(
         (
             *conversations,
             *(Artifact(path, os.path.basename(path), "split", _tree_bytes(path)) for path in splits),
-            *(_artifact(entry, "trash") for entry in _entries(paths.trash)),
+            *(_artifact(os.path.join(paths.trash, name), name, "trash") for name in _names(str(paths.trash))),
         ),
         read_protection(conversations),
         splits,
@@ -59,33 +58,32 @@ def scan(paths: Paths, cache: HashCache | None = None) -> Scan:
 
 def scan_conversations(paths: Paths) -> list[Artifact]:
     """The conversations and index files, sorted by name."""
-    skipped = (".trash", ".DS_Store")
+    folder = str(paths.conversations)
     found = []
-    for entry in _entries(paths.conversations):
-        name = entry.name
-        if name not in skipped and not name.endswith(files.TEMPORARY_MARK):
-            found.append(_artifact(entry, "index" if is_index(name) else "conversation"))
+    for name in _names(folder):
+        if name[0] == "." and (name in (".trash", ".DS_Store") or name.endswith(files.TEMPORARY_MARK)):
+            continue
+        kind = "index" if name[-5:] == ".json" and is_index(name) else "conversation"
+        found.append(_artifact(f"{folder}{os.sep}{name}", name, kind))
     return found
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _names(folder: str) -> list[str]:
     try:
-        with os.scandir(folder) as found:
-            return sorted(found, key=attrgetter("name"))
+        return sorted(os.listdir(folder))
     except FileNotFoundError:
         return []
 
 
-def _artifact(entry: os.DirEntry[str], kind: str) -> Artifact:
+def _artifact(path: str, name: str, kind: str) -> Artifact:
     try:
-        found = entry.stat(follow_symlinks=False)
+        found = os.lstat(path)  # what os.scandir remembers has no inode on Windows
     except OSError as error:
-        return Artifact(entry.path, entry.name, "odd", trouble=f"cannot be examined: {error.strerror}")
-    size, trouble = found.st_size, ""
+        return Artifact(path, name, "odd", trouble=f"cannot be examined: {error.strerror}")
     if not stat.S_ISREG(found.st_mode):
-        kind, size, trouble = "odd", 0, _trouble(found.st_mode)
+        return Artifact(path, name, "odd", trouble=_trouble(found.st_mode))
     mtime, ctime = found.st_mtime_ns, found.st_ctime_ns
-    return Artifact(entry.path, entry.name, kind, size, mtime, ctime, found.st_ino, found.st_dev, trouble)
+    return Artifact(path, name, kind, found.st_size, mtime, ctime, found.st_ino, found.st_dev)
 
 
 def _trouble(mode: int) -> str:
