@@ -24,11 +24,12 @@ from core.commands.workspace import Workspace, utc_now
 from core.harvest.reclaim import restore
 from core.harvest.recovery import Recovered
 from core.harvest.trashed import holds
-from core.knowledge.changes import Change, read_changes
+from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.edit import EDIT_RUN
 from core.knowledge.file_notes import note_with
 from core.knowledge.journal import Pending, encode, gather, read_journal
 from core.knowledge.ledger import Entries, Entry, note_restored, write_ledger
+from core.knowledge.lines import require_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.reversal import CHANGED, REVERSED, take_back, take_out
 
@@ -143,6 +144,9 @@ def _undo_harvest(
             report.notes.append(f"{sha.removeprefix('path:')} was removed for good and cannot be brought back")
         elif _bring_back(paths, sha, entry, archived.get(sha), report):
             forgotten.add(sha)
+    waiting = gather(read_journal(paths.journal))
+    waiting = {sha: state for sha, state in waiting.items() if sha in forgotten and _is_of(state, run)}
+    rows = [*rows, *_tell_unfinished(paths, run, waiting, now)]
     gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
     lines = {line for row in rows if row.sha in forgotten for line in row.added}
     earlier, needed = _surviving(paths, run, forgotten, lines)
@@ -154,7 +158,8 @@ def _undo_harvest(
     report.forgotten = len(gone)
     if gone or report.restored:
         write_ledger(paths, entries)
-    _forget_plans(paths, run, forgotten)
+    _forget_plans(archive_of(paths, run), forgotten)
+    _forget_plans(paths.journal, set(waiting))
     _take_lines_out(paths, [row for row in rows if row.sha in forgotten], undone, needed, report, now)
     if len(report.errors) > before:
         report.notes.append("what could not be taken back stays as it is; run the same undo again to try again")
@@ -206,9 +211,30 @@ def _surviving(paths: Paths, run: str, forgotten: set[str], lines: set[str]) -> 
     return entries, needed
 
 
-def _forget_plans(paths: Paths, run: str, forgotten: set[str]) -> None:
-    """The archive of the run without the harvests that are undone."""
-    path = archive_of(paths, run)
+def _is_of(state: Pending, run: str) -> bool:
+    """Whether a plan that could not be written yet is one of that run."""
+    return state.plan is not None and state.plan.entry.get("run") == run
+
+
+def _tell_unfinished(paths: Paths, run: str, waiting: dict[str, Pending], now: datetime) -> list[Change]:
+    """Plans that could not be written wait in the journal, and part of their lines may stand already. They are told as
+    lines of the run now, so that they leave the files, also when this undo is cut and begun again."""
+    told = {(row.file, line) for row in read_changes(paths) for line in row.added}
+    found = []
+    for sha, state in waiting.items():
+        for planned in state.plan.files if state.plan is not None else ():
+            try:
+                absent = require_lines(paths.knowledge, planned)
+            except OSError:
+                continue  # what keeps the plan from being written
+            added = [line for line in planned.all_lines if line not in absent and (planned.name, line) not in told]
+            found.append(Change(now.isoformat(), run, planned.name, tuple(added), sha=sha))
+    append_changes(paths, found)
+    return [row for row in found if row.added]
+
+
+def _forget_plans(path: Path, forgotten: set[str]) -> None:
+    """The archive of the run, or the journal, without the harvests that are undone."""
     records = read_journal(path)
     left = [record for record in records if record.get("sha") not in forgotten]
     if len(left) == len(records):
