@@ -7,7 +7,7 @@ without a DONE from its frozen plan (the model is not asked again), then close t
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import zip_longest
@@ -17,6 +17,7 @@ from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok
 from core.harvest.merge import Applied, apply_plan
 from core.harvest.reclaim import sync_reclaimed
+from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import read_records, write_records
 from core.knowledge.journal import (
@@ -41,6 +42,8 @@ from core.knowledge.ledger import (
 )
 from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.patience import Patience
+
+_MOVES = ("moving", "reclaimed")
 
 
 @dataclass
@@ -71,15 +74,20 @@ def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
         write_ledger(paths, state.entries)
     else:
         raise OSError(errno.EIO, ledger.error.message, str(paths.ledger))
-    data = files.read_or_empty(paths.journal)
-    if data:
-        _replay(paths, data, state, now, patience)
+    if files.exists(paths.journal):
+        _replay(paths, files.read_or_empty(paths.journal), state, now, patience)
     return state
 
 
 def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, patience: Patience) -> None:
     records = list(decode(data))
     trusted = b"".join(map(encode, records))
+    behind = [record for line in data.split(b"\n")[len(records) + 1 :] for record in decode(line)]
+    if behind:
+        aside = paths.journal.with_name(f"{paths.journal.name}.damaged-{now:%Y%m%dT%H%M%S%f}")
+        files.write_atomic(aside, data, 0o600)
+        what = f"{len(behind)} record{'s' * (len(behind) != 1)} behind the damage"
+        state.notes.append(f"the journal was damaged in the middle; it was kept as {aside.name}, with {what}")
     if trusted != data:
         files.write_atomic(paths.journal, trusted)
     run = run_of(records) or f"{now:%Y%m%dT%H%M%S%f}-recovered"
@@ -97,7 +105,7 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, patience
     if replayed:
         state.notes.append(f"finished {replayed} harvest{'s' * (replayed != 1)} that the last run left in the middle")
     sync_reclaimed(paths)
-    close_run(paths, run, state.entries, f"{now.isoformat()}")
+    close_run(paths, run, state.entries, f"{now.isoformat()}", behind)
 
 
 def _apply(
@@ -149,10 +157,12 @@ def run_of(records: list[Record]) -> str:
     return next((str(row["run"]) for row in reversed(records) if row.get("t") == "run" and row.get("run")), "")
 
 
-def close_run(paths: Paths, run: str, entries: Entries, when: str) -> None:
+def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Sequence[Record] | None = None) -> None:
     """The end of a run: changes, file ids, ledger, archive, and only then the journal. Raises OSError.
 
-    Safe to repeat from any point. Entries are taken from the journal; an intent without DONE stays in it.
+    Safe to repeat from any point. Entries are taken from the journal; an intent without DONE stays in it. `behind` is
+    given after a crash: whole records that stand behind a damaged one, which are trusted for nothing but for where
+    a conversation was that lies in the trash.
     """
     records = read_journal(paths.journal)
     states = gather(records)
@@ -177,6 +187,8 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str) -> None:
     if notes:
         write_records(paths, {**read_records(paths), **notes})
     told = any(state.entry is not None or state.moving for state in states.values())
+    if behind is not None:
+        told = _notice_strays(paths, behind, entries, when) or told
     if told or not paths.ledger.exists():
         write_ledger(paths, entries)
     worth_keeping = [row for row in finished if row.get("t") != "run"]
@@ -205,3 +217,23 @@ def _notice_unrecorded_moves(paths: Paths, states: dict[str, Pending], entries: 
         held = [path.name for path in sorted(paths.trash.glob(f"{sha}*")) if path.name not in known]
         for path, name in zip_longest(lost, held[: len(lost)], fillvalue=""):
             note_reclaimed(entries[sha], {"trash": name, "path": path, "until": ""})
+
+
+def _notice_strays(paths: Paths, behind: Sequence[Record], entries: Entries, when: str) -> bool:
+    """A crash may also take the record of a move itself: what lies in the trash, and whose place nobody has written
+    down, was where its entry or a record behind the damage says, if nothing is there now. Whether any was found."""
+    found = False
+    for held in sorted(paths.trash.iterdir()) if paths.trash.is_dir() else ():
+        sha = sha_in_trash(held.name)
+        entry = entries.get(sha, {})
+        if not sha or origin(entry, held.name):
+            continue
+        told = [str(row.get("path", "")) for row in behind if row.get("sha") == sha and row.get("t") in _MOVES]
+        taken = entry.get("trash", {}).values()
+        places = [path for path in (*told, str(entry.get("path", ""))) if path and path not in taken]
+        place = next((path for path in places if not files.exists(path)), "")
+        if place:
+            lost = {"path": place, "status": "harvest-failed", "at": when, "error": "its journal was damaged"}
+            note_reclaimed(entries.setdefault(sha, lost), {"trash": held.name, "path": place, "until": ""})
+            found = True
+    return found
