@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -74,7 +74,7 @@ def redact(text: str) -> Redacted:
 
     Redacting the result again changes nothing. The time grows with the length of the text and no faster.
     """
-    counts: Counter[str] = Counter()
+    counts: defaultdict[str, int] = defaultdict(int)
     if "PRIVATE KEY" in text:
         text = _without_key_blocks(text, counts)
     pieces: list[str] = []
@@ -92,16 +92,18 @@ def redact(text: str) -> Redacted:
     return Redacted("".join((*pieces, text[done:])) if pieces else text, dict(counts))
 
 
-def _suspicious_lines(text: str) -> Iterator[tuple[int, int, bool, bool]]:
+def _suspicious_lines(text: str) -> list[tuple[int, int, bool, bool]]:
     """Each line that may hold a secret, in order: start, end, has a long word, has one of `_WORDS`."""
     raw = text.encode("ascii", "replace")  # one byte a character, so places are the same in both
-    long = _lines_with(raw, raw.translate(_TABLE), (_RUN,))
-    context = _lines_with(raw, raw.lower(), _WORDS)
-    for start, end in sorted((long | context).items()):
-        yield start, end, start in long, start in context
+    blocks, lowered = raw.translate(_TABLE), raw.lower()
+    words = [word for word in _WORDS if word in lowered]
+    if not words and _RUN not in blocks:
+        return []
+    long, context = _lines_with(raw, blocks, [_RUN]), _lines_with(raw, lowered, words)
+    return [(start, end, start in long, start in context) for start, end in sorted((long | context).items())]
 
 
-def _lines_with(raw: bytes, haystack: bytes, needles: tuple[bytes, ...]) -> dict[int, int]:
+def _lines_with(raw: bytes, haystack: bytes, needles: list[bytes]) -> dict[int, int]:
     lines: dict[int, int] = {}
     for needle in needles:
         place = haystack.find(needle)
@@ -113,7 +115,7 @@ def _lines_with(raw: bytes, haystack: bytes, needles: tuple[bytes, ...]) -> dict
     return lines
 
 
-def _once(line: str, long_word: bool, context: bool, counts: Counter[str]) -> str:
+def _once(line: str, long_word: bool, context: bool, counts: defaultdict[str, int]) -> str:
     if long_word:
         for kind, prefilter, regex, _caseless in PATTERNS:
             if prefilter in line:
@@ -131,7 +133,7 @@ def _once(line: str, long_word: bool, context: bool, counts: Counter[str]) -> st
     return line
 
 
-def _placing(kind: str, regex: re.Pattern[str], counts: Counter[str]) -> Callable[[re.Match[str]], str]:
+def _placing(kind: str, regex: re.Pattern[str], counts: defaultdict[str, int]) -> Callable[[re.Match[str]], str]:
     check = _CHECKS.get(kind)
     group = regex.groupindex.get("secret", 0)
 
@@ -168,7 +170,9 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
 }
 
 
-def _without_assigned(line: str, counts: Counter[str]) -> str:
+def _without_assigned(line: str, counts: defaultdict[str, int]) -> str:
+    if ":" not in line and "=" not in line and "--" not in line:
+        return line  # nothing is assigned, and no option has a value
     pieces: list[str] = []
     done = 0
     lowered = line.replace("\u0130", "I").lower()  # the one letter that grows when lowered
@@ -215,7 +219,7 @@ def _is_secret_value(before: str, match: re.Match[str], value: str) -> bool:
     return digits > 0 or env_style
 
 
-def _without_key_blocks(text: str, counts: Counter[str]) -> str:
+def _without_key_blocks(text: str, counts: defaultdict[str, int]) -> str:
     """PEM and PGP private keys, whole; one that was cut off loses the lines that are there."""
     pieces: list[str] = []
     done = 0
