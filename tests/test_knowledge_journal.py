@@ -174,13 +174,13 @@ def test_a_rebuilt_ledger_holds_what_the_runs_proved(tmp_path: Path) -> None:
     failed = {"t": "entry", "sha": "a", "entry": {"status": "harvest-failed", "error": "no"}}
     archive(paths.journal, paths.plans, "20260102-b", [failed], [])
     entry = rebuild(paths)["a"]
-    assert (entry["status"], entry["error"], entry["deleted"]) == ("harvested", "no", True)
+    assert (entry["status"], entry["last_error"], entry["deleted"]) == ("harvested", "no", True)
     assert entry["trash"] == {"a": "/c/\udcff"}
 
 
 def test_a_failure_does_not_erase_the_proof_of_a_harvest() -> None:
     old = {"status": "harvested", "run": "r", "trash": {"a": "/c"}}
-    assert merged_entry(old, {"status": "too-large"}) == {**old, "error": "too-large"}
+    assert merged_entry(old, {"status": "too-large"}) == {**old, "last_error": "too-large"}
     new = {"status": "harvested", "run": "s"}
     assert merged_entry(old, new) == {**new, "trash": {"a": "/c"}}
     assert merged_entry(None, new) == new
