@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from core.base.birth import birth_ns
 from core.knowledge.file_notes import (
+    SourceFile,
     apply_binding,
     bind,
+    bind_note,
     examine,
     file_id,
+    merge_records,
     notes_for,
     read_records,
     write_records,
@@ -161,3 +165,33 @@ def test_records_to_the_byte(noted: World) -> None:
     row = {"birth": birth_ns(path), "head": "", "path": str(path), "size": 6}
     assert noted.paths.file_ids.read_text() == json.dumps({name: row}, indent=1) + "\n"
     assert os.stat(noted.paths.state).st_mode & 0o777 == 0o700
+
+
+def test_a_note_that_the_panel_binds_during_a_run_keeps_its_row(noted: World) -> None:
+    """The run remembers the rows from its start; writing those back would make the other note homeless."""
+    at_start = read_records(noted.paths)
+    other = noted.folder / "other.py"
+    other.write_text("pass\n")
+    bound = bind_note(noted.paths, examine(str(other)))
+    old = next(iter(at_start))
+    new_row = {**at_start[old], "size": 99}
+    merge_records(noted.paths, {"1:2.md": new_row}, [old])
+    rows = json.loads(noted.paths.file_ids.read_text())
+    assert set(rows) >= {"1:2.md", bound.note} and rows["1:2.md"] == new_row
+
+
+def test_two_that_bind_notes_at_once_lose_no_row(noted: World) -> None:
+    sources = [noted.folder / f"source-{number}.py" for number in range(12)]
+    for source in sources:
+        source.write_text("pass\n")
+    with ThreadPoolExecutor(4) as pool:
+        bound = list(pool.map(lambda source: bind_note(noted.paths, examine(str(source))).note, sources))
+    assert set(bound) <= set(json.loads(noted.paths.file_ids.read_text()))
+
+
+def test_a_row_that_knows_only_another_path_is_another_file() -> None:
+    """Rebuilt from a header, it would else give its note to any stranger on a reused inode."""
+    stranger = SourceFile("/here/new.py", "5:6", 123, 10, "aa")
+    rebuilt = {"5:6.md": {"path": "/there/old.py", "birth": None, "size": None, "head": ""}}
+    assert bind(stranger, rebuilt).aside is not None
+    assert bind(SourceFile("/there/old.py", "5:6", 123, 10, "aa"), rebuilt).aside is None

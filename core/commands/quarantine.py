@@ -23,7 +23,7 @@ from core.harvest.merge import source_file
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
 from core.knowledge.categories import CATEGORY, read_text
 from core.knowledge.edit import QUARANTINE, Edited, add_line, delete_bullet, new_edit_run, read_editable, section_of
-from core.knowledge.file_notes import apply_binding, bind, read_records, write_records
+from core.knowledge.file_notes import bind_note
 from core.knowledge.lines import missing_lines
 
 _LINE = re.compile(rf"\[(?P<held>[a-z-]+)\] (?P<category>{'|'.join(CATEGORY)})(?P<rest>[: ].*)\Z")
@@ -192,10 +192,6 @@ def _target(workspace: Workspace, item: HeldItem) -> tuple[str, str, str, str]:
         about = f"{item.path}: " if item.path else ""
         facts = CATEGORY["facts"]
         return facts.file, facts.header, "", bullet_line(sanitise_line(about + item.text, None), None) + provenance
-    records = read_records(paths)
-    binding = bind(source, records)
-    files.make_folder(paths.file_notes)
-    apply_binding(paths, binding, records)
-    write_records(paths, records)
+    binding = bind_note(paths, source)
     header = f"# {sanitise_line(source.path, None)}"
     return f"files/{binding.note}", header, "", bullet_line(text, None) + provenance

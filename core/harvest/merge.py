@@ -17,7 +17,7 @@ from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_
 from core.base.paths import Paths
 from core.harvest.answer import Item
 from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_text
-from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, examine, write_records
+from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, examine, merge_records
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, require_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
@@ -83,9 +83,11 @@ def _add(lines: dict[str, dict[str, None]], headers: dict[str, str], name: str, 
 def _bind_note(source: SourceFile, paths: Paths, records: NoteRecords, notes: NoteRecords) -> str:
     binding = bind(source, records)
     renames = binding.aside is not None or (binding.move and binding.move != binding.note)
+    before = dict(records)
     apply_binding(paths, binding, records)
     if renames:
-        write_records(paths, records)
+        changed = {name: row for name, row in records.items() if before.get(name) != row}
+        merge_records(paths, changed, before.keys() - records.keys())
     notes[binding.note] = binding.record
     return f"files/{binding.note}"
 

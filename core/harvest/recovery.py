@@ -19,7 +19,7 @@ from core.harvest.merge import Applied, apply_plan
 from core.harvest.reclaim import sync_reclaimed
 from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.changes import Change, append_changes, read_changes
-from core.knowledge.file_notes import read_records, write_records
+from core.knowledge.file_notes import merge_records
 from core.knowledge.journal import (
     Journal,
     JournalError,
@@ -185,7 +185,7 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Seque
     _notice_unrecorded_moves(paths, states, entries)
     append_changes(paths, _changes(finished, run, when))
     if notes:
-        write_records(paths, {**read_records(paths), **notes})
+        merge_records(paths, notes)
     told = any(state.entry is not None or state.moving for state in states.values())
     if behind is not None:
         told = _notice_strays(paths, behind, entries, when) or told

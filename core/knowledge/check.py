@@ -16,7 +16,7 @@ from core.base import files
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY_FILES, note_files
 from core.knowledge.changes import parse_change
-from core.knowledge.file_notes import NoteRecords, apply_binding, bind, examine, notes_for, read_records, write_records
+from core.knowledge.file_notes import NoteRecords, bind, bind_note, examine, merge_records, notes_for, read_records
 
 _GLUED = re.compile(r"\[from: [^\[\]]*, \d{4}-\d\d-\d\d\]\s*- ")
 
@@ -113,7 +113,7 @@ def check_notes(paths: Paths) -> Iterator[Finding]:
     if (notes & set(records)) - known or recorded == "damaged":
         what = "missing" if recorded is None else "damaged" if not isinstance(recorded, dict) else "incomplete"
         message = f"the list of which note belongs to which file is {what}"
-        yield Finding("file-ids", message, str(paths.file_ids), lambda: write_records(paths, read_records(paths)))
+        yield Finding("file-ids", message, str(paths.file_ids), partial(merge_records, paths, {}))
     for name in sorted(notes):
         row = records.get(name)
         if row is None:
@@ -146,9 +146,7 @@ def _check_note(paths: Paths, name: str, path: str, records: NoteRecords) -> Ite
 
 
 def _bind_again(paths: Paths, path: str) -> None:
-    records = read_records(paths)
-    apply_binding(paths, bind(examine(path, read_head=False), records), records)
-    write_records(paths, records)
+    bind_note(paths, examine(path, read_head=False))
 
 
 def check_leftovers(paths: Paths, clear: Callable[[Path], object]) -> Iterator[Finding]:

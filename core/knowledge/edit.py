@@ -27,7 +27,7 @@ from core.knowledge import bullet_text
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES
 from core.knowledge.changes import Change, append_changes, read_changes
-from core.knowledge.file_notes import apply_binding, bind, examine, notes_for, read_records, write_records
+from core.knowledge.file_notes import bind_note, examine, notes_for
 from core.knowledge.hunks import FileEdit, Hunk, bare, join, line_break, split
 from core.knowledge.lines import PlannedFile, ensure_lines
 from core.knowledge.patience import Patience
@@ -145,11 +145,7 @@ def note_file(paths: Paths, path: str) -> Result[tuple[str, str]]:
             if known is not None and known.is_file():
                 return Ok((f"files/{known.name}", ""))
             return fail("no-such-file", "there is no file of that name", absolute, "write it as a fact instead")
-        records = read_records(paths)
-        binding = bind(source, records)
-        files.make_folder(paths.file_notes)
-        apply_binding(paths, binding, records)
-        write_records(paths, records)
+        binding = bind_note(paths, source)
     except OSError as error:
         return fail("note-failed", f"the note cannot be bound to the file: {error.strerror}", absolute)
     return Ok((f"files/{binding.note}", f"# {sanitise_line(source.path, None)}"))

@@ -11,24 +11,27 @@ rename, so `.state/file_ids.json` keeps, for each note, the path, birth time, si
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import stat
 import sys
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.base import files
+from core.base import files, locks
 from core.base.birth import birth_ns
 from core.base.paths import Paths
 from core.knowledge.lines import missing_lines
 
 HEAD_BYTES = 65536
 SEARCH_ENTRIES = 20_000
+LOCK_SECONDS = 5.0
 OLD_NAMES = 8
 BACKUP_ENDINGS = ("~", ".bak", ".orig", ".swp", ".tmp", "#")
 
@@ -112,6 +115,42 @@ def write_records(paths: Paths, records: NoteRecords) -> None:
     """Replace file_ids.json durably. Raises OSError."""
     files.make_folder(paths.state)
     files.write_atomic(paths.file_ids, json.dumps(records, indent=1, sort_keys=True).encode("ascii") + b"\n")
+
+
+def merge_records(paths: Paths, changed: NoteRecords, gone: Iterable[str] = ()) -> None:
+    """Bring changed rows into file_ids.json as it is now: a run remembers it from its start, and the panel may have
+    bound another note since. Raises OSError."""
+    with _alone(paths):
+        records = {name: row for name, row in read_records(paths).items() if name not in set(gone)}
+        write_records(paths, {**records, **changed})
+
+
+def bind_note(paths: Paths, source: SourceFile) -> Binding:
+    """Bind a note to its source file and write that down, in one step for everybody else. Raises OSError."""
+    with _alone(paths):
+        records = read_records(paths)
+        binding = bind(source, records)
+        files.make_folder(paths.file_notes)
+        apply_binding(paths, binding, records)
+        write_records(paths, records)
+    return binding
+
+
+@contextlib.contextmanager
+def _alone(paths: Paths) -> Iterator[None]:
+    """Hold the lock of file_ids.json; whoever has it needs it for a moment only. OSError(EBUSY) after LOCK_SECONDS."""
+    end = time.monotonic() + LOCK_SECONDS
+    with contextlib.ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(locks.locked(paths.file_ids.with_suffix(".lock")))
+                break
+            except locks.LockHeldError as error:
+                if time.monotonic() > end:
+                    message = "another program does not let go of the list of notes"
+                    raise OSError(errno.EBUSY, message, str(paths.file_ids)) from error
+                time.sleep(0.01)
+        yield
 
 
 def bind(source: SourceFile, records: NoteRecords) -> Binding:
@@ -199,7 +238,7 @@ def _is_same(row: NoteRecord, source: SourceFile) -> bool:
         return bool(row["birth"] == source.birth)
     if row["path"] == source.path or (row.get("head") and row["head"] == source.head):
         return True
-    return row.get("size") is None or row["size"] == source.size
+    return row.get("size") is not None and bool(row["size"] == source.size)
 
 
 def _note_by_path(source: SourceFile, records: NoteRecords) -> str | None:
