@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from core.base.result import Ok
+from core.commands.quarantine import quarantine_accept
 from core.commands.undo import UndoReport, undo
 from core.commands.workspace import open_workspace
 from tests.harvest_world import HURRIED, FakeModel, World, says
@@ -45,3 +50,18 @@ def test_a_plan_of_another_run_goes_on_waiting(world: World) -> None:
     spoilt.rmdir()
     world.run(says())
     assert "- really?" in world.text("questions.md")
+
+
+@pytest.mark.parametrize("category", ["facts", "tasks_open", "tasks_done"])
+def test_an_accepted_item_with_details_goes_back_whole(world: World, category: str) -> None:
+    """Its file was made for it: the details must not stay behind without their bullet."""
+    world.paths.conversations.mkdir(parents=True)
+    held = f"# Quarantine\n\n- [no-quote] {category}: held [from: c, 2026-01-01]\n  one\n  two\n"
+    world.knowledge("quarantine.md", held)
+    workspace = open_workspace(str(world.paths.home))
+    assert isinstance(workspace, Ok)
+    accepted = quarantine_accept(workspace.value, "held")
+    assert isinstance(accepted, Ok) and "  two\n" in world.text(accepted.value.file)
+    done = taken_back(world, accepted.value.run)
+    assert not done.stayed and world.text("quarantine.md") == held
+    assert not {"held", "one", "two"} & set(re.findall(r"\w+", world.text(accepted.value.file)))

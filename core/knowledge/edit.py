@@ -28,7 +28,7 @@ from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import bind_note, examine, notes_for
-from core.knowledge.hunks import FileEdit, Hunk, bare, join, line_break, split
+from core.knowledge.hunks import FileEdit, Hunk, bare, join, line_break, made, split
 from core.knowledge.lines import PlannedFile, ensure_lines
 from core.knowledge.patience import Patience
 from core.knowledge.swap import replace_expected
@@ -181,11 +181,25 @@ def add_line(
             known = any(row.file == file for row in read_changes(paths))  # an editor may have it renamed away just now
             ensure_lines(paths.knowledge, planned, known=known, patience=PATIENCE)
             files.sync_folder(path.parent)
-            sha = files.sha256_of_file(path)
+            read = files.read_file(path)
         except OSError as error:
             return could_not_write(path, error)
-        return Ok(_recorded(paths, file, run or new_edit_run(now), sha, now, (line, *more), (), None))
+        edit = _creation(read, (line, *more), section)
+        return Ok(_recorded(paths, file, run or new_edit_run(now), read.sha256, now, (line, *more), (), edit))
     return change_file(paths, file, hunks, now, seen=seen, run=run)
+
+
+def _creation(read: files.FileRead, block: tuple[str, ...], section: str) -> FileEdit | None:
+    """What made a file, as an edit of one without the bullet: its header stays when that is taken back."""
+    mark, lines = split(read.data)
+    texts = [bare(line) for line in lines]
+    size = len(block)
+    at = next((at for at in range(len(texts) - size + 1) if tuple(texts[at : at + size]) == block), None)
+    if at is None:
+        return None
+    before, gone = made(lines, at, size, ())
+    hunk = Hunk(gone.line, (), gone.removed, gone.above, gone.below, section)
+    return FileEdit(hashlib.sha256(join(mark, before)).hexdigest(), read.sha256, (hunk,))
 
 
 # --- the durable step ------------------------------------------------------------------------------------------------
@@ -204,10 +218,10 @@ def change_file(
         if seen is not None and seen.lower() != before:
             break
         mark, lines = split(read.value.data)
-        made = hunks(lines)
-        if isinstance(made, Err):
-            return made
-        for hunk in made.value:
+        wanted = hunks(lines)
+        if isinstance(wanted, Err):
+            return wanted
+        for hunk in wanted.value:
             at = hunk.line - 1
             lines[at : at + len(hunk.removed)] = hunk.added
         data = join(mark, lines)
@@ -216,9 +230,9 @@ def change_file(
                 continue
         except OSError as error:
             return could_not_write(path, error)
-        edit = FileEdit(before, hashlib.sha256(data).hexdigest(), tuple(made.value))
-        added = tuple(line for hunk in made.value for line in _told(hunk.added, hunk.removed))
-        removed = tuple(line for hunk in made.value for line in _told(hunk.removed, hunk.added))
+        edit = FileEdit(before, hashlib.sha256(data).hexdigest(), tuple(wanted.value))
+        added = tuple(line for hunk in wanted.value for line in _told(hunk.added, hunk.removed))
+        removed = tuple(line for hunk in wanted.value for line in _told(hunk.removed, hunk.added))
         return Ok(_recorded(paths, file, run or new_edit_run(now), edit.after, now, added, removed, edit))
     return fail("changed-outside", "the file has changed since you saw it; nothing was written", path, LOOK_AGAIN)
 
