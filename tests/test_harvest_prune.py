@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.base.result import Ok
+from core.commands import bullets
 from core.commands.trash import trash_list, trash_purge
 from core.commands.workspace import open_workspace
 from core.knowledge.changes import Change, append_changes
@@ -133,3 +134,16 @@ def test_both_purges_agree_on_a_date_that_cannot_be_read(world: World, purge: Pu
     assert purge(world) == [] and len(world.trash()) == 1
     world.clock += timedelta(days=2)
     assert purge(world) == [] and not world.trash()
+
+
+def test_a_bullet_that_the_person_removed_does_not_come_back_from_a_model(world: World) -> None:
+    """The rules harvested it first, the person took it out, then a model reads the same conversation."""
+    world.converse("User: We decided to use sqlite because it is small.\n\nAssistant: fine\n")
+    world.run(None)
+    line = lines_of(world, "decisions.md")[0]
+    text = line[2:].split(" [from")[0]
+    workspace = open_workspace(str(world.paths.home))
+    assert isinstance(workspace, Ok) and isinstance(bullets.remove(workspace.value, "decisions", text), Ok)
+    world.run(says(decisions=[text, "another"]))
+    assert [line.split(" [from")[0] for line in lines_of(world, "decisions.md")] == ["- another"]
+    assert not list(world.paths.conversations.glob("talk-*"))

@@ -17,6 +17,8 @@ from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_
 from core.base.paths import Paths
 from core.harvest.answer import Item
 from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_text
+from core.knowledge.changes import read_changes, removed_by_hand
+from core.knowledge.edit import EDIT_RUN
 from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, examine, merge_records
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, require_lines
@@ -93,10 +95,16 @@ def _bind_note(source: SourceFile, paths: Paths, records: NoteRecords, notes: No
 
 
 def with_old_dates(paths: Paths, plan: FrozenPlan, names: Iterable[str]) -> FrozenPlan:
-    """A second harvest of the same content keeps the lines of the first: same text, same conversation, older date.
-    `names` are what the conversation was called then and now. Raises OSError."""
+    """A second harvest of the same content keeps the lines of the first: same text, same conversation, older date. What
+    the person removed of them (told in changes.jsonl) is left out. `names` are what the conversation was called then and now. Raises
+    OSError."""
     sources = set(map(sanitise_name, names))
     kept = []
+    unwanted: dict[str, set[str]] = {}
+    for file, line in removed_by_hand(read_changes(paths), EDIT_RUN):
+        text, provenance = split_provenance(line[2:])
+        if provenance is not None and provenance.source in sources:
+            unwanted.setdefault(file, set()).add(text)
     for planned in plan.files:
         old = {
             bullet.text: bullet.raw
@@ -107,8 +115,14 @@ def with_old_dates(paths: Paths, plan: FrozenPlan, names: Iterable[str]) -> Froz
         def keep(line: str, old: dict[str, str] = old) -> str:
             return old.get(split_provenance(line[2:])[0], line)
 
-        kept.append(replace(planned, lines=_each(keep, planned.lines), done=_each(keep, planned.done)))
+        out = unwanted.get(planned.name, set()) - old.keys()
+        lines, done = _without(planned.lines, out), _without(planned.done, out)
+        kept.append(replace(planned, lines=_each(keep, lines), done=_each(keep, done)))
     return replace(plan, files=tuple(kept))
+
+
+def _without(lines: Sequence[str], texts: set[str]) -> list[str]:
+    return [line for line in lines if split_provenance(line[2:])[0] not in texts]
 
 
 def _each(keep: Callable[[str], str], lines: Sequence[str]) -> tuple[str, ...]:

@@ -3,14 +3,14 @@ taken away."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from core.base import files
 from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY_FILES
-from core.knowledge.changes import Change, read_changes
+from core.knowledge.changes import read_changes, removed_by_hand
 from core.knowledge.file_notes import note_with
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.lines import PlannedFile, missing_lines
@@ -75,7 +75,7 @@ class Proofs:
         if not lost:
             return {}
         changes = read_changes(self._paths)
-        told, harvested = _removed_by_hand(changes), {line for row in changes if row.sha for line in row.added}
+        told, harvested = removed_by_hand(changes), {line for row in changes if row.sha for line in row.added}
         shelf = [files.read_or_empty(self._paths.knowledge / name) for name in SHELF]
         missing: dict[str, int] = {}
         for name, absent in lost:
@@ -93,17 +93,6 @@ class Proofs:
         name = note_with(self._paths, planned.name, lines)
         absent = missing_lines(files.read_or_empty(self._paths.knowledge / name), lines)
         return list(lines) if len(absent) == len(set(lines)) else []
-
-
-def _removed_by_hand(changes: Iterable[Change]) -> set[tuple[str, str]]:
-    """What the person took out and did not bring back, as (file, line). A harvest tells its lines only at its end, so
-    what it added says nothing about the order."""
-    removed: set[tuple[str, str]] = set()
-    for change in changes:
-        removed.update((change.file, line) for line in change.removed)
-        if not change.sha:
-            removed.difference_update((change.file, line) for line in change.added)
-    return removed
 
 
 def _is_reworded(data: bytes, lost: list[str], harvested: set[str]) -> bool:

@@ -59,6 +59,18 @@ def read_changes(paths: Paths) -> list[Change]:
     return [change for change in parsed if change is not None]
 
 
+def removed_by_hand(changes: Iterable[Change], runs: str = "") -> set[tuple[str, str]]:
+    """What the person took out and did not bring back, as (file, line); `runs` is how the ids of the runs begin whose
+    removals count. A harvest tells its lines only at its end, so what it added says nothing about the order."""
+    removed: set[tuple[str, str]] = set()
+    for change in changes:
+        if change.run.startswith(runs):
+            removed.update((change.file, line) for line in change.removed)
+        if not change.sha:
+            removed.difference_update((change.file, line) for line in change.added)
+    return removed
+
+
 def append_changes(paths: Paths, changes: Iterable[Change]) -> None:
     """Add changes durably, leaving out those of a run, conversation and file that stand there. Raises OSError."""
     wanted = [change for change in changes if change.added or change.removed]
