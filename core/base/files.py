@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from core.base import temporaries
 from core.base.renameat2 import EXCHANGE, NO_REPLACE, rename_with_flag
@@ -33,8 +34,7 @@ class SyncError(OSError):
     """The disk refused to make a write durable. Never retried on one file: the kernel may have dropped the data."""
 
 
-@dataclass(frozen=True)
-class Identity:
+class Identity(NamedTuple):
     """Which file a descriptor is, and in what state: enough to notice that it changed."""
 
     dev: int
@@ -76,6 +76,12 @@ def identity_of(fd: int) -> Identity:
 
 def read_descriptor(fd: int, limit: int | None = None) -> bytes:
     """All bytes from the start of `fd`; OSError(EFBIG) when there are more than `limit`."""
+    size = os.fstat(fd).st_size
+    if size < BUFFER_BYTES and (limit is None or size < limit):
+        os.lseek(fd, 0, os.SEEK_SET)
+        data = os.read(fd, size + 1)
+        if len(data) <= size:  # one read had room for more: that is all
+            return data
     chunks, total = [], 0
     for chunk in _chunks(fd):
         total += len(chunk)

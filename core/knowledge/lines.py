@@ -42,8 +42,8 @@ class OwnWrites:
     """The state in which this process left each file, so that its own writes do not look like an editor's, and which
     open editors it has waited for already: one that stays open all day costs a run its patience once."""
 
-    seen: dict[Path, files.Identity] = field(default_factory=dict)
-    waited: set[Path] = field(default_factory=set)
+    seen: dict[str, files.Identity] = field(default_factory=dict)
+    waited: set[str] = field(default_factory=set)
 
 
 def missing_lines(data: bytes, lines: Sequence[str]) -> list[bytes]:
@@ -78,7 +78,7 @@ def ensure_lines(
     `recovering` completes a line that a crash tore. A changed name still wants its folder synced (by the caller, once
     for all files of a conversation). Raises OSError; `files.SyncError` means that the disk cannot be trusted.
     """
-    path = folder / planned.name
+    path = os.path.join(folder, planned.name)
     own = own or OwnWrites()
     for _ in range(ATTEMPTS):
         if not files.exists(path):
@@ -86,7 +86,7 @@ def ensure_lines(
                 known = False
             if not files.exists(path):
                 try:
-                    files.create_atomic(path, _new_file(planned))
+                    files.create_atomic(Path(path), _new_file(planned))
                 except FileExistsError:
                     continue
                 _remember(path, own)
@@ -103,19 +103,19 @@ def ensure_lines(
         if added is not None:
             _remember(path, own)
             return tuple(line.decode("utf-8") for line in added), bool(added) and planned.name == TASKS_FILE
-    raise OSError(errno.EBUSY, "another program keeps replacing the file", str(path))
+    raise OSError(errno.EBUSY, "another program keeps replacing the file", path)
 
 
 def require_lines(folder: Path, planned: PlannedFile) -> list[str]:
     """Read the file back by its path; the lines that are not there (empty: proven)."""
-    data = files.read_or_empty(folder / planned.name)
+    data = files.read_or_empty(os.path.join(folder, planned.name))
     return [line.decode("utf-8") for line in missing_lines(data, planned.all_lines)]
 
 
 # --- appending -------------------------------------------------------------------------------------------------------
 
 
-def _append(path: Path, planned: PlannedFile, recovering: bool) -> list[bytes] | None:
+def _append(path: str, planned: PlannedFile, recovering: bool) -> list[bytes] | None:
     """One write at the end of the file; None when another file took the name meanwhile.
 
     When recovering, the whole file is written anew instead: a write whose fsync failed before the crash looks fine in
@@ -126,7 +126,8 @@ def _append(path: Path, planned: PlannedFile, recovering: bool) -> list[bytes] |
         data = files.read_descriptor(fd)
         lines = missing_lines(data, planned.all_lines)
         if recovering:
-            swap_in(path, with_lines(data, planned, recovering=True), data, lambda found: with_lines(found, planned))
+            new = with_lines(data, planned, recovering=True)
+            swap_in(Path(path), new, data, lambda found: with_lines(found, planned))
             return lines
         if lines:
             files.append(fd, _payload(data, lines, False), len(data))
@@ -179,7 +180,7 @@ def _new_file(planned: PlannedFile) -> bytes:
 # --- tasks.md --------------------------------------------------------------------------------------------------------
 
 
-def _insert(path: Path, planned: PlannedFile, recovering: bool) -> list[bytes] | None:
+def _insert(path: str, planned: PlannedFile, recovering: bool) -> list[bytes] | None:
     fd = files.open_regular(path, os.O_RDWR)
     try:
         data = files.read_descriptor(fd)
@@ -190,7 +191,7 @@ def _insert(path: Path, planned: PlannedFile, recovering: bool) -> list[bytes] |
     finally:
         os.close(fd)
     new = with_lines(data, planned, recovering=recovering)
-    swap_in(path, new, data, lambda found: with_lines(found, planned))
+    swap_in(Path(path), new, data, lambda found: with_lines(found, planned))
     return lines
 
 
@@ -201,22 +202,22 @@ def _text(lines: list[bytes]) -> list[str]:
 # --- waiting for editors ---------------------------------------------------------------------------------------------
 
 
-def _wait_for(path: Path, patience: Patience) -> bool:
+def _wait_for(path: str, patience: Patience) -> bool:
     waited = 0.0
     while waited < patience.missing:
-        if path.exists():
+        if os.path.exists(path):
             return True
         patience.sleep(patience.step)
         waited += patience.step
-    return path.exists()
+    return os.path.exists(path)
 
 
-def _settle(path: Path, patience: Patience, own: OwnWrites) -> None:
+def _settle(path: str, patience: Patience, own: OwnWrites) -> None:
     """Wait while somebody else has just written the file, or has it open in an editor."""
     waited = 0.0
     while waited < max(patience.settle, patience.swap_file):
         try:
-            found = path.stat()
+            found = os.stat(path)
         except FileNotFoundError:
             return
         now = files.Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
@@ -230,12 +231,12 @@ def _settle(path: Path, patience: Patience, own: OwnWrites) -> None:
             own.waited.add(path)
 
 
-def _is_open_elsewhere(path: Path) -> bool:
+def _is_open_elsewhere(path: str) -> bool:
     """Whether an editor's swap or lock file (vim, emacs) stands beside it; that of emacs is a dangling link."""
     folder, name = os.path.split(path)
     return files.exists(f"{folder}/.{name}.swp") or files.exists(f"{folder}/.#{name}")
 
 
-def _remember(path: Path, own: OwnWrites) -> None:
-    found = path.stat()
+def _remember(path: str, own: OwnWrites) -> None:
+    found = os.stat(path)
     own.seen[path] = files.Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
