@@ -14,7 +14,7 @@ from core.commands import bullets
 from core.commands.trash import trash_list, trash_purge
 from core.commands.workspace import open_workspace
 from core.knowledge.changes import Change, append_changes
-from tests.harvest_world import HURRIED, NOW, FakeModel, World, never, says
+from tests.harvest_world import HURRIED, NOW, FakeModel, World, never, says, sha256
 
 Purge = Callable[[World], "list[str]"]
 
@@ -147,3 +147,23 @@ def test_a_bullet_that_the_person_removed_does_not_come_back_from_a_model(world:
     world.run(says(decisions=[text, "another"]))
     assert [line.split(" [from")[0] for line in lines_of(world, "decisions.md")] == ["- another"]
     assert not list(world.paths.conversations.glob("talk-*"))
+
+
+def test_a_split_that_was_cut_anew_during_the_run_stays(world: World) -> None:
+    """A long run looks at the splits at its beginning and removes them at its end."""
+    split, source = world.paths.splits / "big", world.folder / "big.txt"
+    split.mkdir(parents=True)
+    source.write_text("second")
+    index = {"source_path": str(source), "source_sha256": "0" * 64}
+    (split / "index.json").write_text(json.dumps(index))
+
+    def cut_anew(number: int, prompt: str) -> dict[str, list[str]]:
+        (split / "index.json").write_text(json.dumps({**index, "source_sha256": sha256("second")}))
+        return {"facts": ["one"]}
+
+    world.converse("a")
+    report = world.run(FakeModel(cut_anew))
+    assert split.is_dir() and not report.errors
+    (split / "index.json").write_text(json.dumps(index))
+    world.run(FakeModel(never))
+    assert not split.exists()

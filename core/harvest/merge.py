@@ -96,8 +96,8 @@ def _bind_note(source: SourceFile, paths: Paths, records: NoteRecords, notes: No
 
 def with_old_dates(paths: Paths, plan: FrozenPlan, names: Iterable[str]) -> FrozenPlan:
     """A second harvest of the same content keeps the lines of the first: same text, same conversation, older date. What
-    the person removed of them (told in changes.jsonl) is left out. `names` are what the conversation was called then and now. Raises
-    OSError."""
+    the person removed of them (told in changes.jsonl) is left out. `names` are what the conversation was called then
+    and now. Raises OSError."""
     sources = set(map(sanitise_name, names))
     kept = []
     unwanted: dict[str, set[str]] = {}

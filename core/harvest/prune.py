@@ -9,6 +9,7 @@ from core.harvest.committer import Committer
 from core.harvest.guard import Guard
 from core.harvest.proofs import Proofs
 from core.harvest.reclaim import purge, remove_split
+from core.harvest.scan import is_stale
 from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.ledger import Entry, drop_from_trash
 
@@ -34,7 +35,10 @@ def prune(committer: Committer, step: Step) -> bool:
     return True
 
 
-def _remove_split(committer: Committer, step: Step) -> Result[int]:
+def _remove_split(committer: Committer, step: Step) -> Result[int] | None:
+    """None: it was cut anew since the run began, and stays."""
+    if not is_stale(step.artifact.path):
+        return None
     removed = remove_split(committer.paths, step.artifact.path)
     return removed if isinstance(removed, Err) else Ok(step.artifact.size)
 

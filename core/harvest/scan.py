@@ -95,6 +95,12 @@ def _trouble(mode: int) -> str:
 # --- splits ----------------------------------------------------------------------------------------------------------
 
 
+def is_stale(folder: str) -> bool:
+    """Whether a split, as it is now, is of no use any more: its source file is certainly gone or has changed."""
+    split = _read_split(folder, HashCache())
+    return split.readable and not (split.source_exists and split.hash_matches)
+
+
 def _read_split(folder: str, cache: HashCache) -> Split:
     index = read_index(os.path.join(folder, "index.json"))
     source = index.get("source_path") if index is not None else None
