@@ -16,8 +16,9 @@ from core.commands.history import trash_restore
 from core.commands.workspace import Workspace, reopened
 from core.knowledge.check import Finding
 from core.knowledge.file_notes import read_records, write_records
-from core.knowledge.journal import Journal, plan_to_json, read_plans
+from core.knowledge.journal import FrozenPlan, Journal, plan_to_json, read_plans
 from core.knowledge.ledger import read_ledger, write_ledger
+from core.knowledge.lines import PlannedFile
 from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home, read, value, write
 
 
@@ -91,6 +92,25 @@ def test_a_running_harvest_is_told_apart_from_a_crash(tmp_path: Path) -> None:
     with locks.locked(workspace.paths.lock):
         assert found(workspace, "running").note
         assert error(doctor(workspace, True, patience=HURRIED)).code == "lock-held"
+
+
+def test_looking_leaves_the_run_lock_as_it_is(tmp_path: Path) -> None:
+    workspace = sound(tmp_path)
+    workspace.paths.journal.write_bytes(b"")
+    workspace.paths.lock.write_bytes(b"its last holder")
+    assert "journal-left" in [finding.code for finding in findings(workspace)]
+    assert workspace.paths.lock.read_bytes() == b"its last holder"
+
+
+def test_a_plan_that_still_cannot_be_written_is_not_called_repaired(tmp_path: Path) -> None:
+    workspace = sound(tmp_path)
+    (workspace.paths.knowledge / "questions.md").mkdir()
+    plan = FrozenPlan((PlannedFile("questions.md", "# Questions", ("- why",)),), {})
+    journal = Journal(workspace.paths.journal)
+    journal.append({"t": "intent", "sha": "a" * 64, "path": "/x", "plan": plan_to_json(plan)})
+    journal.close()
+    [left] = [finding for finding in findings(workspace, repair=True) if finding.code == "journal-left"]
+    assert not left.repaired and not left.repairable and workspace.paths.journal.exists()
 
 
 @pytest.mark.parametrize("folder", ["knowledge", "file_notes", "state", "plans"])

@@ -40,6 +40,24 @@ def locked(path: Path, *, holder: str = "") -> Iterator[None]:
         os.close(fd)
 
 
+def holder_of(path: Path) -> str | None:
+    """Who holds the lock ("" when that does not stand there), None when nobody does. Only looks: the file is neither
+    made nor written. Raises OSError when it cannot be opened."""
+    try:
+        fd = files.open_regular(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        _lock_descriptor(fd)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN):
+            raise
+        return files.read_descriptor(fd, 4096).decode("utf-8", "replace").strip()
+    finally:
+        os.close(fd)
+    return None
+
+
 def _lock_descriptor(fd: int) -> None:
     if sys.platform == "win32":
         import msvcrt

@@ -75,9 +75,10 @@ def _repair(workspace: Workspace, before: list[Finding]) -> Result[DoctorReport]
     """The journal was brought to its end on the way here; the rest is mended finding by finding."""
     seen = {_key(found): found for found in before}
     for _ in range(ROUNDS):
-        current = list(examine_store(workspace))
+        current = list(examine_store(workspace, locked=True))
         for found in current:
-            seen.setdefault(_key(found), found)
+            if found.mend is None or _key(found) not in seen:
+                seen[_key(found)] = found
         mendable = [found for found in current if found.mend is not None]
         if not mendable:
             break
@@ -88,7 +89,7 @@ def _repair(workspace: Workspace, before: list[Finding]) -> Result[DoctorReport]
             except OSError as error:
                 where = str(error.filename or found.path)
                 seen[_key(found)] = replace(found, message=f"{found.message} (not mended: {error.strerror}: {where})")
-    left = {_key(found) for found in examine_store(workspace)}
+    left = {_key(found) for found in examine_store(workspace, locked=True)}
     return Ok(DoctorReport([found if key in left else replace(found, repaired=True) for key, found in seen.items()]))
 
 
@@ -96,10 +97,11 @@ def _key(found: Finding) -> tuple[str, str]:
     return found.code, found.path
 
 
-def examine_store(workspace: Workspace) -> Iterator[Finding]:
-    """All findings, in the order in which they should be mended. Writes nothing."""
+def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Finding]:
+    """All findings, in the order in which they should be mended. Writes nothing. `locked` says that the caller holds
+    the run lock and has brought the journal to its end, as far as that goes."""
     paths = workspace.paths
-    yield from _check_journal(paths)
+    yield from _check_journal(paths, locked)
     yield from check_leftovers(paths, clear_leftovers)
     yield from check_bullets(paths)
     yield from check_changes(paths)
@@ -110,18 +112,24 @@ def examine_store(workspace: Workspace) -> Iterator[Finding]:
     yield from _check_settings(workspace)
 
 
-def _check_journal(paths: Paths) -> Iterator[Finding]:
+def _check_journal(paths: Paths, locked: bool) -> Iterator[Finding]:
     if not files.exists(paths.journal):
         return
+    if locked:
+        message = "a planned harvest still cannot be written; mend the file that it is for, then harvest again"
+        yield Finding("journal-left", message, str(paths.journal))
+        return
     try:
-        with locks.locked(paths.lock):
-            message = "the last run was interrupted in the middle; the next one finishes it first"
-            yield Finding("journal-left", message, str(paths.journal), _done_by_recovery)
-    except locks.LockHeldError as error:
-        message = f"a harvest is running (process {error.holder}): what follows may be its work in progress"
-        yield Finding("running", message, str(paths.lock), note=True)
+        holder = locks.holder_of(paths.lock)
     except OSError as error:
         yield Finding("unreadable", f"the run lock cannot be used: {error.strerror}", str(paths.lock))
+        return
+    if holder is None:
+        message = "the last run was interrupted in the middle; the next one finishes it first"
+        yield Finding("journal-left", message, str(paths.journal), _done_by_recovery)
+        return
+    message = f"a harvest is running (process {holder or 'unknown'}): what follows may be its work in progress"
+    yield Finding("running", message, str(paths.lock), note=True)
 
 
 def _done_by_recovery() -> None:
