@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given
@@ -298,3 +299,18 @@ def test_open_tasks_stand_before_done(data: bytes, opened: list[str]) -> None:
     after = [row.strip().lower() for row in new.decode().split("\n")]
     if opened and rows.count("## done") == 1 and "## open" not in rows[rows.index("## done") :]:
         assert max(after.index(line.lower()) for line in opened) < after.index("## done")
+
+
+def test_a_line_that_another_program_appends_at_the_same_moment_is_not_glued_to_ours(tmp_path: Path) -> None:
+    path = tmp_path / "facts.md"
+    path.write_bytes(b"# Facts\n\n- mine\n")
+    real = files.append
+
+    def append(fd: int, data: bytes, size: int) -> None:
+        with path.open("ab") as theirs:
+            theirs.write(b"- theirs, without a line break")
+        real(fd, data, size)
+
+    with patch.object(files, "append", append):
+        ensure_lines(tmp_path, PlannedFile("facts.md", "# Facts", ("- ours",)), known=True, patience=HURRIED)
+    assert path.read_bytes() == b"# Facts\n\n- mine\n- theirs, without a line break\n- ours\n"

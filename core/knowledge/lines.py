@@ -130,11 +130,26 @@ def _append(path: str, planned: PlannedFile, recovering: bool) -> list[bytes] | 
             swap_in(Path(path), new, data, lambda found: with_lines(found, planned))
             return lines
         if lines:
-            files.append(fd, _payload(data, lines, False), len(data))
+            payload = _payload(data, lines, False)
+            files.append(fd, payload, len(data))
+            if os.fstat(fd).st_size > len(data) + len(payload) and files.is_same_file(fd, path):
+                files.sync(fd)
+                _unglue(Path(path), files.read_descriptor(fd), payload, planned)
+                return lines if not missing_lines(files.read_or_empty(path), planned.all_lines) else None
         files.sync(fd)
         return lines if files.is_same_file(fd, path) else None
     finally:
         os.close(fd)
+
+
+def _unglue(path: Path, data: bytes, payload: bytes, planned: PlannedFile) -> None:
+    """Another program appended between our read and our write: where it ended without a line break, our first line
+    hangs on its last one. The two are parted in one step."""
+    theirs = data.removesuffix(payload)
+    if theirs == data or theirs.endswith(b"\n") or payload.startswith((b"\n", b"\r")):
+        return
+    swap_in(path, theirs + _line_break(theirs) + payload, data, lambda found: with_lines(found, planned))
+    files.sync_folder(path.parent)
 
 
 def with_lines(data: bytes, planned: PlannedFile, *, recovering: bool = False) -> bytes:
