@@ -79,6 +79,17 @@ def test_harvest_json_has_the_promised_keys(home: Path) -> None:
     assert {"files", "bytes"} <= set(state["trash"])
 
 
+@pytest.mark.parametrize(("columns", "widest"), [("50", 48), ("120", 118), ("x", 78)])
+def test_help_fits_the_terminal(
+    columns: str, widest: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A narrow terminal would break the lines wherever it likes, in the middle of a word."""
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["harvest", "--help"]) == 0
+    longest = max(map(len, capsys.readouterr().out.splitlines()))
+    assert widest - 20 < longest <= widest
+
+
 def test_options_stand_before_or_after_the_command(home: Path) -> None:
     """Nobody should have to remember which side an option belongs on."""
     before = call("--json", "--home", str(home), "status")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Collection
 
 from core import __version__
@@ -24,6 +25,7 @@ def build_parser(words: Collection[str] | None = None) -> argparse.ArgumentParse
         epilog="Begin with 'knowledge demo', or with 'knowledge harvest': it changes nothing without --apply.",
         parents=[common],
         allow_abbrev=False,
+        formatter_class=_formatter,
     )
     parser.add_argument("--version", action="version", version=f"knowledge {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
@@ -31,14 +33,23 @@ def build_parser(words: Collection[str] | None = None) -> argparse.ArgumentParse
         if words is None or command.name in words:
             _add_command(commands, command, common)
         else:
-            commands.add_parser(command.name, help=command.summary, add_help=False)
+            commands.add_parser(command.name, help=command.summary, add_help=False, formatter_class=_formatter)
     return parser
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """argparse makes one for each argument, and each would load shutil and measure the terminal unless it is told."""
+    try:
+        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(1).columns)
+    except (OSError, ValueError):
+        columns = 0
+    return argparse.HelpFormatter(prog, width=(columns if columns > 0 else 80) - 2)
 
 
 def _common() -> argparse.ArgumentParser:
     """What every command takes, before its name or after it. A suppressed default keeps the one from overwriting the
     other."""
-    common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS, formatter_class=_formatter)
     group = common.add_argument_group("everywhere")
     group.add_argument("--home", metavar="DIR", help="the home folder (default: ~/.manual_slop)")
     group.add_argument("--config", metavar="FILE", help="the settings file to use")
@@ -58,6 +69,7 @@ def _add_command(
         epilog=f"example: {command.example}",
         parents=[common],
         allow_abbrev=False,
+        formatter_class=_formatter,
     )
     for argument in command.arguments:
         _add_argument(parser, argument)
