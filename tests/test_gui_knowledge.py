@@ -239,6 +239,36 @@ def test_a_file_changed_outside_refuses_the_edit_and_loses_nothing(stand: Stand,
         stand.press("Escape")
 
 
+def test_a_file_that_changes_all_the_time_does_not_keep_a_person_from_saving(
+    stand: Stand, home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quick harvest writes between any two frames: "Try again" must look and write in one go, and only once."""
+    from gui.views import bullet_session
+
+    facts, looks, look = home.paths.knowledge / "facts.md", [0], bullet_session.category_view
+    stand.press("n")
+    stand.type_text("kept")
+    write(home, "facts.md", FACTS + "- line of a harvest\n")
+    stand.press("ctrl+Return")
+    assert stand.view.session.editor.asking
+
+    def looked(core: Workspace, category: str) -> Any:
+        found = look(core, category)
+        looks[0] += 1
+        if looks[0] < 4:
+            with facts.open("a", encoding="utf-8") as file:
+                file.write(f"- line of a harvest {looks[0]}\n")
+        return found
+
+    monkeypatch.setattr(bullet_session, "category_view", looked)
+    session = stand.view.session
+    session._choose("again")
+    session._choose("again")
+    stand.settle()
+    assert session.target is None and looks == [4]
+    assert read(home, "facts.md").count("- kept") == 1 and read(home, "facts.md").count("line of a harvest") == 4
+
+
 def test_a_bullet_that_was_itself_changed_is_shown_before_it_is_overwritten(stand: Stand, home: Workspace) -> None:
     begin(stand, "boils at 100")
     stand.type_text(" deg")

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from core.base.result import ErrorInfo, Ok, Result
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands import bullets
 from core.commands.bullets import Found
-from core.commands.view import category_view
+from core.commands.view import CategoryView, category_view
 from core.commands.workspace import Workspace
 from gui.flow import FlowList
 from gui.shell import Shell
@@ -19,6 +19,8 @@ from gui.views.knowledge_rows import CATEGORY_LOOKS, BulletKey, found_again
 
 ADDING: BulletKey = ("", "", 0)
 CHANGED = "The file was changed outside while you were writing, so nothing was written."
+OTHER_WORDS = "other-words"
+ATTEMPTS = 5
 STAYS = "Where it came from stays with it"
 
 
@@ -52,6 +54,7 @@ class BulletSession:
         self._shell, self._list = shell, rows
         self._on_arrange, self._on_saved, self._on_show = on_arrange, on_saved, on_show
         self.target: Target | None = None
+        self._writing = False
         self.editor = BulletEditor(
             look,
             on_save=self._save,
@@ -119,7 +122,7 @@ class BulletSession:
 
     def _save(self, words: str) -> None:
         target = self.target
-        if target is None:
+        if target is None or self._writing:
             return
         if target.found is not None and words == target.found.bullet.text:
             self._close()
@@ -128,14 +131,24 @@ class BulletSession:
         category, seen, found = target.category, target.seen, target.found
 
         def write(core: Workspace) -> Result[Any]:
-            if found is None:
-                return bullets.add(core, category, words, seen=seen)
-            return bullets.edit(core, category, found.ref, words, seen=seen)
+            return written(core, category, found, words, seen)
 
-        said = "Changed the bullet" if found is not None else f"Added to {CATEGORY_LOOKS[category][0]}"
-        self._shell.write("The edit", write, done=self._saved, failed=self._not_saved, said=said)
+        self._write(write, target, self._not_saved)
+
+    def _write(
+        self, act: Callable[[Workspace], Result[Any]], target: Target, failed: Callable[[ErrorInfo], object]
+    ) -> None:
+        """One at a time: whoever presses twice must not write twice."""
+        self._writing = True
+
+        def refused(error: ErrorInfo) -> None:
+            self._writing = False
+            failed(error)
+
+        self._shell.write("The edit", act, done=self._saved, failed=refused, said=said_of(target))
 
     def _saved(self, value: Any) -> None:
+        self._writing = False
         self._on_saved(value)
         if self.target is not None:
             self._close()
@@ -156,24 +169,43 @@ class BulletSession:
             self._shell.copy(self.editor.words, "Your words are on the clipboard")
         elif which == "theirs":
             self.cancel()
-        elif target is not None:
-            core, category = self._shell.workspace, target.category
-            self._shell.submit("Looking again", lambda _job: category_view(core, category), self._again)
+        elif target is not None and not self._writing:
+            self._write_again(target, self.editor.words)
 
-    def _again(self, result: Result[Any]) -> None:
-        """The file as it is now: the same bullet there takes the words; a changed one is shown first."""
-        target = self.target
-        if target is None:
-            return
-        if not isinstance(result, Ok):
-            self.editor.ask(str(result.error))
-            return
-        view, words = result.value, self.editor.words
-        found, same = found_again(view.rows, target.found) if target.found is not None else (None, True)
-        self.target = Target(target.key, target.category, view.sha256, found)
-        if same:
-            self.editor.settle()
-            self._save(words)
+    def _write_again(self, target: Target, words: str) -> None:
+        """Look at the file as it is now and write at once, in one piece of work: between two frames a harvest would
+        change the file again, and the person would be refused for as long as it runs."""
+        looked: list[tuple[CategoryView, Found | None]] = []
+
+        def write(core: Workspace) -> Result[Any]:
+            result: Result[Any] = fail("not-saved", "it was not saved")
+            for _ in range(ATTEMPTS):
+                view = category_view(core, target.category)
+                if isinstance(view, Err):
+                    return view
+                found, same = found_again(view.value.rows, target.found) if target.found is not None else (None, True)
+                looked[:] = [(view.value, found)]
+                if not same:
+                    return fail(OTHER_WORDS, "other words stand there now")
+                result = written(core, target.category, found, words, view.value.sha256)
+                if isinstance(result, Ok) or result.error.code != "changed-outside":
+                    break
+            return result
+
+        def failed(error: ErrorInfo) -> None:
+            if looked and self.target is not None:
+                view, found = looked[0]
+                self.target = Target(target.key, target.category, view.sha256, found)
+            if error.code == OTHER_WORDS:
+                self._show_other(looked[0][1], words)
+            else:
+                self._not_saved(error)
+
+        self._write(write, target, failed)
+
+    def _show_other(self, found: Found | None, words: str) -> None:
+        """The bullet itself is another one, or gone: shown before anything is written."""
+        if self.target is None:
             return
         if found is None:
             self.editor.begin("", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)
@@ -181,3 +213,15 @@ class BulletSession:
             note = f"Now it says: {shortened(found.bullet.text)}"
             self.editor.begin(found.bullet.text, note, "Put mine there", mine=words)
         self._on_arrange()
+
+
+def written(core: Workspace, category: str, found: Found | None, words: str, seen: str) -> Result[Any]:
+    """Put the words into that bullet, or into a new one; on a worker."""
+    if found is None:
+        return bullets.add(core, category, words, seen=seen)
+    return bullets.edit(core, category, found.ref, words, seen=seen)
+
+
+def said_of(target: Target) -> str:
+    """What the toast says when it is saved."""
+    return "Changed the bullet" if target.found is not None else f"Added to {CATEGORY_LOOKS[target.category][0]}"
