@@ -1,0 +1,265 @@
+"""A long working day in the panel: `python -m tests.panel_endurance [500] [100]`.
+
+A harvest of that many small conversations by a slow model, four at a time, while a person writes and edits bullets,
+scrolls and filters the ledger with real keys and mouse; then that many harvests one after the other, with what they
+leave behind in memory.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from core.base.result import Ok
+from core.commands.status import status
+from core.commands.workspace import Workspace
+from tests.chatty_model import ChattyModel, chatty_model
+from tests.gui_window import Desk, open_desk
+from tests.panel_desk import Seat, workspace_at
+
+WORDS = """User: conversation {number}: why is the build slow today?
+
+Assistant: The key of the cache has the date of conversation {number} in it
+We decided to put the hash of the lock file {number} there instead
+Nobody has measured the second stage of build {number} so far
+"""
+LONG_FRAME = 10
+"""A frame that takes so many times the usual one is a stutter that a person sees."""
+
+
+@dataclass
+class Day:
+    """What came of it: the person's bullets as they must stand, their refused saves (the file had changed meanwhile),
+    seconds of each frame while the harvest ran, and how far the harvest was before each of the person's steps."""
+
+    bullets: list[str] = field(default_factory=list)
+    refused: int = 0
+    frames: list[float] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    calls: int = 0
+    report: Any = None
+
+    @property
+    def long_frames(self) -> int:
+        """How many frames were stutters."""
+        usual = statistics.median(self.frames)
+        return sum(took > LONG_FRAME * usual for took in self.frames)
+
+
+def converse(workspace: Workspace, amount: int, begin: int = 0) -> None:
+    """Leave so many archived conversations behind."""
+    workspace.paths.conversations.mkdir(parents=True, exist_ok=True)
+    for number in range(begin, begin + amount):
+        name = f"talk-{number:04d}-{uuid.UUID(int=number + 1, version=4)}"
+        (workspace.paths.conversations / name).write_text(WORDS.format(number=number), encoding="utf-8")
+
+
+@contextmanager
+def slow_home(folder: Path, seconds: float, jobs: int = 4) -> Iterator[tuple[Workspace, ChattyModel]]:
+    """An empty home whose model takes so long for an answer."""
+    with chatty_model(failing=0.0, busy=0.0, broken=0.0) as model:
+        quick = model.answer
+
+        def slowly(prompt: str) -> tuple[int, str]:
+            time.sleep(seconds)
+            return quick(prompt)
+
+        model.answer = slowly  # type: ignore[method-assign]
+        settings = f'provider = "openai"\nmodel = "made-up"\nbase_url = "{model.url}"\njobs = {jobs}\n'
+        yield workspace_at(folder, demo=False, config=f"[ai_settings.knowledge]\n{settings}"), model
+
+
+@contextmanager
+def watched_frames(desk: Desk, frames: list[float]) -> Iterator[None]:
+    """Note how long each frame takes, with all that is done in it."""
+    usual = desk.loop.frame
+
+    def frame() -> None:
+        begun = time.perf_counter()
+        usual()
+        frames.append(time.perf_counter() - begun)
+
+    desk.loop.frame = frame  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        desk.loop.frame = usual  # type: ignore[method-assign]
+
+
+def working_day(desk: Desk, folder: Path, conversations: int, seconds: float) -> tuple[Day, Workspace]:
+    """The harvest and the person; returns when both are done and everything is drawn."""
+    day = Day()
+    with slow_home(folder, seconds) as (workspace, model):
+        converse(workspace, conversations)
+        seat = Seat(desk, workspace)
+        try:
+            seat.settle()
+            for key in "21":  # what is made when it is first shown is there before frames are counted
+                desk.press(key)
+                seat.settle()
+            desk.press("ctrl+h")
+            seat.until(lambda: seat.panel.run.now.phase == "planned")
+            desk.press("Return")
+            seat.until(lambda: seat.state.activity is not None and seat.state.activity.done > 0)
+            desk.press("Escape")
+            with watched_frames(desk, day.frames):
+                steps = person(seat, day)
+                while seat.state.activity is not None:
+                    day.steps.append(seat.state.activity.done)
+                    next(steps)
+            seat.until(lambda: seat.panel.run.now.phase == "ended")
+            seat.settle()
+            day.report, day.calls = seat.panel.run.now.report, model.calls
+            assert seat.faults() == []
+        finally:
+            seat.leave()
+    return day, workspace
+
+
+def person(seat: Seat, day: Day) -> Iterator[None]:
+    """Look through the ledger, write a bullet, find it and change it, and so on; a step each time it is asked."""
+    desk, ledger, view = seat.desk, *(seat.panel.workbench.views[name] for name in ("ledger", "knowledge"))  # type: ignore[misc]
+    for number in count():
+        desk.press("1")
+        if ledger.table.rows:
+            desk.wheel(ledger.table._pool[3][2][1], 3)
+        desk.press("slash")
+        desk.type_text("t")
+        desk.press("Escape")
+        yield
+        words = f"{number}qz"
+        desk.press("2")
+        desk.press("n")
+        seat.until(view._look.typing)
+        desk.type_text(words)
+        save(seat, view, day)
+        day.bullets.append(words)
+        yield
+        desk.press("slash")
+        desk.type_text(words)
+        seat.until(lambda words=words: len(view.list.rows) == 1 and words in view.list.rows[0].text)
+        seat.until(lambda: view.list.slot_of(view.list.rows[0].key) is not None)
+        desk.click(view.list.slot_of(view.list.rows[0].key).text, times=2)
+        seat.until(lambda: view.session.target is not None and view._look.typing())
+        desk.press("ctrl+End")
+        desk.type_text("x")
+        save(seat, view, day)
+        day.bullets[-1] += "x"
+        desk.press("slash")
+        desk.press("Escape")
+        yield
+
+
+def save(seat: Seat, view: Any, day: Day) -> None:
+    """Ctrl+Enter; where the harvest has written to the file meanwhile, it is refused, and the same keys try again."""
+    while view.session.target is not None:
+        day.refused += view.session.editor.asking
+        asking = view.session.editor.asking
+        seat.desk.press("ctrl+Return")
+        if asking:
+            seat.until(lambda: view.session.target is None or not seat.panel.shell.busy())
+        seat.until(lambda: view.session.target is None or view.session.editor.asking)
+
+
+def lines_of(workspace: Workspace) -> list[str]:
+    """Every bullet of the store."""
+    files = sorted(workspace.paths.knowledge.glob("*.md"))
+    texts = [file.read_text(encoding="utf-8") for file in files if file.name != "digest.md"]
+    return [line for text in texts for line in text.split("\n") if line.startswith("- ")]
+
+
+def faults_of(day: Day, workspace: Workspace, conversations: int) -> list[str]:
+    """What is not as it must be; empty when all is well."""
+    found, lines = [], lines_of(workspace)
+    looked = status(workspace)
+    assert isinstance(looked, Ok)
+    if looked.value.ledger["harvested"] != conversations or looked.value.pending["conversations"]:
+        found.append(f"of {conversations} conversations, the ledger has {looked.value.ledger}")
+    if day.calls != conversations:
+        found.append(f"the model was asked {day.calls} times about {conversations} conversations")
+    texts = [line.split(" [from:")[0] for line in lines]
+    doubled = {text for text in texts if texts.count(text) > 1}
+    if doubled:
+        found.append(f"doubled: {sorted(doubled)[:3]}")
+    mine = [text.removeprefix("- ") for text in texts if not text.startswith("- Answer ")]
+    if sorted(mine) != sorted(day.bullets):
+        found.append(f"wrote {day.bullets}, and there stands {mine}")
+    if len(lines) != sum(day.report.items.values()) + len(day.bullets):
+        found.append(f"{len(lines)} lines of {sum(day.report.items.values())} harvested and {len(day.bullets)} written")
+    return found
+
+
+# --- many harvests ---------------------------------------------------------------------------------------------------
+
+
+def held() -> dict[str, int]:
+    """What this process holds on to: memory (KB, after everything that can be given back was), descriptors, threads."""
+    import ctypes
+
+    gc.collect()
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).malloc_trim(0)
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return {
+        "memory": pages * os.sysconf("SC_PAGESIZE") // 1024,
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "threads": threading.active_count(),
+    }
+
+
+def harvest_once(seat: Seat, number: int) -> None:
+    """One conversation, from its dry run to its result."""
+    converse(seat.workspace, 1, begin=100_000 + number)
+    run = seat.panel.run
+    seat.panel.shell.run("harvest")
+    seat.until(lambda: run.now.phase == "planned")
+    seat.panel.harvest.dialog.confirm()
+    seat.until(lambda: run.now.phase == "ended")
+    assert run.now.report is not None and run.now.report.harvested == 1
+    seat.panel.harvest.dialog.confirm()
+    seat.settle()
+
+
+def main(conversations: int, harvests: int) -> int:
+    """Both, with their figures; 1 when something is not as it must be."""
+    desk = open_desk()
+    desk.fresh()
+    folder = Path(tempfile.mkdtemp(prefix="knowledge-endurance-"))
+    begun = time.monotonic()
+    day, workspace = working_day(desk, folder, conversations, 0.25)
+    usual = statistics.median(day.frames)
+    print(
+        f"{conversations} conversations in {time.monotonic() - begun:.0f} s; meanwhile {len(day.bullets)} bullets "
+        f"written and edited ({day.refused} saves refused first); {len(day.frames)} frames, the usual "
+        f"{usual * 1000:.0f} ms, the longest {max(day.frames) / usual:.1f} times that, {day.long_frames} stutters",
+        flush=True,
+    )
+    faults = faults_of(day, workspace, conversations)
+    with slow_home(Path(tempfile.mkdtemp(prefix="knowledge-endurance-")), 0.0) as (workspace, _model):
+        seat = Seat(desk, workspace)
+        seat.settle()
+        for number in range(harvests):
+            harvest_once(seat, number)
+            if (number + 1) % max(1, harvests // 5) == 0:
+                print(f"{number + 1:>4} harvests: {desk.items()} items, {held()}", flush=True)
+        faults += [str(fault) for fault in seat.faults()]
+        seat.leave()
+    print("\n".join(faults) or "nothing lost, nothing doubled")
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    asked = [int(word) for word in sys.argv[1:]]
+    sys.exit(main(*asked, *(500, 100)[len(asked) :]))
