@@ -1,0 +1,240 @@
+"""What the panel costs beside what it cannot do without: an empty window, a plain list in Python, a frame a second."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from core.commands.harvest import HarvestRequest, harvest
+from core.knowledge.ledger import write_ledger
+from tests.bench.bench_harvest import Row, tell
+from tests.gui_window import Desk, open_desk
+from tests.panel_desk import Seat, workspace_at
+from tests.panel_endurance import LONG_FRAME, harvest_once, held, slow_home, watched_frames
+from tests.test_gui_app import ROOT, environment
+
+STARTS = 5
+ENTRIES = 100_000
+REFRESHES = 1000
+WARM_UP = 400
+HARVESTS = 100
+VIEWS = ("ledger", "knowledge", "files", "settings")
+
+
+def figures() -> Iterator[Row]:
+    desk = open_desk()
+    for part in (start_figures, idle_figures, refresh_figures, ledger_figures, harvest_figures):
+        folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
+        try:
+            yield from part(desk, folder)
+        finally:
+            shutil.rmtree(folder)
+
+
+# --- the program -----------------------------------------------------------------------------------------------------
+
+
+def probe(folder: Path, kind: str, **more: str) -> dict[str, float]:
+    """One start of the program on the demo home, harvested; what it told, and `took`: seconds from its start."""
+    words = ["--home", str(folder / "home")] if kind not in ("floor", "resting") else []
+    command = [sys.executable, "-m", "tests.bench.panel_probe", kind, *words]
+    begun = time.monotonic()
+    done = subprocess.run(
+        command, env=environment(folder, **more), cwd=ROOT, capture_output=True, text=True, check=True, timeout=90
+    )
+    told: dict[str, float] = json.loads(done.stdout)
+    return {**told, "took": told.get("at", begun) - begun}
+
+
+def demo(folder: Path) -> None:
+    harvest(workspace_at(folder), HarvestRequest(apply=True))
+
+
+def start_figures(_desk: Desk, folder: Path) -> Iterator[Row]:
+    """A new process each time; the three kinds take turns and see the same neighbours."""
+    demo(folder)
+    took: dict[str, list[float]] = {"floor": [], "first": [], "shown": []}
+    for kind in took:
+        probe(folder, kind)  # compiles what is not compiled yet
+    for _ in range(STARTS):
+        for kind, seconds in took.items():
+            seconds.append(probe(folder, kind)["took"])
+    floor, first, shown = (statistics.median(seconds) for seconds in took.values())
+    tell([floor, first, shown])
+    yield "start to first frame / to that of a window with one text", first / floor, 6
+    yield "start to the demo home on the screen / to that of a window with one text", shown / floor, 9
+
+
+def idle_figures(_desk: Desk, folder: Path) -> Iterator[Row]:
+    demo(folder)
+    floor, found, hidden = probe(folder, "resting"), probe(folder, "idle"), probe(folder, "idle", PROBE_HIDE="1")
+    tell([floor["cpu"], found["cpu"], hidden["cpu"]])
+    yield "frames a second while idle", found["frames"], 1.05
+    yield "per cent of a core while idle", 100 * found["cpu"], 8
+    yield "the same / a window with one text that draws a frame a second", found["cpu"] / floor["cpu"], 3
+    yield "frames a second while hidden", hidden["frames"], 0
+    yield "per cent of a core while hidden", 100 * hidden["cpu"], 1
+
+
+# --- refreshing ------------------------------------------------------------------------------------------------------
+
+
+def refresh_figures(desk: Desk, folder: Path) -> Iterator[Row]:
+    """All views in turns, each with a new reading of the store."""
+    workspace = workspace_at(folder)
+    harvest(workspace, HarvestRequest(apply=True))
+    desk.fresh()
+    seat = Seat(desk, workspace)
+    seat.settle()
+
+    def refresh(times: int) -> None:
+        for number in range(times):
+            seat.panel.shell.run(f"view.{VIEWS[number % len(VIEWS)]}")
+            seat.panel.shell.refresh()
+            desk.frames(1)
+            if number % 10 == 9:
+                seat.until(seat.settled)
+        seat.settle()
+
+    refresh(WARM_UP)
+    items, before = desk.items(), held()
+    refresh(REFRESHES)
+    after = held()
+    yield f"items made in {REFRESHES} refreshes", desk.items() - items, 0
+    yield f"KB of memory a refresh, over {REFRESHES}", (after["memory"] - before["memory"]) / REFRESHES, 0.5
+    yield "descriptors and threads more afterwards", more(before, after), 0
+    seat.leave()
+    desk.clear()
+
+
+def more(before: dict[str, int], after: dict[str, int]) -> int:
+    return sum(max(0, after[name] - before[name]) for name in ("descriptors", "threads"))
+
+
+def harvest_figures(desk: Desk, folder: Path) -> Iterator[Row]:
+    """One conversation each, from the dry run to its result."""
+    desk.fresh()
+    with slow_home(folder, 0.0, jobs=1) as (workspace, _model):
+        seat = Seat(desk, workspace)
+        seat.settle()
+        for number in range(WARM_UP // 10):
+            harvest_once(seat, number)
+        items, before = desk.items(), held()
+        for number in range(HARVESTS):
+            harvest_once(seat, HARVESTS + number)
+        after = held()
+        yield f"items made in {HARVESTS} harvests", desk.items() - items, 0
+        yield f"KB of memory a harvest, over {HARVESTS}", (after["memory"] - before["memory"]) / HARVESTS, 60
+        yield "descriptors and threads more afterwards", more(before, after), 0
+        seat.leave()
+    desk.clear()
+
+
+# --- a large ledger --------------------------------------------------------------------------------------------------
+
+
+def entries() -> dict[str, dict[str, Any]]:
+    chance = random.Random(1)
+    names, statuses = ["会議", "retry", "заметки", "release"], ["harvested"] * 14 + ["harvest-failed", "too-large"]
+    return {
+        f"{number:064x}": {
+            "path": f"/home/someone/chats/{chance.choice(names)}-{number:06d}",
+            "status": chance.choice(statuses),
+            "at": f"2026-{chance.randrange(1, 13):02d}-{chance.randrange(1, 28):02d}T12:{number % 60:02d}:00+00:00",
+            "items": {"facts": chance.randrange(0, 9)},
+            "model": "qwen3:8b",
+        }
+        for number in range(ENTRIES)
+    }
+
+
+def ledger_figures(desk: Desk, folder: Path) -> Iterator[Row]:
+    """A hundred thousand entries: everything a person does with them."""
+    workspace, made = workspace_at(folder), entries()
+    write_ledger(workspace.paths, made)
+    desk.fresh()
+    frames: list[float] = []
+    with watched_frames(desk, frames):
+        desk.frames(3)
+        items = desk.items()
+        begun = time.perf_counter()
+        seat = Seat(desk, workspace)
+        view: Any = seat.panel.workbench.views["ledger"]
+        seat.until(lambda: hasattr(view, "table") and len(view.table.rows) == ENTRIES)
+        opened = time.perf_counter() - begun
+        seat.settle()
+        begun = time.perf_counter()
+        parsed = json.loads(workspace.paths.ledger.read_bytes())["entries"]
+        plain = [(key, row["path"], row["at"]) for key, row in parsed.items()]
+        plain.sort(key=lambda row: row[2], reverse=True)
+        floor = time.perf_counter() - begun
+        tell([opened, floor])
+        name = f"{ENTRIES:,} entries"
+        yield f"{name}: opened / json.loads and one sort of them", opened / floor, 20
+        yield f"{name}: items more than an empty window", desk.items() - items, 6000
+        usual = frame_of(desk, frames)
+        made_before = desk.items()
+
+        def until_shown(act: Callable[[], object]) -> float:
+            before, begun = view.table.rows, time.perf_counter()
+            act()
+            seat.until(lambda: view.table.rows is not before)
+            return time.perf_counter() - begun
+
+        filtered = [until_shown(lambda words=words: view._filter(words)) for words in ("retry 99", "", "会議 7", "")]
+        sorted_ = [until_shown(lambda key=key: view._sort(key, False)) for key in ("name", "items", "name", "when")]
+        paths, names = [row[1].lower() for row in plain], [row[1].rsplit("/", 1)[1] for row in plain]
+        plain_filter = clocked(lambda: [at for at, path in enumerate(paths) if "retry" in path and "99" in path])
+        plain_sort = clocked(lambda: sorted(range(len(names)), key=lambda at: names[at].casefold()))
+        tell([filtered, sorted_, [plain_filter, plain_sort, usual]])
+        # Five frames belong to it in any case: one to ask, one to show, three that the test draws.
+        yield f"{name}: filter / plain list and 5 frames", statistics.median(filtered) / (plain_filter + 5 * usual), 4
+        yield f"{name}: sort / plain list and 5 frames", statistics.median(sorted_) / (plain_sort + 5 * usual), 4
+        scrolled = scroll(desk, view, frames)
+        yield f"{name}: a frame while scrolling / while resting", scrolled / usual, 2
+        frames.clear()
+        desk.press("F5")
+        desk.press("Down")
+        seat.settle()
+        long = sum(took > LONG_FRAME * usual for took in frames)
+        yield f"{name}: stutters in reading again and selecting, of {len(frames)} frames", long, 0
+        frames.clear()
+        write_ledger(workspace.paths, {**made, "f" * 64: made[f"{1:064x}"]})
+        seat.panel.shell.refresh()
+        seat.until(lambda: len(view.table.rows) == ENTRIES + 1)
+        seat.settle()
+        yield f"{name}: longest frame while one more is read / usual", max(frames) / usual, 20
+        yield f"{name}: items made meanwhile", desk.items() - made_before, 60
+    seat.leave()
+    desk.clear()
+
+
+def clocked(call: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
+
+
+def frame_of(desk: Desk, frames: list[float]) -> float:
+    """What a frame costs in which nothing happens."""
+    frames.clear()
+    desk.frames(30)
+    return statistics.median(frames)
+
+
+def scroll(desk: Desk, view: Any, frames: list[float]) -> float:
+    """The usual frame while all rows are new in each."""
+    frames.clear()
+    for step in range(60):
+        desk.dpg.set_y_scroll(view.table.item, step * 50_021 % 2_700_000)
+        desk.frames(1)
+    return statistics.median(frames)

@@ -1,0 +1,118 @@
+"""One start of the real program that tells what it sees of itself: `python -m tests.bench.panel_probe KIND WORDS…`.
+
+KIND is `first` (stops after its first frame), `shown` (stops once the store is on the screen), `idle` (rests, then
+counts for a while), `floor` (a Dear PyGui window with one text, stopped after its first frame) or `resting` (the same
+window, with a frame a second). It prints one line of JSON; times are those of the system's monotonic clock, which
+parent and child share.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+SETTLE_SECONDS = 3.0
+IDLE_SECONDS = 10.0
+
+
+def floor(rest: bool) -> None:
+    """What a window costs that shows nothing but one text: until its first frame, or with a frame a second."""
+    import dearpygui.dearpygui as dpg
+
+    dpg.create_context()
+    dpg.create_viewport(title="Knowledge", width=1280, height=800)
+    dpg.setup_dearpygui()
+    with dpg.window() as window:
+        dpg.add_text("one text")
+    dpg.set_primary_window(window, True)
+    dpg.show_viewport()
+    dpg.render_dearpygui_frame()
+    at, cpu = time.monotonic(), time.process_time()
+    if rest:
+        for _ in range(int(IDLE_SECONDS)):
+            time.sleep(1)
+            dpg.render_dearpygui_frame()
+        tell(cpu=(time.process_time() - cpu) / IDLE_SECONDS)
+    else:
+        tell(at=at)
+    dpg.destroy_context()
+
+
+def tell(**figures: Any) -> None:
+    """The answer, for the parent."""
+    print(json.dumps(figures), flush=True)
+
+
+def watched(kind: str, words: list[str]) -> int:
+    """The program itself, with an eye on its frames."""
+    from gui import app, loop
+
+    stepped, seen = loop.FrameLoop.step, Idle()
+
+    def step(self: Any) -> None:
+        stepped(self)
+        now = time.monotonic()
+        if kind == "first" or (kind == "shown" and shown(self)):
+            tell(at=now)
+            self.stop()
+        elif kind == "idle" and seen.over(now, self.frames):
+            self.stop()
+
+    loop.FrameLoop.step = step  # type: ignore[method-assign]
+    return app.run(words)
+
+
+def shown(frames: Any) -> bool:
+    """Whether the store has been read and drawn."""
+    from gui.panel import _living
+
+    return any(
+        not panel.reader.waiting and not panel.shell.busy() and not panel.shell.dirty and panel.shell.state.snapshot
+        for panel in _living
+    )
+
+
+class Idle:
+    """Counts frames and the processor's time over some seconds, after the program has come to rest.
+
+    With `PROBE_HIDE` set, the window is taken from the screen before."""
+
+    def __init__(self) -> None:
+        self.begun = time.monotonic()
+        self.counted: tuple[float, int, float] | None = None
+        self.hide = bool(os.environ.get("PROBE_HIDE"))
+
+    def over(self, now: float, frames: int) -> bool:
+        """True once all is told."""
+        if self.counted is None:
+            if self.hide and now > self.begun + SETTLE_SECONDS / 2:
+                self.hide = False
+                hide_window()
+            if now > self.begun + SETTLE_SECONDS:
+                self.counted = (time.monotonic(), frames, time.process_time())
+            return False
+        begun, before, cpu = self.counted
+        if now < begun + IDLE_SECONDS:
+            return False
+        seconds = now - begun
+        tell(frames=(frames - before) / seconds, cpu=(time.process_time() - cpu) / seconds)
+        return True
+
+
+def hide_window() -> None:
+    """As a window manager does when a window is minimised."""
+    import subprocess
+
+    search = ["xdotool", "search", "--pid", str(os.getpid()), "--name", "^Knowledge$"]
+    found = subprocess.run(search, capture_output=True, text=True, check=True).stdout.split()
+    subprocess.run(["xdotool", "windowunmap", found[-1]], check=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] in ("floor", "resting"):
+        floor(sys.argv[1] == "resting")
+    else:
+        sys.exit(watched(sys.argv[1], sys.argv[2:]))
