@@ -72,7 +72,7 @@ def test_a_conversation_that_nobody_could_read_stays(world: World, data: bytes) 
     assert [error.code for error in report.errors] == ["unread-conversation"]
 
 
-@pytest.mark.parametrize("folder", ["/etc/ssh", "/root/.ssh", "/home/a/.config/x", "/", "relative", "/proc/1/x"])
+@pytest.mark.parametrize("folder", ["/etc/ssh", "/home/a/.ssh", "/home/a/.config/x", "/", "relative", "/proc/1/x"])
 def test_a_conversation_cannot_open_a_private_folder_for_notes(folder: str) -> None:
     """A forged working folder must not let a model ask which of your keys exist."""
     assert not is_working_folder(folder)
