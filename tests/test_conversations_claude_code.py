@@ -10,7 +10,7 @@ from tests.made_records import check_records, lines, roles, said
 
 def line(kind: str, content: Any, **more: Any) -> dict[str, Any]:
     message = {"role": kind, "content": content, **({"id": "msg_1"} if kind == "assistant" else {})}
-    start = {"parentUuid": None, "isSidechain": False, "cwd": "/work/shop", "sessionId": "s-1", "type": kind}
+    start = {"parentUuid": None, "isSidechain": False, "cwd": "/repo/shop", "sessionId": "s-1", "type": kind}
     return start | {"message": message, "uuid": "u", "timestamp": "2026-02-03T04:05:06.789Z"} | more
 
 
@@ -38,7 +38,7 @@ def test_a_session_with_its_facts_and_the_lines_that_each_turn_stands_in() -> No
     )
     data = lines(*rows)
     conversation = check_records(data, "claude_code")
-    assert (conversation.id, conversation.folder) == ("s-1", "/work/shop")
+    assert (conversation.id, conversation.folder) == ("s-1", "/repo/shop")
     assert conversation.title == "The tests fail on staging ü"
     assert conversation.started == "2026-02-03T04:05:06.789Z"
     assert roles(conversation) == ["user", "assistant", "tool", "assistant"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.made_records import check_records, document, roles, said
 
-DETAILS = "<environment_details>\n# Current Working Directory (/work/shop) Files\na.py\n</environment_details>"
+DETAILS = "<environment_details>\n# Current Working Directory (/repo/shop) Files\na.py\n</environment_details>"
 
 
 def text(words: str) -> dict[str, str]:
@@ -30,7 +30,7 @@ def test_the_history_that_the_model_was_sent() -> None:
     conversation = check_records(document(rows), "cline")
     assert said(conversation, "user") == ["fix the login", "not yet"]
     assert said(conversation, "assistant") == ["I look.", "It is the cookie."]
-    assert (conversation.folder, conversation.started) == ("/work/shop", "2025-09-27T19:06:40Z")
+    assert (conversation.folder, conversation.started) == ("/repo/shop", "2025-09-27T19:06:40Z")
 
 
 def test_tools_that_are_called_natively_and_what_the_person_says_through_them() -> None:

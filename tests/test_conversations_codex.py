@@ -27,14 +27,14 @@ def event(kind: str, message: str) -> dict[str, Any]:
     return row("event_msg", type=kind, message=message)
 
 
-META = row("session_meta", id="c-1", cwd="/work/shop", timestamp="2026-02-03T04:00:00Z", cli_version="0.140.0")
+META = row("session_meta", id="c-1", cwd="/repo/shop", timestamp="2026-02-03T04:00:00Z", cli_version="0.140.0")
 
 
 def test_each_utterance_is_read_once_and_what_was_put_in_is_not_the_persons() -> None:
     data = lines(
         META,
         item("developer", "be brief"),
-        item("user", "<environment_context>\n<cwd>/work/shop</cwd>\n</environment_context>"),
+        item("user", "<environment_context>\n<cwd>/repo/shop</cwd>\n</environment_context>"),
         item("user", "fix the build"),
         event("user_message", "fix the build"),
         item("user", "context of a kind that nobody has seen yet"),
@@ -55,7 +55,7 @@ def test_each_utterance_is_read_once_and_what_was_put_in_is_not_the_persons() ->
     assert said(conversation, "user") == ["fix the build", "fix the build"]
     assert said(conversation, "assistant") == ["I look.\n\n```bash\nmake\n```", "Done again."]
     assert said(conversation, "tool") == ["fine\nexit code: 0"]
-    assert (conversation.id, conversation.folder) == ("c-1", "/work/shop")
+    assert (conversation.id, conversation.folder) == ("c-1", "/repo/shop")
     assert conversation.started == "2026-02-03T04:00:00Z"
     assert conversation.title == "fix the build"
 

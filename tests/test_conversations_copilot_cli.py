@@ -13,7 +13,7 @@ def event(kind: str, **data: Any) -> dict[str, Any]:
 
 def test_a_session_is_read_without_its_hooks() -> None:
     data = lines(
-        event("session.start", sessionId="p-1", startTime="2026-06-25T01:50:34Z", context={"cwd": "/work/shop"}),
+        event("session.start", sessionId="p-1", startTime="2026-06-25T01:50:34Z", context={"cwd": "/repo/shop"}),
         event("system.message", role="system", content="You are"),
         event("hook.start", hookType="userPromptSubmitted", input={"prompt": "fix it"}),
         event("user.message", content="fix it", transformedContent="<current_datetime>…</current_datetime>\nfix it"),
@@ -30,5 +30,5 @@ def test_a_session_is_read_without_its_hooks() -> None:
     assert said(conversation, "user") == ["fix it"]
     assert said(conversation, "assistant") == ["I fix.\n\n```bash\nmake\n```"]
     assert said(conversation, "tool") == ["fine", "error: stopped"]
-    assert (conversation.id, conversation.folder) == ("p-1", "/work/shop")
+    assert (conversation.id, conversation.folder) == ("p-1", "/repo/shop")
     assert conversation.started == "2026-06-25T01:50:34Z"

@@ -44,7 +44,7 @@ def test_an_older_session_is_one_document(indent: int | None) -> None:
 def test_a_newer_session_is_a_log_of_changes() -> None:
     data = lines(
         HEAD,
-        {"$set": {"directories": ["/work/shop"], "summary": "Building"}},
+        {"$set": {"directories": ["/repo/shop"], "summary": "Building"}},
         message("1", "user", [{"text": "build "}, {"text": "it"}]),
         message("2", "gemini", ""),
         message("2", "gemini", [{"text": "secret", "thought": True}, {"text": "built"}]),
@@ -62,7 +62,7 @@ def test_a_newer_session_is_a_log_of_changes() -> None:
     ]
     assert (conversation.title, conversation.folder, conversation.ended) == (
         "Building",
-        "/work/shop",
+        "/repo/shop",
         "2026-01-11T00:00:00Z",
     )
 

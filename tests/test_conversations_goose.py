@@ -8,7 +8,7 @@ import pytest
 
 from tests.made_records import check_records, document, lines, roles, said
 
-ABOUT = {"working_dir": "/work/shop", "description": "The login", "message_count": 4}
+ABOUT = {"working_dir": "/repo/shop", "description": "The login", "message_count": 4}
 
 
 def message(role: str, *content: Any, created: int = 1759000000, **more: Any) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def test_a_session_of_lines_with_its_facts() -> None:
     conversation = check_records(data, "goose", skipped=2)
     assert roles(conversation) == ["user", "assistant", "tool", "system"]
     assert said(conversation, "assistant") == ["I fix.\n\n```bash\nmake\n```"]
-    assert (conversation.title, conversation.folder) == ("The login", "/work/shop")
+    assert (conversation.title, conversation.folder) == ("The login", "/repo/shop")
     first = conversation.turns[0]
     assert data[first.start : first.end] == lines(TALK[0])
 

@@ -7,7 +7,7 @@ from tests.made_records import roles, said
 
 PROJECT = '''[project]
 name = "shop"
-git_dir = "/work/shop"
+git_dir = "/repo/shop"
 
 [discussion]
 roles = ["User", "AI"]
@@ -38,7 +38,7 @@ history = [
 
 def test_each_discussion_with_its_speakers_and_times() -> None:
     first, second = read_all("shop.toml", PROJECT.encode())
-    assert (first.format, first.title, first.folder) == ("manual_slop", "main", "/work/shop")
+    assert (first.format, first.title, first.folder) == ("manual_slop", "main", "/repo/shop")
     assert [(turn.role, turn.text) for turn in first.turns] == [
         ("user", "Which port?"),
         ("assistant", "It is 8081.\nUser: is a word here"),

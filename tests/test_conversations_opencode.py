@@ -8,7 +8,7 @@ from typing import Any
 from core.conversations.opencode import join_files
 from tests.made_records import check_records, document, roles, said
 
-INFO = {"id": "ses_1", "slug": "calm-owl", "title": "The port", "directory": "/work/shop", "projectID": "p"}
+INFO = {"id": "ses_1", "slug": "calm-owl", "title": "The port", "directory": "/repo/shop", "projectID": "p"}
 BASH = {"status": "completed", "input": {"command": "make"}, "output": "fine", "metadata": {"exit": 0}}
 
 
@@ -35,7 +35,7 @@ def test_an_export_with_its_facts_and_the_bytes_of_each_message() -> None:
     assert roles(conversation) == ["system", "user", "assistant", "tool", "system"]
     assert conversation.turns[2].text == "8081.\n\n```bash\nmake\n```"
     assert conversation.turns[3].text == "fine\nexit code: 0"
-    assert (conversation.id, conversation.title, conversation.folder) == ("ses_1", "The port", "/work/shop")
+    assert (conversation.id, conversation.title, conversation.folder) == ("ses_1", "The port", "/repo/shop")
     assert (conversation.started, conversation.ended) == ("2026-03-07T21:25:22Z", "2026-03-07T21:25:40Z")
     asked = conversation.turns[1]
     assert json.loads(data[asked.start : asked.end]) == value["messages"][0]
@@ -67,7 +67,7 @@ def test_the_files_of_the_older_storage_are_one_session() -> None:
         ("user", "which port\nand why"),
         ("assistant", "8081"),
     ]
-    assert (conversation.id, conversation.folder, conversation.skipped) == ("ses_1", "/work/shop", 1)
+    assert (conversation.id, conversation.folder, conversation.skipped) == ("ses_1", "/repo/shop", 1)
 
 
 def test_a_message_of_the_first_versions_holds_its_parts() -> None:
