@@ -1,0 +1,30 @@
+"""SearchEntry: what every room has in common on the reading side. Each room yields rows; `commands` feeds them to
+`search`. It is never written back: the truth stays where the entry came from.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# The kinds in the order in which people look for them.
+KINDS = ("bullet", "note", "memory", "context", "fact", "document")
+
+
+class SearchEntry(NamedTuple):
+    """One thing that can be found.
+
+    `kind` is one of KINDS; `key` names it within its kind and stays the same while the text changes (`facts:…`, a
+    memory's id, a fact's id); `title` is a short heading or "", `text` all that is searched. `date` is YYYY-MM-DD or
+    "", `provenance` the bracketed source as it stands in a file or "". `project` is a folder's path or "" for what
+    belongs to no project; `path` is the file in which a person can read it.
+    """
+
+    kind: str
+    key: str
+    title: str
+    text: str
+    date: str = ""
+    provenance: str = ""
+    tags: tuple[str, ...] = ()
+    project: str = ""
+    path: str = ""
