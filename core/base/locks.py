@@ -24,7 +24,7 @@ class LockHeldError(OSError):
 def locked(path: Path, *, holder: str = "") -> Iterator[None]:
     """Hold an exclusive advisory lock on `path` (made when absent); `LockHeldError` at once when another has it."""
     files.make_folder(path.parent)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | files.NOFOLLOW, 0o600)
+    fd = files.open_regular(path, os.O_RDWR | os.O_CREAT)
     try:
         try:
             _lock_descriptor(fd)
@@ -32,9 +32,7 @@ def locked(path: Path, *, holder: str = "") -> Iterator[None]:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN):
                 raise
             raise LockHeldError(path, files.read_descriptor(fd, 4096).decode("utf-8", "replace").strip()) from None
-        os.ftruncate(fd, 0)
-        os.lseek(fd, 0, os.SEEK_SET)
-        files.write_all(fd, (holder or str(os.getpid())).encode())
+        files.overwrite(fd, (holder or str(os.getpid())).encode())
         yield
     finally:
         os.close(fd)

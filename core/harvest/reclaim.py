@@ -15,7 +15,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
 
 MAX_COPIES = 1000
 
@@ -151,3 +151,16 @@ def remove_split(paths: Paths, path: str) -> Result[None]:
     except OSError as error:
         return fail("prune-failed", f"the folder could not be removed: {error.strerror}", path)
     return Ok(None)
+
+
+def finish_removals(paths: Paths) -> list[ErrorInfo]:
+    """Remove what is left of folders of splits whose removal was cut. Call it under the run lock."""
+    failed = []
+    for doomed in sorted(paths.splits.glob(f".*{files.TEMPORARY_MARK}")) if paths.splits.is_dir() else []:
+        try:
+            if doomed.is_dir() and not doomed.is_symlink():
+                files.remove_tree(doomed)
+        except OSError as error:
+            message = f"what is left of a folder of splits could not be removed: {error.strerror}"
+            failed.append(ErrorInfo("prune-failed", message, str(doomed), "remove it yourself"))
+    return failed

@@ -16,7 +16,7 @@ from core.base import files
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok
 from core.harvest.merge import Applied, apply_plan
-from core.harvest.reclaim import sync_reclaimed
+from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import merge_records
@@ -62,6 +62,7 @@ def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
     for folder in (paths.knowledge, paths.file_notes, paths.state, paths.plans):
         for aside in clear_leftovers(folder):
             state.notes.append(f"an interrupted save left {aside}: compare it with the file beside it")
+    state.errors += finish_removals(paths)
     ledger = read_ledger(paths)
     if isinstance(ledger, Ok):
         state.entries = ledger.value

@@ -41,7 +41,8 @@ def scan(paths: Paths, cache: HashCache | None = None) -> Scan:
     `cache` saves hashing the source files of splits again.
     """
     conversations = scan_conversations(paths)
-    named = [os.path.join(paths.splits, name) for name in _names(str(paths.splits))]
+    names = [name for name in _names(str(paths.splits)) if not name.endswith(files.TEMPORARY_MARK)]  # half removed
+    named = [os.path.join(paths.splits, name) for name in names]
     folders = [path for path in named if os.path.isdir(path) and not os.path.islink(path)]
     splits = {path: _read_split(path, cache or HashCache()) for path in folders}
     return Scan(

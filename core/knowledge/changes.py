@@ -86,12 +86,11 @@ def append_changes(paths: Paths, changes: Iterable[Change]) -> None:
     if not lines:
         return
     files.make_folder(paths.knowledge)
-    fd = os.open(paths.changes, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    fd = files.open_for_append(paths.changes)
     try:
-        size = os.fstat(fd).st_size
-        torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n" if hasattr(os, "pread") else False
+        torn = files.last_byte(fd) not in (b"", b"\n")
         text = "\n" * torn + "\n".join(lines) + "\n"
-        files.write_all(fd, text.encode("utf-8", "backslashreplace"))
+        files.append(fd, text.encode("utf-8", "backslashreplace"), files.identity_of(fd).size)
         files.sync(fd)
     finally:
         os.close(fd)

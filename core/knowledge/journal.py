@@ -102,7 +102,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         files.make_folder(path.parent)
         self._broken = False
-        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | files.NOFOLLOW, 0o600)
+        self._fd = files.open_for_append(path)
         files.sync_folder(path.parent)
 
     def append(self, record: Record, *, durable: bool = False) -> None:
