@@ -228,3 +228,37 @@ def test_demo_shows_the_whole_journey(tmp_path: Path) -> None:
     code, _, err = call("demo", "--no-panel", "--into", str(target))
     assert code == 1
     assert "exists already" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["harvest", "--apply"], ["add", "facts", "x"], ["doctor", "--repair"], ["digest", "on"], ["undo", "r"]],
+    ids=lambda words: words[0],
+)
+def test_a_mistyped_home_is_refused_and_not_made(words: list[str], tmp_path: Path) -> None:
+    """A harvest into `--home ~/.manual_slpo` would find nothing, and what is added there is never found again."""
+    wrong = tmp_path / "hoem"
+    code, _, err = call(*words, "--home", str(wrong))
+    assert (code, wrong.exists()) == (1, False)
+    assert err == (
+        f"knowledge: there is no such home folder ({wrong}). Check the name; if it is to be a new home, make the "
+        "folder first.\n"
+    )
+    wrong.mkdir()
+    assert "no such home" not in call(*words, "--home", str(wrong))[2]
+
+
+def test_a_home_that_nobody_named_is_made_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the first day there is none; a wrong MANUAL_SLOP_HOME is noticed by this line."""
+    new = tmp_path / "new"
+    monkeypatch.setenv("MANUAL_SLOP_HOME", str(new))
+    assert call("status")[2] == "" and not new.exists()
+    assert call("add", "facts", "x")[2] == f"knowledge: made a new home: {new}\n"
+    assert call("add", "facts", "y")[2] == ""
+
+
+def test_more_jobs_than_the_setting_allows_are_refused(home: Path) -> None:
+    """A thousand calls at once would end in a provider's ban, or in a thousand threads."""
+    code, _, err = call("harvest", "--jobs", "999", "--home", str(home))
+    assert (code, err) == (2, "knowledge: --jobs cannot be 999. Accepted: a whole number from 1 to 64.\n")
+    assert call("harvest", "--jobs", "64", "--home", str(home))[0] == 0

@@ -160,6 +160,23 @@ def test_a_conversation_that_grew_while_the_model_was_thinking_stays(world: Worl
     assert path.read_text() == "a and more" and report.errors[0].code == "changed"
 
 
+def test_a_limit_holds_for_what_was_harvested_before_as_well(world: World) -> None:
+    """Who says --limit 1 wants to see one conversation go, not a hundred that an earlier run had read."""
+    paths = [world.converse(text) for text in ("a", "b", "b", "c")]
+    world.limits(keep=True).run(FakeModel())
+    report = world.limits(keep=False, limit=1).run(FakeModel(never))
+    assert (report.reclaimed, report.deferred, [path.exists() for path in paths].count(True)) == (1, 3, 3)
+    assert world.limits(limit=0).run(FakeModel(never)).reclaimed == 0
+    assert world.limits(limit=9).run(FakeModel(never)).reclaimed == 3
+
+
+def test_a_limit_counts_copies_of_one_content(world: World) -> None:
+    for text in ("a", "a", "a"):
+        world.converse(text)
+    report = world.limits(limit=2).run(FakeModel())
+    assert (report.harvested, report.reclaimed, report.deferred) == (1, 2, 1)
+
+
 # --- the person's own doing ------------------------------------------------------------------------------------------
 
 

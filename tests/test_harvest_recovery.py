@@ -13,8 +13,9 @@ from unittest.mock import patch
 import pytest
 
 from core.base import files, locks
-from core.base.result import Err
-from tests.harvest_world import FakeModel, World, never, says, sha256
+from core.base.answer import Answer
+from core.base.result import Err, Result, fail
+from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256
 
 DATE = "2026-06-12"
 
@@ -183,6 +184,25 @@ def test_a_cancelled_run_keeps_what_it_did_and_the_next_one_goes_on(world: World
     assert len(world.entries()) == first and not world.paths.journal.exists()
     report = world.run(model, jobs=3)
     assert not report.cancelled and report.harvested == 6 - first
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_conversation_in_flight_when_the_run_is_stopped_is_untouched(world: World, jobs: int) -> None:
+    """Ctrl-C cuts the call that waits for an answer: a `harvest-failed` in the ledger would be a lie about it."""
+    for number in range(4):
+        world.converse(str(number))
+    stop: list[bool] = []
+
+    def answer(number: int, prompt: str) -> dict[str, Any] | Result[Answer]:
+        if number >= 2:
+            stop.append(True)
+            return fail("cancelled", "the call was cancelled")
+        return ordinary(number, prompt)
+
+    report = world.run(FakeModel(answer), jobs=jobs, cancelled=lambda: bool(stop))
+    assert report.cancelled and not report.errors
+    assert {entry["status"] for entry in world.entries().values()} <= {"harvested"}
+    assert not any(number.get("last_error") for number in world.entries().values())
 
 
 def test_an_interrupt_in_the_middle_leaves_a_store_that_the_next_run_finishes(world: World) -> None:

@@ -79,12 +79,15 @@ def trash_text(value: list[Trashed] | Restored | PurgeReport) -> str:
 
 def undo_text(value: list[Run] | UndoReport) -> str:
     if isinstance(value, UndoReport):
+        if value.already:
+            return "\n".join([f"already undone: {value.run}", *(f"note: {note}" for note in value.notes)]) + "\n"
         back, out = count(len(value.restored), "conversation"), count(value.lines_out, "line")
         rows = [
             f"undone: {value.run} ({back} restored, {value.forgotten} forgotten by the ledger, {out} taken out, "
             f"{count(value.lines_back, 'line')} brought back)"
         ]
         rows += [f"stayed: {line}" for line in value.stayed]
+        rows += [f"gone before: {line}" for line in value.gone]
         return "\n".join(rows + [f"note: {note}" for note in value.notes]) + "\n"
     if not value:
         return "there is no run to undo\n"
@@ -93,6 +96,8 @@ def undo_text(value: list[Run] | UndoReport) -> str:
         what = f"{run.harvested} harvested, {run.reclaimed} reclaimed, " if run.kind == "harvest" else ""
         undone = "  (undone)" if run.undone else ""
         rows.append(f"{run.run}  {run.kind:<7}  {what}+{run.added} -{run.removed} lines{undone}")
+        if run.text:
+            rows.append(f"    {one_line(run.text)}")
     return "\n".join([*rows, "'knowledge undo RUN' takes one back"]) + "\n"
 
 

@@ -12,6 +12,7 @@ from core.base import files
 from core.base.paths import cache_folder, shipped_root
 from core.base.price import price
 from core.base.result import Err, Ok, Result, fail
+from core.base.settings import find_setting
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import Limits
 from core.harvest.hashes import HashCache
@@ -96,9 +97,12 @@ def harvest_command(
         if provider not in PROVIDERS:
             known = ", ".join(["offline", *PROVIDERS])
             return fail("unknown-provider", f"there is no provider {provider!r}", hint=f"choose one of {known}")
-    for name, number in (("--max-harvest-bytes", max_harvest_bytes), ("--limit", limit), ("--jobs", jobs)):
-        if number is not None and number < (1 if name == "--jobs" else 0):
+    for name, number in (("--max-harvest-bytes", max_harvest_bytes), ("--limit", limit)):
+        if number is not None and number < 0:
             return fail("usage", f"{name} cannot be {number}")
+    allowed = find_setting("jobs")
+    if jobs is not None and allowed is not None and not allowed.check(jobs):
+        return fail("usage", f"--jobs cannot be {jobs}", hint=f"accepted: {allowed.accepted}")
     request = HarvestRequest(apply, no_harvest, keep, max_harvest_bytes, limit, provider or "", model or "", jobs)
     return harvest(workspace, request, progress=progress, cancelled=cancelled)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from core.base.markdown import split_provenance
 from core.base.paths import Paths
 from core.base.result import Ok, Result, fail
 from core.commands.workspace import Workspace
@@ -16,13 +17,16 @@ from core.knowledge.journal import gather, read_journal
 
 UNDO_RUN = "undo-"
 NEWEST = 5
+TEXT_CHARACTERS = 50
 _TIME = re.compile(r"\d{8}T\d{6}")
 
 
 @dataclass(frozen=True)
 class Run:
     """One run. `kind` is harvest or edit; `when` ISO 8601 or "" when only its archive tells of it; conversations it
-    harvested and reclaimed, lines it added and removed; `undone` says that it was taken back, at least in part."""
+    harvested and reclaimed, lines it added and removed; `undone` says that it was taken back, at least in part. `text`
+    says in words what it changed: the first line of a harvest, the old and the new words of an edit ("" for nothing).
+    """
 
     run: str
     kind: str
@@ -32,6 +36,7 @@ class Run:
     added: int = 0
     removed: int = 0
     undone: bool = False
+    text: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
@@ -87,4 +92,21 @@ def _run(paths: Paths, name: str, rows: list[Change], undone: bool) -> Run:
         sum(len(row.added) for row in rows),
         sum(len(row.removed) for row in rows),
         undone,
+        _words(rows),
     )
+
+
+def _words(rows: list[Change]) -> str:
+    """What the first line that a run changed said, and what it says now."""
+    row = next((row for row in rows if row.added or row.removed), None)
+    if row is None:
+        return ""
+    parts = [_short(line) for line in (*row.removed[:1], *row.added[:1])]
+    more = sum(len(row.added) + len(row.removed) for row in rows) - len(parts)
+    sign = "-" if not row.added else "+" if not row.removed else ""
+    return f"{row.file}: {f'{sign} ' if sign else ''}{' -> '.join(parts)}" + (f" (and {more} more)" if more else "")
+
+
+def _short(line: str) -> str:
+    text = split_provenance(line.removeprefix("- "))[0]
+    return text if len(text) <= TEXT_CHARACTERS else f"{text[: TEXT_CHARACTERS - 1]}…"

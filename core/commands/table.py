@@ -64,7 +64,7 @@ COMMANDS: tuple[Command, ...] = (
             _flag("--no-harvest", "remove the candidates without asking a model"),
             _flag("--keep", "harvest, but reclaim nothing"),
             Argument(("--max-harvest-bytes",), "read at most N bytes of conversations", {"type": int, "metavar": "N"}),
-            Argument(("--limit",), "harvest at most N conversations", {"type": int, "metavar": "N"}),
+            Argument(("--limit",), "harvest or take away at most N conversations", {"type": int, "metavar": "N"}),
             Argument(("--provider",), "offline, openai, ollama, anthropic, gemini or command", {"metavar": "P"}),
             Argument(("--model",), "the model's name", {"metavar": "M"}),
             Argument(("--jobs",), "model calls at the same time", {"type": int, "metavar": "N"}),

@@ -31,13 +31,15 @@ from core.knowledge.journal import Pending, encode, gather, read_journal
 from core.knowledge.ledger import Entries, Entry, note_restored, write_ledger
 from core.knowledge.lines import require_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
-from core.knowledge.reversal import CHANGED, REVERSED, take_back, take_out
+from core.knowledge.reversal import CHANGED, GONE, REVERSED, take_back, take_out
 
 
 @dataclass
 class UndoReport:
     """What an undo did: conversations back in their place, harvests forgotten, lines taken out of the files and brought
-    back into them, and the lines that `stayed` because they were changed since or are needed by another harvest."""
+    back into them, the lines that `stayed` because they were changed since or are needed by another harvest, and those
+    that were `gone` before. `already`: an earlier undo took it all back, and there was nothing left to do.
+    """
 
     run: str
     restored: list[str] = field(default_factory=list)
@@ -45,6 +47,8 @@ class UndoReport:
     lines_out: int = 0
     lines_back: int = 0
     stayed: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    already: bool = False
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
 
@@ -86,6 +90,8 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Re
     else:
         shas = list(dict.fromkeys([*archived, *sorted(owned), *(row.sha for row in mine)]))
         _undo_harvest(paths, shas, archived, mine, undone, store.entries, report, now)
+    done = report.restored or report.forgotten or report.lines_out or report.lines_back
+    report.already = bool(undone) and not (done or report.stayed or report.errors)
     problem = refresh_digest(workspace)
     report.notes += [problem] if problem else []
     return Ok(report)
@@ -118,6 +124,8 @@ def _undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: U
             report.lines_back += len(row.removed)
         elif result.value == CHANGED:
             report.stayed += row.added or row.removed
+        elif result.value == GONE:
+            report.gone += row.added
         else:
             report.notes.append(f"{row.file} is already as it was before the edit")
 
@@ -268,5 +276,6 @@ def _take_lines_out(
         if isinstance(taken, Err):
             report.errors.append(taken.error)
             continue
-        report.lines_out += taken.value[0]
-        report.stayed += taken.value[1]
+        report.lines_out += taken.value.went
+        report.stayed += taken.value.stayed
+        report.gone += taken.value.gone

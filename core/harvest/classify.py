@@ -35,7 +35,8 @@ class Classified(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may do. Sizes in bytes; None means no limit. `reclaim` is always, model or never."""
+    """What a run may do. Sizes in bytes; None means no limit. `reclaim` is always, model or never; `limit` counts every
+    conversation that is harvested or taken away, also one that was harvested before."""
 
     provider: str
     max_source_bytes: int
@@ -167,6 +168,10 @@ def plan_steps(
         elif entry is not None and _is_harvested(entry, limits) and not may_reclaim(entry, limits):
             kept[item.path] = Classified(item, "keep", _kept_because(entry, limits))
         elif entry is not None and _is_harvested(entry, limits) and is_proven(sha, entry):
+            if limits.limit is not None and used_count >= limits.limit:
+                steps.append(Step(item, "defer", sha, "over --limit"))
+                continue
+            used_count += 1
             steps.append(Step(item, "reclaim", sha, "already harvested"))
         elif not limits.harvest:
             if limits.keep or (limits.limit is not None and used_count >= limits.limit):
@@ -176,7 +181,8 @@ def plan_steps(
             steps.append(Step(item, "discard", sha, "removed without harvest, as you asked"))
         elif item.size > limits.max_source_bytes:
             steps.append(Step(item, "too-large", sha, f"larger than {limits.max_source_bytes} bytes"))
-        elif sha in seen:
+        elif sha in seen and (limits.limit is None or used_count < limits.limit):
+            used_count += 1
             steps.append(Step(item, "duplicate", sha, f"same content as {seen[sha].name}"))
         elif limits.max_run_bytes is not None and used_bytes + item.size > limits.max_run_bytes:
             steps.append(Step(item, "defer", sha, "over --max-harvest-bytes"))

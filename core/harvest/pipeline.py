@@ -29,6 +29,9 @@ from core.harvest.recovery import Recovered, recover
 from core.harvest.report import HarvestReport, Progress, Report
 from core.knowledge.digest import regenerate_digest
 
+CANCELLED = "cancelled"
+"""The code with which a provider says that it gave up because the person asked for it."""
+
 
 @dataclass(frozen=True)
 class Distilled:
@@ -209,6 +212,9 @@ def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport
 
 
 def _commit(distilled: Distilled, committer: Committer) -> str:
+    if isinstance(distilled.result, Err) and distilled.result.error.code == CANCELLED:
+        committer.report.kept += 1  # the person stopped the run: that is no failure of this conversation
+        return "untouched"
     if isinstance(distilled.result, Err) and distilled.result.error.code == TOKEN_CAP:
         committer.report.deferred += 1
         if (note := str(distilled.result.error)) not in committer.report.notes:

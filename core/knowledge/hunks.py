@@ -187,6 +187,11 @@ def _find_block(lines: Sequence[str], block: Sequence[str], hunk: Hunk) -> int |
     return min(same, key=lambda at: (_neighbours(lines, at, len(block), hunk), abs(at + 1 - hunk.line)), default=None)
 
 
+def is_closed(lines: Sequence[str], hunk: Hunk) -> bool:
+    """Whether what stood above and below a hunk stands side by side now, with nothing of it between."""
+    return any(_neighbours(lines, at, 0, hunk) == 0 for at in range(len(lines) + 1))
+
+
 def _neighbours(lines: Sequence[str], at: int, size: int, hunk: Hunk) -> int:
     """How many of the two neighbours differ."""
     above = bare(lines[at - 1]) if at else None

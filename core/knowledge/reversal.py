@@ -2,37 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+from core.base.markdown import split_provenance
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.knowledge.bullet_text import without_lines
 from core.knowledge.changes import Change, append_changes
-from core.knowledge.edit import ATTEMPTS, change_file, could_not_write, read_editable
-from core.knowledge.hunks import Hunk, reversed_edit
+from core.knowledge.edit import ATTEMPTS, BY_HAND, change_file, could_not_write, read_editable
+from core.knowledge.hunks import FileEdit, Hunk, bare, is_closed, reversed_edit, split
 from core.knowledge.swap import replace_expected
 
-REVERSED, ALREADY, CHANGED = "reversed", "already back", "changed since"
+REVERSED, ALREADY, CHANGED, GONE = "reversed", "already back", "changed since", "not there any more"
+
+
+@dataclass(frozen=True)
+class TakenOut:
+    """What became of lines that were to leave a file: how many went, those that `stayed` because the person has
+    reworded them or has written details below them, and those that were `gone` already, without a trace."""
+
+    went: int = 0
+    stayed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
 
 
 def take_back(paths: Paths, change: Change, now: datetime, run: str) -> Result[str]:
     """Reverse one recorded edit of one file; its own row is written under `run`.
 
-    Returns REVERSED, ALREADY, or CHANGED when the person has changed what the edit wrote (then nothing is touched).
-    Err when the file cannot be written.
+    Returns REVERSED, ALREADY, CHANGED when the person has changed what the edit wrote, or GONE when nothing of it is
+    there (in all three nothing is touched). Err when the file cannot be written.
     """
     if change.edit is None:
         taken = take_out(paths, change.file, change.added, now, run)
-        return taken if isinstance(taken, Err) else Ok(REVERSED if taken.value[0] else CHANGED)
+        if isinstance(taken, Err):
+            return taken
+        return Ok(REVERSED if taken.value.went else CHANGED if taken.value.stayed else GONE)
     path = paths.knowledge / change.file
     for _ in range(ATTEMPTS):
         read = read_editable(paths, change.file)
         if isinstance(read, Err):
-            return read
+            return Ok(GONE) if read.error.code == "missing" and not change.removed else read
         data = reversed_edit(read.value.data, change.edit)
-        if data is None or data == read.value.data:
-            return Ok(CHANGED if data is None else ALREADY)
+        if data is None:
+            return Ok(GONE if _is_gone(read.value.data, change.edit) else CHANGED)
+        if data == read.value.data:
+            return Ok(ALREADY)
         try:
             if not replace_expected(path, data, read.value.data):
                 continue
@@ -46,21 +62,41 @@ def take_back(paths: Paths, change: Change, now: datetime, run: str) -> Result[s
     return fail("changed-outside", "another program keeps saving this file", path, "try again")
 
 
-def take_out(
-    paths: Paths, file: str, unwanted: Sequence[str], now: datetime, run: str
-) -> Result[tuple[int, list[str]]]:
-    """Take exact lines out of a file, each once; returns how many went, and the lines that stay as they are because
-    somebody has changed or removed them, or has written details below them."""
-    stay: list[str] = []
+def take_out(paths: Paths, file: str, unwanted: Sequence[str], now: datetime, run: str) -> Result[TakenOut]:
+    """Take exact lines out of a file, each once."""
+    found = TakenOut()
 
     def hunks(lines: list[str]) -> Result[list[Hunk]]:
-        found, left = without_lines(lines, unwanted)
-        stay[:] = left
-        return Ok(found) if found else fail("unchanged", "none of the lines stands there", file)
+        nonlocal found
+        out, left = without_lines(lines, unwanted)
+        standing = set(map(bare, lines))
+        stayed = tuple(line for line in left if line in standing or _is_reworded(standing, line, unwanted))
+        gone = tuple(line for line in left if line not in stayed)
+        found = TakenOut(len(unwanted) - len(left), stayed, gone)
+        return Ok(out) if out else fail("unchanged", "none of the lines stands there", file)
 
     changed = change_file(paths, file, hunks, now, run=run)
     if isinstance(changed, Err):
-        return Ok((0, list(unwanted))) if changed.error.code in ("unchanged", "missing") else changed
+        if changed.error.code == "missing":
+            return Ok(TakenOut(gone=tuple(unwanted)))
+        return Ok(found) if changed.error.code == "unchanged" else changed
     if changed.value.warning:
         return fail("changes-failed", changed.value.warning, paths.changes)
-    return Ok((len(unwanted) - len(stay), stay))
+    return Ok(found)
+
+
+def _is_reworded(standing: Iterable[str], line: str, harvested: Sequence[str]) -> bool:
+    """Whether a bullet with the line's provenance stands there that no harvest wrote: its other words, by all signs."""
+    provenance = split_provenance(line)[1]
+    if provenance is None or provenance.source == BY_HAND:
+        return False
+    end = f" {provenance}"
+    return any(other.startswith("- ") and other.endswith(end) and other not in harvested for other in standing)
+
+
+def _is_gone(data: bytes, edit: FileEdit) -> bool:
+    """Whether the place where an edit put its lines is empty: its old neighbours stand side by side."""
+    lines = split(data)[1]
+    standing = set(map(bare, lines))
+    written = [hunk for hunk in edit.hunks if hunk.added]
+    return all(is_closed(lines, hunk) and not standing & set(map(bare, hunk.added)) - {""} for hunk in written)
