@@ -16,6 +16,7 @@ from core.commands.history import LedgerRow, ledger
 from core.commands.overview import overview
 from core.commands.settings import Settings, config_show
 from core.commands.workspace import Workspace, reopened
+from gui.quiet import LARGE_BYTES, quietly
 from gui.shell import GATHER, Shell
 from gui.state import Snapshot
 
@@ -73,11 +74,7 @@ def _ledger(
     workspace: Workspace, before: Snapshot | None, seen: tuple[Any, ...], problems: list[ErrorInfo]
 ) -> tuple[tuple[LedgerRow, ...], tuple[Any, ...]]:
     """The ledger, read again only when its file is another one: a hundred thousand entries take a second."""
-    try:
-        state = workspace.paths.ledger.stat()
-        now: tuple[Any, ...] = (str(workspace.paths.ledger), state.st_ino, state.st_size, state.st_mtime_ns)
-    except OSError:
-        now = ()
+    now = _ledger_state(workspace)
     if before is not None and now and now == seen:
         return before.ledger, now
     read = ledger(workspace)
@@ -86,6 +83,15 @@ def _ledger(
         return (before.ledger if before is not None else ()), ()
     rows = tuple(read.value)
     return (before.ledger if before is not None and before.ledger == rows else rows), now
+
+
+def _ledger_state(workspace: Workspace) -> tuple[Any, ...]:
+    """Which file the ledger is: path, inode, size in bytes, time of change; empty when there is none."""
+    try:
+        state = workspace.paths.ledger.stat()
+    except OSError:
+        return ()
+    return str(workspace.paths.ledger), state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def _view_data(name: str, call: Gatherer, workspace: Workspace, before: Any, problems: list[ErrorInfo]) -> Any:
@@ -155,9 +161,14 @@ class Reader:
             self._done(result)
             self.tick()
 
+        def read(_job: object) -> Result[Gathered]:
+            now = _ledger_state(workspace)
+            with quietly(large=bool(now) and now != seen and now[2] > LARGE_BYTES):
+                return gather(workspace, self._gatherers, state.snapshot, state.data, seen)
+
         self._shell.submit(
             "Reading the store",
-            lambda _job: gather(workspace, self._gatherers, state.snapshot, state.data, seen),
+            read,
             finish,
             lane=GATHER,
         )

@@ -28,6 +28,7 @@ from gui.jobs import Jobs, no_wake
 from gui.keyboard import Keyboard
 from gui.keys import label_of
 from gui.palette import PALETTES
+from gui.quiet import let_go
 from gui.shell import Shell, View
 from gui.state import State
 from gui.store_actions import add_store_actions
@@ -160,9 +161,9 @@ class KnowledgePanel:
         worked += bool(self.reader.tick())
         age = int(time.time() // AGES_SECONDS)
         if self.shell.dirty or age != self._aged:
+            worked += self.shell.dirty  # the frame that comes anyway shows that a minute has passed
             self.shell.dirty, self._aged = False, age
             self.jobs.attempt(self._refresh, self.shell.state)
-            worked += 1
         moved = self.look.tick()
         return 0.0 if worked or moved or self.shell.dirty or self.jobs.waiting() else None
 
@@ -200,6 +201,8 @@ class KnowledgePanel:
         found, state = result.value, self.shell.state
         self.shell.workspace = found.workspace
         same_data = all(state.data.get(name) is value for name, value in found.data.items())
+        if state.snapshot is not None and found.snapshot.ledger is not state.snapshot.ledger:
+            let_go(state.snapshot.ledger)
         if found.snapshot is not state.snapshot or not same_data or state.problem is not None:
             self.shell.change(snapshot=found.snapshot, data={**state.data, **found.data}, problem=None)
         if self._watcher is not None and found.snapshot.settings is not None:

@@ -134,6 +134,7 @@ class Worker:
             result = self._answer(job)
             job.state = "done"
             self._send(job, "done", result)
+            del job, result  # a large result must not wait here for the next one, to go while that is made
 
     @staticmethod
     def _answer(job: Job) -> Result[Any]:

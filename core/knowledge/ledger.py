@@ -20,12 +20,12 @@ from core.base.result import Err, Ok, Result, fail
 Entry = dict[str, Any]
 Entries = dict[str, Entry]
 
-PART_BYTES = 1 << 18
+PART_BYTES = 1 << 16
 """Larger ledgers are parsed in parts of about this size: json.loads lets no other thread work until it has ended, and a
 window must not stand still while a hundred thousand entries are read."""
-_BETWEEN = '\n    },\n    "'
+_BETWEEN = b'\n    },\n    "'
 """Between two entries of a ledger that we wrote. In valid JSON a string holds no line break, so this is never text."""
-_HEAD, _TAIL = '{\n  "entries": {\n    "', "\n    }\n  }\n}\n"
+_HEAD, _TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
 
 STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "pruned")
 
@@ -33,9 +33,8 @@ STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "
 def parse_ledger(data: bytes, path: Path) -> Result[Entries]:
     """The entries of a ledger file. An empty or foreign file is an error, never an empty ledger."""
     try:
-        text = data.decode("utf-8")
-        loaded = _in_parts(text) if len(text) > PART_BYTES else None
-        loaded = json.loads(text) if loaded is None else loaded
+        loaded = _in_parts(data) if len(data) > PART_BYTES else None
+        loaded = json.loads(data.decode("utf-8")) if loaded is None else loaded
     except (ValueError, RecursionError) as error:
         return fail("ledger-corrupt", f"the ledger is not readable JSON: {error}", path, _REPAIR)
     entries = loaded.get("entries") if isinstance(loaded, dict) else None
@@ -44,18 +43,18 @@ def parse_ledger(data: bytes, path: Path) -> Result[Entries]:
     return Ok(entries)
 
 
-def _in_parts(text: str) -> dict[str, Any] | None:
+def _in_parts(data: bytes) -> dict[str, Any] | None:
     """What json.loads gives, in steps between which other threads work; None for a file that is not in our own layout.
     A cut at a wrong place leaves a brace open, so that part is no JSON, and the whole file is read at once instead."""
-    if not (text.startswith(_HEAD) and text.endswith(_TAIL)):
+    if not (data.startswith(_HEAD) and data.endswith(_TAIL)):
         return None
     entries: dict[str, Any] = {}
-    start, end = len(_HEAD), len(text) - len(_TAIL)
+    start, end = len(_HEAD), len(data) - len(_TAIL)
     try:
         while start < end:
-            cut = text.find(_BETWEEN, min(start + PART_BYTES, end), end)
+            cut = data.find(_BETWEEN, min(start + PART_BYTES, end), end)
             stop = end if cut < 0 else cut
-            entries.update(json.loads(f'{{"{text[start:stop]}}}}}'))
+            entries.update(json.loads('{"' + data[start:stop].decode("utf-8") + "}}"))
             start = stop + len(_BETWEEN)
     except ValueError:
         return None

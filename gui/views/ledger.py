@@ -11,6 +11,7 @@ import dearpygui.dearpygui as dpg
 from core.base.result import Ok, Result
 from core.commands.trash import trash_restore
 from gui.icons import icon
+from gui.quiet import let_go, quietly
 from gui.shell import GATHER, Shell
 from gui.state import State
 from gui.table import BigTable
@@ -137,8 +138,9 @@ class LedgerView:
             return
 
         def work(_job: object) -> tuple[Ledger, list[int]]:
-            made = rows_of(entries) if entries is not None else ledger
-            return made, arrange(made, wish)
+            with quietly(large=True, stays=entries is not None):
+                made = rows_of(entries) if entries is not None else ledger
+                return made, arrange(made, wish)
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
@@ -154,6 +156,8 @@ class LedgerView:
 
     def _show(self, ledger: Ledger, order: list[int], same_place: bool) -> None:
         key = self._selected_key()
+        if ledger is not self.ledger:
+            let_go(self.ledger.rows)
         self.ledger, self._now = ledger, time.time()
         counts = chip_counts(ledger)
         self.all.set_count(len(ledger.rows))

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from core.base.figures import age
+from core.base.order import in_order
 from core.commands.history import LedgerRow
 from gui.columns import Cell, Column
 from gui.icons import icon
@@ -127,7 +128,7 @@ def arrange(found: Ledger, wish: Wish) -> list[int]:
     if words := wish.text.lower().split():
         wanted = [number for number in wanted if all(word in rows[number].words for word in words)]
     if wish.sort:
-        wanted.sort(key=SORTS[wish.sort](rows), reverse=wish.descending)
+        wanted = in_order(wanted, SORTS[wish.sort](rows), reverse=wish.descending)
     return wanted
 
 
