@@ -1,6 +1,6 @@
-"""Puts the digest into the stable part of a new conversation's prompt (seed 2, part 8).
+"""Puts context files and the digest into the stable part of a new conversation's prompt (seed 2, part 8; seed 3).
 
-For a host application: `knowledge_block` gives the text, `join_prompt` puts it where it belongs. The stable part comes
+For a host application: `stable_prefix` gives the text, `join_prompt` puts it where it belongs. The stable part comes
 first and depends on nothing but the store, so a provider's prompt cache keeps it. No digest file, an empty one, or
 `digest_enabled = false`: the prompt is byte for byte what it would be without this module.
 """
@@ -8,13 +8,37 @@ first and depends on nothing but the store, so a provider's prompt cache keeps i
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.base import files
 from core.base.markdown import defuse_fences
+from core.base.paths import Paths, project_paths
 from core.base.redact import redact
+from core.context_files import Context, load_context
 
 OPEN, CLOSE = "{knowledge}", "{/knowledge}"
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """What stands before every conversation: `text` ("" for nothing at all), the context files in it, and `warnings`
+    for stderr. The same files give the same bytes, so that a provider's prompt cache holds."""
+
+    text: str
+    context: Context
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self.context.warnings
+
+
+def stable_prefix(paths: Paths, project: Path | None = None, *, enabled: bool = True, secrets: bool = True) -> Prefix:
+    """The context files of the home and of a project, then the digest (`enabled` switches that). Raises OSError when
+    the digest is there and cannot be read."""
+    local = project_paths(project).context if project is not None else None
+    context = load_context(paths.context, local, secrets=secrets)
+    return Prefix(context.text + knowledge_block(paths.digest, enabled=enabled, secrets=secrets), context)
 
 
 def knowledge_block(digest: Path, *, enabled: bool = True, secrets: bool = True) -> str:

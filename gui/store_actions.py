@@ -95,8 +95,8 @@ def copy(shell: Shell) -> None:
     def finish(result: Result[Any]) -> None:
         if not isinstance(result, Ok):
             shell.error(result.error)
-        elif result.value:
-            shell.copy(result.value, f"Copied {len(result.value.encode()):,} bytes: the start of a new conversation")
+        elif text := result.value.prefix.text:
+            shell.copy(text, f"Copied {len(text.encode()):,} bytes: the start of a new conversation")
         else:
             shell.toast("There is nothing to inject: no digest, or it is switched off", icon="info", color="accent")
 

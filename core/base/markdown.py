@@ -126,6 +126,13 @@ def sanitise_line(text: str, limit: int | None = ITEM_CHARACTERS) -> str:
     return flat
 
 
+def without_invisible(text: str) -> str:
+    """Text of many lines without control, bidirectional and zero-width characters; tabs and line breaks stay."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return _JOINERS.sub(_keep_joiner, _INVISIBLE.sub("", _SURROGATES.sub("\ufffd", text)))
+
+
 def defuse(text: str) -> str:
     """Take the power from text that imitates our own markup; reads the same to a person."""
     if "[" in text:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 APPLICATION = "manual_slop"
+PROJECT_FOLDER = ".manual_slop"
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,14 @@ class Paths:
         return self.knowledge / "prompts"
 
     @cached_property
+    def context(self) -> Path:
+        return self.knowledge / "context.md"
+
+    @cached_property
+    def memories(self) -> Path:
+        return self.knowledge / "memories"
+
+    @cached_property
     def quarantine(self) -> Path:
         return self.knowledge / "quarantine.md"
 
@@ -77,6 +86,11 @@ class Paths:
     @cached_property
     def file_ids(self) -> Path:
         return self.state / "file_ids.json"
+
+
+def project_paths(project: Path) -> Paths:
+    """The places of a project's own knowledge: `<project>/.manual_slop/knowledge/…`, laid out like a home's."""
+    return Paths(project / PROJECT_FOLDER)
 
 
 def shipped_root() -> Path:

@@ -64,7 +64,7 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
 
     from core.base.result import Err, ErrorInfo
     from core.cli.interrupt import Interrupt
-    from core.cli.text import errors_of, grouped, to_json, to_text, visible
+    from core.cli.text import errors_of, grouped, one_line, to_json, to_text, visible
     from core.commands.table import COMMAND
     from core.commands.workspace import open_workspace
 
@@ -99,6 +99,8 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
     shown = to_json(result.value, ascii_only=ascii_only) if as_json else visible(to_text(command.name, result.value))
     print(shown, file=out, end="")
+    for warning in () if quiet else getattr(result.value, "warnings", ()):
+        print(visible(one_line(warning)), file=err)
     errors = errors_of(result.value)
     told = [] if command.name == "doctor" and not as_json else grouped(errors)  # the report itself names them
     for sentence in told:

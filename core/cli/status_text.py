@@ -6,7 +6,7 @@ import json
 
 from core.cli.figures import age, count, size
 from core.cli.harvest_text import harvest_text
-from core.commands.context import DigestState
+from core.commands.context import ContextPrefix, DigestState
 from core.commands.demo import Demo
 from core.commands.settings import Settings
 from core.commands.status import Status
@@ -25,6 +25,11 @@ def status_text(state: Status) -> str:
         rows.append(f"  {name:<14}{detail or '  absent'}{extra}")
     digest = state.digest
     rows += ["", f"digest: {digest.bytes} of {digest.max_bytes} bytes, {digest.why}"]
+    for file in state.context:
+        over = ", over it: shorten it" if file.bytes > file.budget else ""
+        rows.append(f"context ({file.scope}): {size(file.bytes)} of its budget of {size(file.budget)}{over}")
+    if state.memories:
+        rows.append(f"memories: {state.memories}")
     rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
     waiting = state.pending
     rows.append(
@@ -43,8 +48,8 @@ def digest_text(state: DigestState) -> str:
     return state.text + ("" if state.text.endswith("\n") or not state.text else "\n") + f"({state.why})\n"
 
 
-def context_text(prefix: str) -> str:
-    return prefix
+def context_text(context: ContextPrefix) -> str:
+    return context.prefix.text
 
 
 def config_text(settings: Settings) -> str:

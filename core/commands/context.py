@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.base import files
-from core.base.result import Ok, Result, fail
+from core.base.result import Err, Ok, Result, fail
+from core.commands.project import find_project
 from core.commands.workspace import Workspace
-from core.injection import knowledge_block
+from core.injection import Prefix, stable_prefix
 from core.knowledge.digest import regenerate_digest
 
 
@@ -82,10 +83,37 @@ def digest(workspace: Workspace, action: str = "show") -> Result[DigestState]:
 _HARVEST = "'knowledge harvest --apply' fills it"
 
 
-def context(workspace: Workspace) -> Result[str]:
-    """The stable prompt prefix that a new conversation would get: "" when there is nothing to inject."""
+@dataclass(frozen=True)
+class ContextPrefix:
+    """What a new conversation starts with, and what is known of its parts; `warnings` go to stderr."""
+
+    prefix: Prefix
+    project: str
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self.prefix.warnings
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge context --json`."""
+        context = self.prefix.context
+        return {
+            "prefix": self.prefix.text,
+            "bytes": len(self.prefix.text.encode("utf-8")),
+            "project": self.project or None,
+            "context": {"bytes": context.bytes, "files": [row.to_json() for row in context.files]},
+            "warnings": list(self.warnings),
+        }
+
+
+def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
+    """The stable prompt prefix that a new conversation in `project` would get: "" when there is nothing to inject."""
     config = workspace.config
+    found = find_project(workspace, project)
+    if isinstance(found, Err):
+        return found
     try:
-        return Ok(knowledge_block(workspace.paths.digest, enabled=config.digest_enabled, secrets=config.redact))
+        prefix = stable_prefix(workspace.paths, found.value, enabled=config.digest_enabled, secrets=config.redact)
     except OSError as error:
         return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", workspace.paths.digest)
+    return Ok(ContextPrefix(prefix, str(found.value or "")))

@@ -12,7 +12,9 @@ from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.context import DigestState, digest_state
 from core.commands.harvest import HarvestRequest, harvest
+from core.commands.project import find_project, places
 from core.commands.workspace import Workspace, utc_now
+from core.context_files import ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
 from core.knowledge.journal import read_journal
 from core.knowledge.ledger import counts_by_status, seen_ledger
@@ -43,6 +45,8 @@ class Status:
     trash: dict[str, int]
     quarantined: int
     prompts: list[str]
+    context: list[ContextFile] = field(default_factory=list)
+    memories: int = 0
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -58,6 +62,8 @@ class Status:
             "trash": self.trash,
             "quarantined": self.quarantined,
             "prompts": self.prompts,
+            "context": [row.to_json() for row in self.context],
+            "memories": self.memories,
             "errors": [asdict(error) for error in self.errors],
         }
 
@@ -83,9 +89,22 @@ def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
             _trash(paths),
             len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
             sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
+            *_seed_three(workspace),
             errors,
         )
     )
+
+
+def _seed_three(workspace: Workspace) -> tuple[list[ContextFile], int]:
+    """The context files that there are, and how many memories."""
+    found = find_project(workspace)
+    spots = places(workspace, found.value if isinstance(found, Ok) else None)
+    context = [row for scope, where in spots if (row := read_context(scope, where.context)).exists]
+    count = 0
+    for _, where in spots:
+        if where.memories.is_dir():
+            count += sum(1 for row in where.memories.iterdir() if row.suffix == ".md" and row.name[0] != ".")
+    return context, count
 
 
 def _text(paths: Paths, name: str, errors: list[ErrorInfo]) -> str:

@@ -48,9 +48,14 @@ def _action(words: str, *choices: str) -> Argument:
     return Argument(("action",), words, {"nargs": "?", "choices": choices, "default": choices[0]})
 
 
+_REPEATED: Mapping[str, Any] = {"action": "append", "metavar": "T"}
 _CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
 _CATEGORY = Argument(("category",), "facts, decisions, questions, playbooks, tasks or files", {"choices": _CATEGORIES})
 _MATCH = Argument(("match",), "the bullet's text, or a part of it that no other bullet has")
+
+_PROJECT = Argument(
+    ("--project",), "a project's folder (default: the one around this folder)", {"default": "", "metavar": "DIR"}
+)
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -86,6 +91,7 @@ COMMANDS: tuple[Command, ...] = (
         "knowledge context > prefix.txt",
         "core.commands.context:context",
         False,
+        (_PROJECT,),
     ),
     Command(
         "notes",
@@ -130,6 +136,43 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.bullets:remove",
         True,
         (_CATEGORY, _MATCH, _flag("--strike", "strike it through instead: kept, but in no digest")),
+    ),
+    Command(
+        "save",
+        "save a memory: a short text that an agent can recall",
+        'knowledge save "Prefers tabs in Makefiles" --tag preference',
+        "core.commands.memories:save",
+        True,
+        (
+            Argument(("text",), "what to remember"),
+            Argument(("--tag",), "a tag (repeatable); preference, decision, … set its category", _REPEATED),
+            Argument(("--project",), "save it for this project alone", {"default": "", "metavar": "DIR"}),
+        ),
+    ),
+    Command(
+        "recall",
+        "find memories by their words and tags, newest first",
+        'knowledge recall "makefile tabs"',
+        "core.commands.memories:recall_command",
+        False,
+        (
+            Argument(("query",), "words, or nothing for all", {"nargs": "?", "default": ""}),
+            Argument(("--limit",), "at most N memories (default: 5)", {"type": int, "default": 5, "metavar": "N"}),
+            _PROJECT,
+        ),
+    ),
+    Command(
+        "memories",
+        "the saved memories: list, edit ID TEXT, archive ID, restore ID",
+        "knowledge memories archive 3",
+        "core.commands.memories:memories",
+        True,
+        (
+            _action("list, edit, archive or restore", "list", "edit", "archive", "restore"),
+            Argument(("which",), "a memory's id or file name", {"nargs": "?", "default": ""}),
+            Argument(("text",), "its new text", {"nargs": "?", "default": ""}),
+            _PROJECT,
+        ),
     ),
     Command(
         "ledger",

@@ -1,0 +1,301 @@
+"""`knowledge save`, `recall` and `memories`: the three tools of seed 3, with what a person needs beside them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from core.base import locks
+from core.base.paths import Paths, project_paths
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.project import find_project, places
+from core.commands.workspace import Workspace, utc_now
+from core.knowledge.edit import Edited, change_file
+from core.knowledge.hunks import Hunk, bare, line_break, made
+from core.memories import (
+    ARCHIVE,
+    Memories,
+    Memory,
+    archive_memory,
+    clean_content,
+    clean_tags,
+    load_memories,
+    recall,
+    restore_memory,
+    write_memory,
+)
+
+LOCK_SECONDS = 5.0
+MAX_RESULTS = 5
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A memory that was written. `display` is what an agent is told, as seed 3 has it."""
+
+    memory: Memory
+
+    @property
+    def display(self) -> str:
+        path = self.memory.path
+        return f"✓ Saved memory {self.memory.id}: {path.name}\nLocation: {path}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The return value of seed 3's `save_memory`."""
+        return {"display": self.display, "path": str(self.memory.path), "memory_id": self.memory.id}
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What fits a query, newest first; `warnings` tell which files were skipped."""
+
+    query: str
+    memories: tuple[Memory, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def display(self) -> str:
+        if not self.memories:
+            return f"No memories found matching '{self.query}'"
+        number = len(self.memories)
+        parts = [f"Found {number} {'memory' if number == 1 else 'memories'} matching '{self.query}':\n"]
+        for row in self.memories:
+            tags = f"Tags: {', '.join(row.tags)}\n" if row.tags else ""
+            parts.append(f"**Memory {row.id}** (created {row.created[:10]})\n{tags}{row.content}\n")
+        return "\n".join(parts) + "\n"
+
+    def tool_result(self) -> dict[str, Any]:
+        """The return value of seed 3's `recall_memory`."""
+        results = [
+            {
+                "id": row.id,
+                "content": row.content,
+                "tags": list(row.tags),
+                "created": row.created,
+                "path": str(row.path),
+            }
+            for row in self.memories
+        ]
+        return {"display": self.display, "count": len(results), "results": results}
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """`--json`: a list, newest first, with the keys that every search of ours has."""
+        number = len(self.memories)
+        return [
+            {
+                "kind": "memory",
+                "key": f"{row.scope}:{row.id}",
+                "text": row.content,
+                "score": number - at,
+                "why": "newest first",
+                "provenance": f"[from: {row.source}, {row.created[:10]}]",
+                "id": row.id,
+                "tags": list(row.tags),
+                "created": row.created,
+                "path": str(row.path),
+            }
+            for at, row in enumerate(self.memories)
+        ]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """All memories by id. `exists` is false when there is no folder yet."""
+
+    memories: tuple[Memory, ...]
+    exists: bool
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def display(self) -> str:
+        if not self.memories:
+            return "No memories found." if self.exists else "No memories saved yet."
+        parts = [f"Total memories: {len(self.memories)}\n\n"]
+        for row in self.memories:
+            tags = f" [{', '.join(row.tags)}]" if row.tags else ""
+            parts.append(f"**{row.id:03d}** ({row.created[:10]}){tags}: {row.summary}\n")
+        return "".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The return value of seed 3's `list_memories`; each row has its scope and path too."""
+        rows = [
+            {
+                "id": row.id,
+                "created": row.created,
+                "tags": list(row.tags),
+                "summary": row.summary,
+                "scope": row.scope,
+                "path": str(row.path),
+            }
+            for row in self.memories
+        ]
+        return {"display": self.display, "count": len(rows), "memories": rows}
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A memory that was moved into the archive or out of it; `path` is where it is now."""
+
+    memory: Memory
+    path: Path
+    archived: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return {"memory_id": self.memory.id, "path": str(self.path), "archived": self.archived}
+
+
+# --- the commands ----------------------------------------------------------------------------------------------------
+
+
+def save(
+    workspace: Workspace,
+    text: str,
+    *,
+    tag: Sequence[str] | None = None,
+    project: str = "",
+    now: Callable[[], datetime] = utc_now,
+) -> Result[Saved]:
+    """Write a memory, into the home or with `project` into that project's folder. Secrets in it are replaced."""
+    content, tags = clean_content(text), clean_tags(tag or ())
+    if isinstance(content, Err):
+        return content
+    if isinstance(tags, Err):
+        return tags
+    where = workspace.paths
+    if project:
+        found = find_project(workspace, project)
+        if isinstance(found, Err):
+            return found
+        where = project_paths(found.value) if found.value is not None else where
+    scope = "project" if where is not workspace.paths else "global"
+
+    def write() -> Memory:
+        return write_memory(where.memories, content.value, tags.value, now())
+
+    written = _locked(where, write)
+    return Ok(Saved(Memory(**{**vars(written.value), "scope": scope}))) if isinstance(written, Ok) else written
+
+
+def recall_command(
+    workspace: Workspace, query: str = "", *, limit: int = MAX_RESULTS, project: str = ""
+) -> Result[Recalled]:
+    """The memories of the home and of the project that fit `query`; an empty one fits all."""
+    if limit < 1:
+        return fail("usage", "--limit must be at least 1")
+    found = all_memories(workspace, project)
+    if isinstance(found, Err):
+        return found
+    hits = recall(found.value.memories, query, limit)
+    return Ok(Recalled(query, tuple(hits), _told(found.value)))
+
+
+def memories(
+    workspace: Workspace,
+    action: str = "list",
+    which: str = "",
+    text: str = "",
+    *,
+    project: str = "",
+    seen: str | None = None,
+    now: Callable[[], datetime] = utc_now,
+) -> Result[Listed | Edited | Moved]:
+    """List them; `edit` gives one other words, `archive` moves one out of the way and `restore` back. `which` is its id
+    or file name, `seen` the sha256 of the file that the person looked at."""
+    found = all_memories(workspace, project, archived=action == "restore")
+    if isinstance(found, Err):
+        return found
+    if action == "list":
+        rows = found.value
+        return Ok(Listed(rows.memories, rows.exists, _told(rows)))
+    chosen = choose_memory(found.value, which)
+    if isinstance(chosen, Err):
+        return chosen
+    memory = chosen.value
+    if action == "restore":
+        back = _locked(Paths(memory.path.parents[3]), lambda: restore_memory(memory.path))
+        return Ok(Moved(memory, back.value, False)) if isinstance(back, Ok) else back
+    where = Paths(memory.path.parents[2])
+    if seen is not None and seen != memory.sha256:
+        return _stale(memory.path)
+    if action == "archive":
+        moved = _locked(where, lambda: archive_memory(memory.path))
+        return Ok(Moved(memory, moved.value, True)) if isinstance(moved, Ok) else moved
+    content = clean_content(text)
+    if isinstance(content, Err):
+        return content
+    wanted = content.value
+    file, seen = f"memories/{memory.path.name}", memory.sha256
+    edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen)
+    return Ok(edited.value) if isinstance(edited, Ok) else edited
+
+
+def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Result[Memories]:
+    """Those of the home and of the project (the one asked for, or the one around the current folder), or the ones that
+    were archived there."""
+    found = find_project(workspace, project)
+    if isinstance(found, Err):
+        return found
+    folders = [(scope, where.memories) for scope, where in places(workspace, found.value)]
+    return Ok(load_memories((scope, folder / ARCHIVE if archived else folder) for scope, folder in folders))
+
+
+def choose_memory(found: Memories, which: str) -> Result[Memory]:
+    """The memory of that id, `project:ID`, or file name. Err when there is none, or one in the home and the project."""
+    wanted = which.strip().removesuffix(".md")
+    scope, _, number = wanted.rpartition(":")
+    rows = [
+        row
+        for row in found.memories
+        if wanted == row.path.stem or (number.isdecimal() and row.id == int(number) and scope in ("", row.scope))
+    ]
+    if len(rows) == 1:
+        return Ok(rows[0])
+    if rows:
+        names = "; ".join(f"{row.scope}:{row.id} {row.path.name}" for row in rows)
+        return fail(
+            "ambiguous", f"{len(rows)} memories have the id {wanted}: {names}", hint="give SCOPE:ID or the name"
+        )
+    return fail("no-match", f"there is no memory {which!r}", hint="'knowledge memories' lists them")
+
+
+def _with_body(lines: list[str], content: str) -> Result[list[Hunk]]:
+    """Other text below the frontmatter, which stays as the person has it."""
+    close = next((at for at, line in enumerate(lines[1:], start=1) if bare(line).rstrip() == "---"), None)
+    if close is None:
+        return fail("malformed", "the frontmatter of this memory has no end", hint="mend it in a text editor")
+    ending = line_break(lines)
+    body = [bare(lines[close]) + ending, ending, *(line + ending for line in content.split("\n"))]
+    if list(map(bare, lines[close:])) == list(map(bare, body)):
+        return fail("unchanged", "this is the text it has already")
+    _, hunk = made(lines, close, len(lines) - close, tuple(body))
+    return Ok([hunk])
+
+
+def _stale(path: Path) -> Err:
+    return fail("changed-outside", "the memory has changed since you saw it; nothing was written", path, "look again")
+
+
+def _told(found: Memories) -> tuple[str, ...]:
+    return tuple(f"WARNING: {error.message}" for error in found.skipped)
+
+
+def _locked(where: Paths, work: Callable[[], Any]) -> Result[Any]:
+    """Do the work while no other process writes memories there: an id is given once."""
+    until = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            with locks.locked(where.state / "memories.lock"):
+                return Ok(work())
+        except locks.LockHeldError as error:
+            if time.monotonic() > until:
+                hint = "wait until it is done; nothing was changed"
+                holder = error.holder or "unknown"
+                return fail("lock-held", f"another process is writing memories ({holder})", error.filename, hint)
+            time.sleep(0.02)
+        except OSError as error:
+            message = f"the memory cannot be written: {error.strerror or error}"
+            return Err(ErrorInfo("store-failed", message, str(error.filename or where.memories)))

@@ -1,0 +1,174 @@
+"""Context files: `context.md` of the home and of a project, in front of every conversation (seed 3).
+
+The seed loads them once at the start of a session, global first, under fixed headings, in `<system-reminder>` tags.
+A project's file comes with its repository and is as little to be trusted as one: it cannot close the tags, open a
+fence of ours, or hide text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter
+from core.base.markdown import defuse_fences, without_invisible
+from core.base.redact import redact
+from core.base.search_entry import SearchEntry
+
+GLOBAL, PROJECT = "global", "project"
+BUDGET_BYTES = {GLOBAL: 3 * 1024, PROJECT: 7 * 1024}
+WARN_BYTES, MAX_BYTES = 10 * 1024, 20 * 1024
+READ_BYTES = 1 << 20
+TITLES = {GLOBAL: "Global Context", PROJECT: "Project Context"}
+HEADING = "## Internal Knowledge\n\n"
+OPEN, CLOSE = "<system-reminder>\n", "</system-reminder>\n"
+_TAG = re.compile(r"<(\s*/?\s*system\s*-\s*reminder)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ContextFile:
+    """One `context.md` as it is on disk.
+
+    `scope` is "global" or "project"; `bytes` is the size of its body, `budget` what the seed grants it, both in bytes;
+    `problems` are sentences that name file, line and field. `body` is "" for a file that is absent or empty.
+    """
+
+    scope: str
+    path: Path
+    exists: bool
+    body: str = ""
+    bytes: int = 0
+    budget: int = 0
+    version: int | None = None
+    updated: str = ""
+    sha256: str = ""
+    problems: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Without the text: `knowledge context` prints that."""
+        row = {key: value for key, value in vars(self).items() if key != "body"}
+        return {**row, "path": str(self.path), "problems": list(self.problems)}
+
+
+@dataclass(frozen=True)
+class Context:
+    """All context files together. `text` is what stands in the prompt ("" for nothing at all), `bytes` the size of
+    what they say before it was cut; `warnings` are the lines for stderr."""
+
+    text: str
+    bytes: int
+    files: tuple[ContextFile, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def load_context(global_file: Path, project_file: Path | None, *, secrets: bool = True) -> Context:
+    """Read both files and join them as the seed does. `secrets` replaces passwords and keys by placeholders.
+
+    A file that cannot be read is a warning, never an error: a conversation starts without it.
+    """
+    found = [read_context(GLOBAL, global_file)]
+    if project_file is not None:
+        found.append(read_context(PROJECT, project_file))
+    warnings = [f"WARNING: {problem}" for row in found for problem in row.problems]
+    text, size, sentence = join_context(found, secrets=secrets)
+    return Context(text, size, tuple(found), tuple(warnings + [sentence] * bool(sentence)))
+
+
+def read_context(scope: str, path: Path) -> ContextFile:
+    """One file, its frontmatter checked. What is wrong with it stands in `problems`; the body is there all the same."""
+    budget = BUDGET_BYTES[scope]
+    try:
+        read = files.read_file(path, READ_BYTES)
+    except FileNotFoundError:
+        return ContextFile(scope, path, False, budget=budget)
+    except OSError as error:
+        problem = f"{path} cannot be read: {error.strerror or error}; it is left out"
+        return ContextFile(scope, path, True, budget=budget, problems=(problem,))
+    text = read.data.decode("utf-8", "replace")
+    parsed = parse_frontmatter(text)
+    problems = []
+    if "\ufffd" in text and b"\xef\xbf\xbd" not in read.data:
+        problems.append(f"{path} is not UTF-8 text; what is damaged shows as \ufffd")
+    if parsed.problem:
+        problems.append(f"{path}:{parsed.line}: {parsed.problem}; the text is loaded all the same")
+    else:
+        problems += [f"{path}:{field_line(text, name)}: {why}" for name, why in validate_context(parsed.fields)]
+    version, updated = parsed.fields.get("version"), parsed.fields.get("updated")
+    body = parsed.body.strip()
+    return ContextFile(
+        scope,
+        path,
+        True,
+        body,
+        len(body.encode("utf-8")),
+        budget,
+        version if isinstance(version, int) else None,
+        updated if isinstance(updated, str) else "",
+        read.sha256,
+        tuple(problems),
+    )
+
+
+def validate_context(fields: Any) -> list[tuple[str, str]]:
+    """What is wrong with the frontmatter of a context file: (field, sentence that names it), [] for nothing."""
+    wrong = []
+    if "version" not in fields:
+        wrong.append(("version", "the field 'version' is missing; it is a whole number, now 1"))
+    elif type(fields["version"]) is not int:
+        wrong.append(("version", f"the field 'version' must be a whole number, not {fields['version']!r}"))
+    if "updated" not in fields:
+        wrong.append(("updated", "the field 'updated' is missing; it is a time, YYYY-MM-DDTHH:MM:SS"))
+    elif not isinstance(fields["updated"], str) or not TIMESTAMP.match(fields["updated"]):
+        wrong.append(("updated", f"the field 'updated' must be a time, YYYY-MM-DDTHH:MM:SS, not {fields['updated']!r}"))
+    return wrong
+
+
+def join_context(found: Sequence[ContextFile], *, secrets: bool = True) -> tuple[str, int, str]:
+    """The block for the prompt, its size in bytes before cutting, and a sentence about that size ("" for none).
+
+    Over 10 KiB is a warning. Over 20 KiB, the tags around it included, it is cut at the last whole character and said
+    to be: the result is never longer than 20,480 bytes.
+    """
+    sections = [f"### {TITLES[row.scope]}\n\n{_tamed(row.body, secrets)}\n\n" for row in found if row.body]
+    if not sections:
+        return "", 0, ""
+    combined = (HEADING + "".join(sections)).encode("utf-8")
+    size, room, sentence = len(combined), MAX_BYTES - len(OPEN + CLOSE), ""
+    if size > room:
+        sentence = f"ERROR: Knowledge size {size} bytes exceeds 20 KiB. Truncating: shorten {_longest(found)}."
+        combined = combined[: room - 1].decode("utf-8", "ignore").rstrip("\n").encode("utf-8") + b"\n"
+    elif size > WARN_BYTES:
+        sentence = f"WARNING: Knowledge size {size} bytes exceeds 10 KiB target: shorten {_longest(found)}."
+    return f"{OPEN}{combined.decode('utf-8')}{CLOSE}", size, sentence
+
+
+def entries(found: Sequence[ContextFile], project: str = "") -> list[SearchEntry]:
+    """One row for the search for each paragraph, so that a hit leads to a place and not to a whole file."""
+    rows = []
+    for row in found:
+        heading = TITLES[row.scope]
+        owner = project if row.scope == PROJECT else ""
+        for number, paragraph in enumerate(filter(None, (part.strip() for part in row.body.split("\n\n")))):
+            if paragraph.startswith("#") and "\n" not in paragraph:
+                heading = paragraph.lstrip("#").strip() or heading
+                continue
+            key = f"{row.scope}:{number}"
+            rows.append(
+                SearchEntry(
+                    "context", key, heading, paragraph, date=row.updated[:10], project=owner, path=str(row.path)
+                )
+            )
+    return rows
+
+
+def _tamed(body: str, secrets: bool) -> str:
+    text = _TAG.sub(r"&lt;\1", defuse_fences(without_invisible(body)))
+    return redact(text).text if secrets else text
+
+
+def _longest(found: Sequence[ContextFile]) -> Path:
+    return max(found, key=lambda row: row.bytes - row.budget).path

@@ -1,0 +1,383 @@
+"""Memories: what was saved is found again, in files that stay readable, and one bad file costs only itself."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.base.result import Err, Ok
+from core.cli.main import main
+from core.memories import (
+    CONTENT_BYTES,
+    Memory,
+    clean_content,
+    clean_tags,
+    entries,
+    load_memories,
+    new_memory,
+    next_id,
+    read_memory,
+    recall,
+    render_memory,
+    slugify,
+    write_memory,
+)
+
+NOW = datetime(2026, 2, 10, 9, 0, tzinfo=UTC)
+FILE = "---\nid: {id}\ncreated: {created}\ntags: {tags}\n---\n\n{body}\n"
+
+
+def put(folder: Path, number: int, body: str, *, created: str = "2026-02-09T14:00:00Z", tags: str = "[]") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{number:03d}-x{len(list(folder.iterdir()))}.md"
+    path.write_text(FILE.format(id=number, created=created, tags=tags, body=body), encoding="utf-8")
+    return path
+
+
+def found(folder: Path, query: str, limit: int = 5) -> list[int]:
+    return [row.id for row in recall(load_memories([("global", folder)]).memories, query, limit)]
+
+
+# --- saving ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("User prefers async/await", "user-prefers-async-await"),
+        ("Uses SQLAlchemy 2.0", "uses-sqlalchemy-2-0"),
+        ("  Multiple   Spaces  ", "multiple-spaces"),
+        ("a" * 100, "a" * 50),
+        ("a" * 49 + " b", "a" * 49),
+        ("snake_case stays_legible", "snake-case-stays-legible"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("日本語のメモ", "日本語のメモ"),
+        ("Émile", "émile"),
+        ("🦊", "memory"),
+        ("!!!", "memory"),
+        ("line\nbreak", "line-break"),
+    ],
+)
+def test_slug_rules(text: str, slug: str) -> None:
+    assert slugify(text) == slug
+
+
+@given(st.text())
+def test_a_slug_is_always_a_plain_file_name(text: str) -> None:
+    """A conversation's words must not reach another folder or make a name that the disk refuses."""
+    slug = slugify(text)
+    assert slug and len(slug) <= 50 and len(slug.encode()) <= 200
+    assert not set(slug) & set("/\\\0.\n ") and not slug.startswith("-")
+
+
+def test_file_is_the_seeds_to_the_byte(tmp_path: Path) -> None:
+    """Other programs read these files: fields, their order and the empty line are fixed."""
+    memory = write_memory(tmp_path / "memories", "User prefers async", ["python", "style"], NOW)
+    assert memory.path.name == "001-user-prefers-async.md"
+    assert memory.path.read_text(encoding="utf-8") == (
+        "---\nid: 1\ncreated: '2026-02-10T09:00:00+00:00'\ntags:\n- python\n- style\nsource: user-told\n---\n\n"
+        "User prefers async\n"
+    )
+
+
+def test_no_tags_are_an_empty_list() -> None:
+    assert "tags: []\n" in render_memory(new_memory(1, "x", [], NOW))
+
+
+@pytest.mark.parametrize("signal", ["preference", "correction", "decision", "context", "pattern", "Decision"])
+def test_a_signal_sets_the_category(signal: str) -> None:
+    memory = new_memory(1, "x", ["python", signal], NOW)
+    assert (memory.source, memory.category) == ("detected", signal.lower())
+    assert f"source: detected\nauto_category: {signal.lower()}\n" in render_memory(memory)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([], 1),
+        (["001-a.md", "003-b.md"], 4),
+        (["007-not-a-memory.md"], 8),
+        (["1000-a.md"], 1001),
+        (["notes.md", "x1.md"], 1),
+        (["archive/009-old.md"], 10),
+    ],
+)
+def test_next_id_with_gaps(tmp_path: Path, names: list[str], expected: int) -> None:
+    """An id is never given twice, not even that of a broken or archived file."""
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("no frontmatter", encoding="utf-8")
+    assert next_id(tmp_path) == expected
+
+
+def test_next_id_believes_the_file_over_its_name(tmp_path: Path) -> None:
+    put(tmp_path, 12, "x").rename(tmp_path / "001-renamed.md")
+    assert next_id(tmp_path) == 13
+
+
+@given(st.text(min_size=1, max_size=300), st.lists(st.text(max_size=30), max_size=5))
+def test_what_is_saved_is_read_back(text: str, tags: list[str]) -> None:
+    """No text and no tag may break the file that holds it."""
+    content, clean = clean_content(text), clean_tags(tags)
+    if isinstance(content, Err) or isinstance(clean, Err):
+        return
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        saved = write_memory(Path(folder) / "memories", content.value, clean.value, NOW)
+        back = read_memory(saved.path)
+    assert isinstance(back, Ok), back
+    assert (back.value.content, back.value.tags, back.value.id) == (content.value.strip(), clean.value, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("", "empty"), (" \n\u200b", "empty"), ("x" * (CONTENT_BYTES + 1), "too-long")]
+)
+def test_what_is_no_memory_is_refused(text: str, code: str) -> None:
+    refused = clean_content(text)
+    assert isinstance(refused, Err) and refused.error.code == code
+
+
+def test_secrets_fences_and_hidden_characters_do_not_get_in() -> None:
+    """A memory is recalled into every later conversation: a key in it would travel with it."""
+    key = "ghp_" + "a1B2" * 9
+    content = clean_content(f"token {key} {{/knowledge}} a\u202eb")
+    assert isinstance(content, Ok)
+    assert key not in content.value and "{/knowledge}" not in content.value and "\u202e" not in content.value
+
+
+@pytest.mark.parametrize("tags", [[""], ["x" * 51], [str(number) for number in range(21)]])
+def test_tags_are_bounded(tags: list[str]) -> None:
+    refused = clean_tags(tags)
+    assert isinstance(refused, Err) and refused.error.code == "bad-tag"
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("head", "field", "line"),
+    [
+        ("created: 2026-02-09T14:00:00Z", "'id'", 1),
+        ("id: 1", "'created'", 1),
+        ("id: one\ncreated: 2026-02-09T14:00:00Z", "'id'", 2),
+        ("id: '1'\ncreated: 2026-02-09T14:00:00Z", "'id'", 2),
+        ("id: true\ncreated: 2026-02-09T14:00:00Z", "'id'", 2),
+        ("id: 0\ncreated: 2026-02-09T14:00:00Z", "'id'", 2),
+        ("id: 1.5\ncreated: 2026-02-09T14:00:00Z", "'id'", 2),
+        ("id: 1\ncreated: yesterday", "'created'", 3),
+        ("id: 1\ncreated: 5", "'created'", 3),
+        ("id: 1\ncreated: 2026-02-09", "'created'", 3),
+        ("id: 1\ncreated: 2026-02-09T14:00:00Z\ntags: python", "'tags'", 4),
+        ("id: 1\ncreated: 2026-02-09T14:00:00Z\ntags: [1]", "'tags'", 4),
+        ("id: 1\ncreated: 2026-02-09T14:00:00Z\nsource: 3", "'source'", 4),
+        ("id: 1\ncreated: 2026-02-09T14:00:00Z\nupdated: now", "'updated'", 4),
+        ("id: 1\ncreated: 2026-02-09T14:00:00Z\nauto_category: []", "'auto_category'", 4),
+    ],
+)
+def test_an_invalid_field_is_named_with_file_and_line(tmp_path: Path, head: str, field: str, line: int) -> None:
+    """A person finds the slip at once; the other memories are used meanwhile."""
+    bad = tmp_path / "001-bad.md"
+    bad.write_text(f"---\n{head}\n---\n\nText.\n", encoding="utf-8")
+    put(tmp_path, 2, "good")
+    loaded = load_memories([("global", tmp_path)])
+    assert [row.id for row in loaded.memories] == [2]
+    assert len(loaded.skipped) == 1
+    assert f"{bad}:{line}: the field {field}" in loaded.skipped[0].message
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"no frontmatter", "no frontmatter"),
+        (b"---\nid: [\n---\nx", ":3: the frontmatter is not YAML"),
+        (b"---\nid: 1\n", "no closing line"),
+        (b"", "no frontmatter"),
+        (b"---\nid: 1\ncreated: 2026-02-09T14:00:00Z\n---\ncaf\xe9", ":5: this memory is not UTF-8"),
+        (b"x" * (2 * CONTENT_BYTES + 1), "cannot be read"),
+    ],
+)
+def test_a_malformed_file_is_skipped_and_told(tmp_path: Path, data: bytes, words: str) -> None:
+    (tmp_path / "001-bad.md").write_bytes(data)
+    loaded = load_memories([("global", tmp_path)])
+    assert loaded.memories == () and len(loaded.skipped) == 1
+    assert words in loaded.skipped[0].message and "001-bad.md" in loaded.skipped[0].message
+
+
+def test_links_and_folders_are_no_memories(tmp_path: Path) -> None:
+    """A planted link must not bring another file's text into a conversation."""
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "001-link.md").symlink_to(put(tmp_path / "elsewhere", 1, "secret"))
+    (tmp_path / "m" / "002-folder.md").mkdir()
+    loaded = load_memories([("global", tmp_path / "m")])
+    assert loaded.memories == () and len(loaded.skipped) == 2
+
+
+def test_editors_line_ends_and_marks(tmp_path: Path) -> None:
+    path = put(tmp_path, 1, "one\ntwo")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    read = read_memory(path)
+    assert isinstance(read, Ok) and read.value.content == "one\ntwo"
+
+
+@pytest.mark.parametrize(
+    ("first", "summary"), [("x" * 80, "x" * 80), ("x" * 81, "x" * 77 + "..."), ("one\ntwo", "one"), ("", "")]
+)
+def test_summary_is_the_first_line_of_at_most_80_characters(first: str, summary: str) -> None:
+    assert Memory(1, "", first).summary == summary
+
+
+# --- recalling -------------------------------------------------------------------------------------------------------
+
+
+def test_recall_rules(tmp_path: Path) -> None:
+    """Words and tags, whatever the case; newest first; at most so many; an empty query is all."""
+    put(tmp_path, 1, "User prefers ASYNC/AWAIT", created="2026-02-09T10:00:00Z", tags="[python]")
+    put(tmp_path, 2, "Uses SQLAlchemy ORM", created="2026-02-09T20:00:00Z", tags="[database]")
+    put(tmp_path, 3, "Async database connections", created="2026-02-08T10:00:00Z", tags="[Python, database]")
+    assert found(tmp_path, "async") == [1, 3]
+    assert found(tmp_path, "PYTHON") == [1, 3]
+    assert found(tmp_path, "database") == [2, 3]
+    assert found(tmp_path, "") == [2, 1, 3]
+    assert found(tmp_path, "", 2) == [2, 1]
+    assert found(tmp_path, "nonexistent") == []
+
+
+def test_several_words_are_a_search(tmp_path: Path) -> None:
+    """Whoever asks in other words than those that were written finds it too."""
+    put(tmp_path, 1, "Tabs in every Makefile")
+    put(tmp_path, 2, "Spaces in Python")
+    assert found(tmp_path, "makefile tabs") == [1]
+    assert found(tmp_path, "python makefile") in ([1, 2], [2, 1])
+    assert found(tmp_path, "makefile tabs zebra") == [1]
+
+
+def test_recency_compares_moments_and_not_letters(tmp_path: Path) -> None:
+    put(tmp_path, 1, "x", created="2026-02-09T10:00:00+09:00")
+    put(tmp_path, 2, "x", created="2026-02-09T02:00:00Z")
+    assert found(tmp_path, "x") == [2, 1]
+
+
+def test_entries_for_the_search() -> None:
+    row = entries([Memory(3, "2026-02-09T10:00:00Z", "Tabs.\nAlways.", ("style",), scope="project")], "/p")[0]
+    assert (row.kind, row.key, row.title, row.tags, row.project) == ("memory", "project:3", "Tabs.", ("style",), "/p")
+
+
+# --- the commands ----------------------------------------------------------------------------------------------------
+
+
+def run(home: Path, *words: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = main([*words, "--home", str(home)], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_display_texts_are_the_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents were taught these very sentences."""
+    monkeypatch.chdir(tmp_path)
+    home = tmp_path / "home"
+    assert run(home, "memories")[1] == "No memories saved yet.\n"
+    (home / "knowledge" / "memories").mkdir(parents=True)
+    assert run(home, "memories")[1] == "No memories found.\n"
+    code, out, _ = run(home, "save", "Prefers tabs", "--tag", "style", "--tag", "make")
+    path = home / "knowledge" / "memories" / "001-prefers-tabs.md"
+    assert (code, out) == (0, f"✓ Saved memory 1: 001-prefers-tabs.md\nLocation: {path}\n")
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
+    assert run(home, "recall", "tabs")[1] == (
+        f"Found 1 memory matching 'tabs':\n\n**Memory 1** (created {day})\nTags: style, make\nPrefers tabs\n"
+    )
+    run(home, "save", "Tabs again\nand more")
+    assert run(home, "recall", "tabs")[1].startswith("Found 2 memories matching 'tabs':\n\n**Memory ")
+    assert run(home, "recall", "nothing")[1] == "No memories found matching 'nothing'\n"
+    assert run(home, "memories")[1] == (
+        f"Total memories: 2\n\n**001** ({day}) [style, make]: Prefers tabs\n**002** ({day}): Tabs again\n"
+    )
+
+
+def test_json_is_the_seeds_return_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved = json.loads(run(tmp_path, "save", "Prefers tabs", "--json")[1])
+    assert set(saved) == {"display", "path", "memory_id"}
+    listed = json.loads(run(tmp_path, "memories", "--json")[1])
+    assert listed["count"] == 1 and listed["memories"][0]["summary"] == "Prefers tabs"
+    recalled = json.loads(run(tmp_path, "recall", "--json")[1])
+    assert {"kind", "key", "text", "score", "why", "provenance"} <= set(recalled[0])
+
+
+def test_edit_and_archive_can_be_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other words for a memory cost no line: undo brings the old ones back, and the archive keeps the file."""
+    monkeypatch.chdir(tmp_path)
+    home = tmp_path / "home"
+    run(home, "save", "Prefers tabs", "--tag", "style")
+    path = home / "knowledge" / "memories" / "001-prefers-tabs.md"
+    path.write_text(path.read_text(encoding="utf-8").replace("source:", "mood: calm\nsource:"), encoding="utf-8")
+    before = path.read_bytes()
+    code, out, _ = run(home, "memories", "edit", "1", "Prefers spaces")
+    assert code == 0 and b"mood: calm" in path.read_bytes() and b"Prefers spaces" in path.read_bytes()
+    undo = next(word.strip("'") for word in out.split() if word.startswith("edit-"))
+    assert run(home, "undo", undo)[0] == 0
+    assert path.read_bytes() == before
+    code, out, _ = run(home, "memories", "archive", "1")
+    assert code == 0 and not path.exists()
+    assert (path.parent / "archive" / path.name).read_bytes() == before
+    assert run(home, "save", "Another")[1].startswith("✓ Saved memory 2")
+    assert run(home, "memories", "restore", "1")[0] == 0
+    assert path.read_bytes() == before
+
+
+def test_an_edit_of_what_changed_meanwhile_is_refused(tmp_path: Path) -> None:
+    """The panel shows one text and must not write over another."""
+    from core.commands.memories import memories, save
+    from core.commands.workspace import open_workspace
+
+    opened = open_workspace(str(tmp_path / "home"), cwd=tmp_path)
+    assert isinstance(opened, Ok)
+    saved = save(opened.value, "Prefers tabs")
+    assert isinstance(saved, Ok)
+    path = saved.value.memory.path
+    path.write_text(path.read_text(encoding="utf-8") + "By hand.\n", encoding="utf-8")
+    for action in ("edit", "archive"):
+        refused = memories(opened.value, action, "1", "New", seen=saved.value.memory.sha256)
+        assert isinstance(refused, Err) and refused.error.code == "changed-outside"
+    assert path.read_text(encoding="utf-8").endswith("By hand.\n")
+
+
+def test_a_project_has_memories_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What holds for one project is not told in another."""
+    project, other, home = tmp_path / "project", tmp_path / "other", tmp_path / "home"
+    project.mkdir()
+    other.mkdir()
+    monkeypatch.chdir(project)
+    assert run(home, "save", "Only here", "--project", str(project))[0] == 0
+    assert run(home, "save", "Everywhere")[0] == 0
+    assert "Only here" in run(home, "recall", "")[1]
+    assert run(home, "memories", "edit", "1", "x")[2].startswith("knowledge: 2 memories have the id 1")
+    assert run(home, "memories", "edit", "project:1", "Only there")[0] == 0
+    monkeypatch.chdir(other)
+    assert "Only" not in run(home, "recall", "")[1]
+
+
+def test_two_processes_never_give_one_id_twice(tmp_path: Path) -> None:
+    """Two agents that save at the same moment both keep what they said."""
+    words = [sys.executable, "-m", "core", "--home", str(tmp_path), "save"]
+    root = Path(__file__).resolve().parents[1]
+    started = [
+        subprocess.Popen([*words, f"text {number}"], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for number in range(6)
+    ]
+    assert [process.wait(60) for process in started] == [0] * 6, [process.stderr for process in started]
+    for process in started:
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
+    loaded = load_memories([("global", tmp_path / "knowledge" / "memories")])
+    assert [row.id for row in loaded.memories] == [1, 2, 3, 4, 5, 6]
+    assert {row.content for row in loaded.memories} == {f"text {number}" for number in range(6)}
