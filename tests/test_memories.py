@@ -275,6 +275,7 @@ def test_entries_for_the_search() -> None:
 
 
 def run(home: Path, *words: str) -> tuple[int, str, str]:
+    home.mkdir(exist_ok=True)
     out, err = io.StringIO(), io.StringIO()
     code = main([*words, "--home", str(home)], out, err)
     return code, out.getvalue(), err.getvalue()
