@@ -313,7 +313,7 @@ def test_a_trashed_conversation_is_listed_and_restored_by_a_prefix(tmp_path: Pat
     [row] = value(trash_list(workspace))
     assert (row.path, row.size) == (str(path), len(before)) and row.until.startswith("2026-05-15")
     back = value(trash_restore(workspace, row.sha256[:8], now=clock, patience=HURRIED))
-    assert back.path == str(path) and path.read_bytes() == before and "reclaim" in back.note
+    assert back.path == str(path) and path.read_bytes() == before and "release" in back.note
     [entry] = entries(workspace).values()
     assert entry["deleted"] is False and "trash" not in entry
     assert value(trash_list(workspace)) == []

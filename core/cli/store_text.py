@@ -10,7 +10,7 @@ from core.commands.doctor import DoctorReport
 from core.commands.history import LedgerRow
 from core.commands.quarantine import HeldItem, Released
 from core.commands.runs import Run
-from core.commands.trash import PurgeReport, Restored, Trashed
+from core.commands.trash import LetGo, PurgeReport, Restored, Trashed
 from core.commands.undo import UndoReport
 from core.knowledge.edit import Edited
 
@@ -64,7 +64,10 @@ def _value(value: object) -> str:
     return one_line(value)
 
 
-def trash_text(value: list[Trashed] | Restored | PurgeReport) -> str:
+def trash_text(value: list[Trashed] | Restored | LetGo | PurgeReport) -> str:
+    if isinstance(value, LetGo):
+        rows = [f"released: {one_line(path)}" for path in value.paths]
+        return "\n".join([*rows, "note: the next 'knowledge harvest --apply' may take it away again"]) + "\n"
     if isinstance(value, Restored):
         return f"restored: {value.path}\n" + (f"note: {value.note}\n" if value.note else "")
     if isinstance(value, PurgeReport):

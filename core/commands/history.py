@@ -9,11 +9,13 @@ from core.base.order import in_order
 from core.base.result import Err, Ok, Result, fail
 from core.commands.runs import Run, runs
 from core.commands.trash import (
+    LetGo,
     PurgeReport,
     Restored,
     Trashed,
     trash_list,
     trash_purge,
+    trash_release,
     trash_restore,
 )
 from core.commands.undo import UndoReport, undo
@@ -22,6 +24,7 @@ from core.knowledge.ledger import Entry, find_entry, seen_ledger
 
 __all__ = [
     "LedgerRow",
+    "LetGo",
     "PurgeReport",
     "Restored",
     "Run",
@@ -32,6 +35,7 @@ __all__ = [
     "trash",
     "trash_list",
     "trash_purge",
+    "trash_release",
     "trash_restore",
     "undo",
     "undo_command",
@@ -68,14 +72,14 @@ def ledger(workspace: Workspace, sha: str = "", status: str = "") -> Result[list
 
 def trash(
     workspace: Workspace, action: str = "list", sha: str = "", all: bool = False
-) -> Result[list[Trashed]] | Result[Restored] | Result[PurgeReport]:
-    """`knowledge trash list|restore|purge`. `all` purges also what is still in its grace period."""
-    if action == "restore":
+) -> Result[list[Trashed]] | Result[Restored] | Result[LetGo] | Result[PurgeReport]:
+    """`knowledge trash list|restore|release|purge`. `all` purges also what is still in its grace period."""
+    if action in ("restore", "release"):
         if not sha:
             return fail(
                 "no-sha", "which conversation? give the beginning of its hash", hint="'knowledge trash' lists them"
             )
-        return trash_restore(workspace, sha)
+        return trash_restore(workspace, sha) if action == "restore" else trash_release(workspace, sha)
     return trash_purge(workspace, everything=all) if action == "purge" else trash_list(workspace)
 
 

@@ -49,6 +49,7 @@ def _action(words: str, *choices: str) -> Argument:
 
 
 _REPEATED: Mapping[str, Any] = {"action": "append", "metavar": "T"}
+_TRASH = ("list", "restore", "release", "purge")
 _CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
 _CATEGORY = Argument(("category",), "facts, decisions, questions, playbooks, tasks or files", {"choices": _CATEGORIES})
 _MATCH = Argument(("match",), "the bullet's text, or a part of it that no other bullet has")
@@ -187,13 +188,13 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "trash",
-        "reclaimed conversations: list, restore SHA, purge",
+        "reclaimed conversations: list, restore SHA, release SHA, purge",
         "knowledge trash restore 3fa9",
         "core.commands.history:trash",
         True,
         (
-            _action("list, restore or purge", "list", "restore", "purge"),
-            Argument(("sha",), "the beginning of a hash, to restore", {"nargs": "?", "default": ""}),
+            _action("list, restore, release (let a restored one go again) or purge", *_TRASH),
+            Argument(("sha",), "the beginning of a hash, to restore or release", {"nargs": "?", "default": ""}),
             _flag("--all", "purge also what is still in its grace period"),
         ),
     ),

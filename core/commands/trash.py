@@ -19,7 +19,18 @@ from core.harvest.prune import why_not_purge
 from core.harvest.reclaim import purge, restore
 from core.harvest.recovery import Recovered
 from core.harvest.trashed import grace_end, origin, sha_in_trash
-from core.knowledge.ledger import Entries, Entry, drop_from_trash, note_restored, rebuild, seen_ledger, write_ledger
+from core.knowledge.ledger import (
+    Entries,
+    Entry,
+    drop_from_trash,
+    keep_in_place,
+    let_go,
+    note_restored,
+    rebuild,
+    restored_paths,
+    seen_ledger,
+    write_ledger,
+)
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 SHOWN = 5
@@ -52,6 +63,18 @@ class Restored:
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
         return {**vars(self), "note": self.note or None}
+
+
+@dataclass(frozen=True)
+class LetGo:
+    """A restored conversation, at one or several `paths`, is the harvest's again."""
+
+    paths: tuple[str, ...]
+    sha256: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return {"paths": list(self.paths), "sha256": self.sha256}
 
 
 @dataclass
@@ -131,18 +154,52 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Result[Resto
     if not os.path.isabs(row.path):
         hint = "copy it out of the trash by hand"
         return fail("no-origin", "nobody knows where this conversation was", paths.trash / row.name, hint)
+    entry = store.entries.get(row.sha256)
+    if entry is not None and row.path not in restored_paths(entry):
+        keep_in_place(entry, row.path)
+        write_ledger(paths, store.entries)  # before the move: a crash between the two must not let it go again
     back = restore(paths, row.name, row.path, row.sha256)
+    if entry is None:
+        return back if isinstance(back, Err) else Ok(Restored(str(back.value), row.sha256))
+    if isinstance(back, Err):
+        let_go(entry, [row.path])
+    else:
+        note_restored(entry, row.name)
+    write_ledger(paths, store.entries)
     if isinstance(back, Err):
         return back
-    entry = store.entries.get(row.sha256)
-    note = ""
-    if entry is not None:
-        note_restored(entry, row.name)
-        write_ledger(paths, store.entries)
-        if entry.get("status") == "harvested":
-            note = "its harvest stands, so the next 'knowledge harvest --apply' may reclaim it again; 'knowledge undo' "
-            note += f"{entry.get('run', 'RUN')} takes the harvest back as well"
+    note = f"it stays there until it changes or 'knowledge trash release {row.sha256[:12]}' lets it go"
+    if entry.get("status") == "harvested":
+        note += f"; 'knowledge undo {entry.get('run', 'RUN')}' takes its harvest back"
     return Ok(Restored(str(back.value), row.sha256, note))
+
+
+def trash_release(
+    workspace: Workspace,
+    which: str,
+    *,
+    now: Callable[[], datetime] = utc_now,
+    patience: Patience = DEFAULT_PATIENCE,
+) -> Result[LetGo]:
+    """Let the next harvest take a restored conversation away again. `which` begins its hash."""
+    return with_store(workspace.paths, now(), lambda store: _release(workspace.paths, which.strip(), store), patience)
+
+
+def _release(paths: Paths, which: str, store: Recovered) -> Result[LetGo]:
+    kept = {sha: entry for sha, entry in store.entries.items() if restored_paths(entry)}
+    found = [sha for sha in kept if which and sha.startswith(which.lower())]
+    if len(found) != 1:
+        what = "nothing that was restored" if not found else f"{len(found)} restored conversations"
+        known = "; ".join(f"{sha[:12]} ({', '.join(sorted(restored_paths(kept[sha])))})" for sha in list(kept)[:SHOWN])
+        hint = f"restored are: {known}" if known else "nothing is kept as restored"
+        return fail(
+            "ambiguous" if found else "not-restored", f"{what} begin{'s' * (not found)} with {which!r}", hint=hint
+        )
+    entry = kept[found[0]]
+    places = sorted(restored_paths(entry))
+    let_go(entry, places)
+    write_ledger(paths, store.entries)
+    return Ok(LetGo(tuple(places), found[0]))
 
 
 # --- for good --------------------------------------------------------------------------------------------------------

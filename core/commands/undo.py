@@ -28,7 +28,7 @@ from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.edit import EDIT_RUN
 from core.knowledge.file_notes import note_with
 from core.knowledge.journal import Pending, encode, gather, read_journal
-from core.knowledge.ledger import Entries, Entry, note_restored, write_ledger
+from core.knowledge.ledger import Entries, Entry, keep_in_place, note_restored, write_ledger
 from core.knowledge.lines import require_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.reversal import CHANGED, GONE, REVERSED, take_back, take_out
@@ -199,6 +199,8 @@ def _bring_back(paths: Paths, sha: str, entry: Entry | None, state: Pending | No
             continue
         report.restored.append(str(path))
         note_restored(entry, name)
+        if entry.get("run") != report.run:
+            keep_in_place(entry, str(path))  # its harvest stands, and would take it away again
     return whole
 
 

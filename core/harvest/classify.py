@@ -16,7 +16,9 @@ from core.harvest.artifact import Artifact
 from core.harvest.protection import Protection, why_careful
 from core.harvest.scan import Scan
 from core.harvest.trashed import grace_end, sha_in_trash
+from core.knowledge.ledger import restored_paths
 
+RESTORED = "brought back by you"
 CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 
 _UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
@@ -165,6 +167,8 @@ def plan_steps(
         entry = entries.get(sha)
         if not sha:
             steps.append(Step(item, "unreadable", "", "cannot be read"))
+        elif entry is not None and item.path in restored_paths(entry) and _is_settled(entry, limits):
+            kept[item.path] = Classified(item, "keep", f"{RESTORED}; 'knowledge trash release {sha[:12]}' lets it go")
         elif entry is not None and _is_harvested(entry, limits) and not may_reclaim(entry, limits):
             kept[item.path] = Classified(item, "keep", _kept_because(entry, limits))
         elif entry is not None and _is_harvested(entry, limits) and is_proven(sha, entry):
@@ -202,6 +206,11 @@ def _is_harvested(entry: Mapping[str, Any], limits: Limits) -> bool:
     """An offline harvest counts only until a model is there to do it better."""
     wants_model = limits.harvest and entry.get("provider") == "offline" and limits.provider != "offline"
     return entry.get("status") == "harvested" and not wants_model
+
+
+def _is_settled(entry: Mapping[str, Any], limits: Limits) -> bool:
+    """Whether all that a run could still do with a conversation is to take it away."""
+    return _is_harvested(entry, limits) or not limits.harvest
 
 
 def _kept_because(entry: Mapping[str, Any], limits: Limits) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo
-from core.harvest.classify import Limits, Step, may_reclaim
+from core.harvest.classify import RESTORED, Limits, Step, may_reclaim
 from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
 from core.harvest.merge import Applied, apply_plan, freeze, with_old_dates
@@ -25,7 +25,7 @@ from core.harvest.report import HarvestReport, add_counts
 from core.knowledge.categories import CATEGORIES
 from core.knowledge.file_notes import read_records
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, plan_to_json
-from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, write_ledger
+from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger
 from core.knowledge.lines import OwnWrites
 from core.knowledge.patience import Patience
 
@@ -145,8 +145,10 @@ class Committer:
         return self._move(step)
 
     def _must_stay(self, step: Step) -> bool:
-        """Whether the host application's index files, as they are now, keep the conversation where it is."""
+        """Whether the person, or the host application's index files as they are now, keep a conversation in place."""
         objection = self.guard.objection(step.artifact)
+        if not objection and step.artifact.path in restored_paths(self.entries.get(step.sha256, {})):
+            objection = RESTORED
         self.report.kept += bool(objection)
         if objection and (note := f"stays for now: {step.artifact.name} ({objection})") not in self.report.notes:
             self.report.notes.append(note)

@@ -1,14 +1,14 @@
 """The audit log `ledger.json`: sha256 of a conversation's content -> what became of it (seeds 1 and 2).
 
 The seed's keys are `path`, `status`, `at`, `items`, `deleted` and `error`; readers of these do not notice our extra
-keys (`provider`, `model`, `input_tokens`, `output_tokens`, `run`, `trash`, `trashed_until`, `quarantined`).
+keys (`provider`, `model`, `input_tokens`, `output_tokens`, `run`, `trash`, `trashed_until`, `quarantined`, `restored`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -138,7 +138,7 @@ def merged_entry(old: Entry | None, new: Entry) -> Entry:
     """A failure does not erase the proof of an earlier harvest of the same content, nor where copies of it lie."""
     if old is not None and old.get("status") == "harvested" and new.get("status") in ("harvest-failed", "too-large"):
         return {**old, "last_error": new.get("error", new["status"])}
-    kept = {key: value for key, value in (old or {}).items() if key in ("trash", "trashed_until")}
+    kept = {key: value for key, value in (old or {}).items() if key in ("trash", "trashed_until", "restored")}
     return kept | new
 
 
@@ -154,6 +154,26 @@ def note_restored(entry: Entry, name: str) -> None:
     """Write into an entry that one copy of its conversation has left the trash for its place."""
     drop_from_trash(entry, name)
     entry["deleted"] = False
+
+
+def keep_in_place(entry: Entry, path: str) -> None:
+    """Write into an entry that the person wants this copy where it is: no harvest takes it away again."""
+    entry["restored"] = sorted({*restored_paths(entry), path})
+
+
+def let_go(entry: Entry, paths: Iterable[str]) -> None:
+    """Take places out of what `keep_in_place` wrote."""
+    left = sorted(restored_paths(entry) - set(paths))
+    if left:
+        entry["restored"] = left
+    else:
+        entry.pop("restored", None)
+
+
+def restored_paths(entry: Mapping[str, Any]) -> set[str]:
+    """Where the person has brought copies of a conversation back to."""
+    known = entry.get("restored")
+    return set(map(str, known)) if isinstance(known, list) else set()
 
 
 def drop_from_trash(entry: Entry, name: str) -> None:
