@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -219,3 +220,34 @@ def test_parallel_calls_commit_in_the_order_of_the_conversations(world: World) -
     world.run(FakeModel(lambda number, prompt: {"facts": ["x"]}), jobs=6)
     origins = [line.split("[from: ")[1].split(",")[0] for line in world.bullets()]
     assert origins == names
+
+
+def test_an_unfinished_line_of_the_person_is_not_taken_for_a_torn_one(world: World) -> None:
+    """It stood there before the harvest; completing it would turn the person's words into the model's."""
+    mine = b"# Facts\n\n- Fact"
+    world.knowledge("facts.md", mine)
+    world.converse("a")
+    with patch.object(files, "append", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        world.run(FakeModel())
+    intent = json.loads(world.paths.journal.read_bytes().split(b"\n")[0][9:])
+    assert {row["name"]: row["tail"] for row in intent["plan"]["files"]}["facts.md"] == "- Fact"
+    assert not world.run(FakeModel()).errors
+    assert world.text("facts.md").encode().startswith(mine + b"\n- Fact 1 about the cache [from: ")
+
+
+@pytest.mark.parametrize("tail", ["", "- mi", "- Fa", "- \udcff"])
+def test_a_line_torn_by_a_crash_is_completed_whatever_stood_above_it(world: World, tail: str) -> None:
+    """The person's last line had no line break; what a crash tore is ours, and no half line may stay."""
+    above = ("# Facts\n\n" + tail).encode("utf-8", "surrogateescape")
+    world.knowledge("facts.md", above)
+    world.converse("a")
+
+    def half(fd: int, data: bytes, size: int) -> None:
+        os.write(fd, data[:15])
+        raise KeyboardInterrupt
+
+    with patch.object(files, "append", half), pytest.raises(KeyboardInterrupt):
+        world.run(FakeModel())
+    assert not world.run(FakeModel(never)).errors
+    lines = (world.paths.knowledge / "facts.md").read_bytes().removeprefix(above).lstrip(b"\n").split(b"\n")
+    assert len(lines) == 2 and lines[0].startswith(b"- Fact 1 about the cache [from: ")

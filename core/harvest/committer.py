@@ -13,6 +13,7 @@ from typing import Any
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo
+from core.harvest.bindings import Bindings
 from core.harvest.classify import RESTORED, Limits, Step, may_reclaim
 from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
@@ -23,10 +24,9 @@ from core.harvest.reclaim import reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
 from core.harvest.report import HarvestReport, add_counts
 from core.knowledge.categories import CATEGORIES
-from core.knowledge.file_notes import read_records
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger
-from core.knowledge.lines import OwnWrites
+from core.knowledge.lines import OwnWrites, noting_tail
 from core.knowledge.patience import Patience
 
 CHECKPOINT_RECORDS = 500
@@ -56,10 +56,10 @@ class Committer:
 
     def __post_init__(self) -> None:
         self.entries: Entries = self.recovered.entries
-        self.records = read_records(self.paths)
+        self._bindings = Bindings(self.paths)
         self._journal = Journal(self.paths.journal)
         self._journal.append({"t": "run", "run": self.run, "at": self.now().isoformat()})
-        self._known = {f"files/{name}" for name in self.records} | _files_with_items(self.entries)
+        self._known = {f"files/{name}" for name in self._bindings.records} | _files_with_items(self.entries)
         self._since = 0
         self._last = time.monotonic()
 
@@ -89,6 +89,7 @@ class Committer:
             message = f"the knowledge cannot be written: {name}{error.strerror or error}"
             return self.fail(step, ErrorInfo("harvest-failed", message, hint="mend the file and run again"), meter)
         self.proofs.add(step.sha256, plan)
+        self._bindings.add(plan.notes)
         self.entries[step.sha256] = merged_entry(self.entries.get(step.sha256), plan.entry)
         self._count(harvest, plan)
         if may_reclaim(plan.entry, self.limits):
@@ -101,7 +102,10 @@ class Committer:
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
         name, date = step.artifact.name, at.astimezone(UTC).date().isoformat()
         roots = [*self.roots, harvest.folder] if is_working_folder(harvest.folder) else self.roots
-        plan = freeze(harvest.items, name, date, roots, self.paths, self.records)
+        if any(item.category == "files" for item in harvest.items):
+            self._bindings.refresh()
+        plan = freeze(harvest.items, name, date, roots, self.paths, self._bindings.records)
+        plan = replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
         old = self.entries.get(step.sha256, {})
         if old.get("items"):
             plan = with_old_dates(self.paths, plan, (name, Path(str(old.get("path", ""))).name))

@@ -15,11 +15,11 @@ from itertools import zip_longest
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok
+from core.harvest.bindings import tell_bindings
 from core.harvest.merge import Applied, apply_plan
 from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.changes import Change, append_changes, read_changes
-from core.knowledge.file_notes import merge_records
 from core.knowledge.journal import (
     Journal,
     JournalError,
@@ -186,7 +186,7 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Seque
     _notice_unrecorded_moves(paths, states, entries)
     append_changes(paths, _changes(finished, run, when))
     if notes:
-        merge_records(paths, notes)
+        tell_bindings(paths, notes)
     told = any(state.entry is not None or state.moving for state in states.values())
     if behind is not None:
         told = _notice_strays(paths, behind, entries, when) or told

@@ -70,7 +70,13 @@ def plan_to_json(plan: FrozenPlan) -> Record:
 def plan_from_json(data: Record) -> FrozenPlan:
     """Raises KeyError, TypeError or ValueError when `data` is no plan."""
     planned = tuple(
-        PlannedFile(str(row["name"]), str(row["header"]), tuple(row["lines"]), tuple(row.get("done", ())))
+        PlannedFile(
+            str(row["name"]),
+            str(row["header"]),
+            tuple(row["lines"]),
+            tuple(row.get("done", ())),
+            str(row.get("tail", "")),
+        )
         for row in data["files"]
     )
     return FrozenPlan(planned, dict(data["items"]), dict(data.get("notes", {})), dict(data.get("entry", {})))

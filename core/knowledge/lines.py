@@ -10,7 +10,7 @@ import errno
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.base import files
@@ -20,17 +20,21 @@ from core.knowledge.swap import swap_in
 from core.knowledge.tasks import insert_tasks
 
 ATTEMPTS = 10
+TAIL_BYTES = 1 << 16
+"""How much of a file's end is looked at for an unfinished line: far more than a planned line is long."""
 
 
 @dataclass(frozen=True)
 class PlannedFile:
     """The exact lines that one file must hold. `name` is relative to the knowledge folder; `done` is for tasks.md,
-    whose `lines` are the open ones. `header` is the first line of the file when it is new."""
+    whose `lines` are the open ones. `header` is the first line of the file when it is new. `tail` is what stood behind
+    the last line break when the plan was made: a person's own words, also where they look like a torn line of ours."""
 
     name: str
     header: str
     lines: tuple[str, ...]
     done: tuple[str, ...] = ()
+    tail: str = ""
 
     @property
     def all_lines(self) -> tuple[str, ...]:
@@ -44,6 +48,22 @@ class OwnWrites:
 
     seen: dict[str, files.Identity] = field(default_factory=dict)
     waited: set[str] = field(default_factory=set)
+
+
+def noting_tail(folder: Path, planned: PlannedFile) -> PlannedFile:
+    """The same, with the `tail` that the file has now. What cannot be read has none. tasks.md is never appended to."""
+    if planned.name == TASKS_FILE:
+        return planned
+    try:
+        fd = files.open_regular(os.path.join(folder, planned.name))
+    except OSError:
+        return planned
+    try:
+        os.lseek(fd, max(0, os.fstat(fd).st_size - TAIL_BYTES), os.SEEK_SET)
+        tail = _tail(os.read(fd, TAIL_BYTES))
+    finally:
+        os.close(fd)
+    return replace(planned, tail=tail.decode("utf-8", "surrogateescape")) if tail else planned
 
 
 def missing_lines(data: bytes, lines: Sequence[str]) -> list[bytes]:
@@ -130,7 +150,7 @@ def _append(path: str, planned: PlannedFile, recovering: bool) -> list[bytes] | 
             swap_in(Path(path), new, data, lambda found: with_lines(found, planned))
             return lines
         if lines:
-            payload = _payload(data, lines, False)
+            payload = _payload(data, lines)
             files.append(fd, payload, len(data))
             if os.fstat(fd).st_size > len(data) + len(payload) and files.is_same_file(fd, path):
                 files.sync(fd)
@@ -154,25 +174,27 @@ def _unglue(path: Path, data: bytes, payload: bytes, planned: PlannedFile) -> No
 
 def with_lines(data: bytes, planned: PlannedFile, *, recovering: bool = False) -> bytes:
     """The file's bytes with the planned lines in it; pure. `recovering` also mends what a torn write left at its end:
-    zero bytes go, the beginning of a planned line is completed."""
+    zero bytes go, the beginning of a planned line is completed, unless it stood there when the plan was made."""
     kept = data.rstrip(b"\0") if recovering else data
     if planned.name == TASKS_FILE:
         opened, done = missing_lines(kept, planned.lines), missing_lines(kept, planned.done)
         return insert_tasks(kept, _text(opened), _text(done)) if opened or done else kept
-    if recovering and _tail(kept).removesuffix(b"\r").decode("utf-8", "replace") in planned.all_lines:
+    torn = _tail(kept) if recovering else b""
+    if torn == planned.tail.encode("utf-8", "surrogateescape"):
+        torn = b""
+    if torn.removesuffix(b"\r").decode("utf-8", "replace") in planned.all_lines:
         kept += _line_break(kept)
-    return kept + _payload(kept, missing_lines(kept, planned.all_lines), recovering)
+    return kept + _payload(kept, missing_lines(kept, planned.all_lines), torn)
 
 
-def _payload(data: bytes, lines: list[bytes], recovering: bool) -> bytes:
+def _payload(data: bytes, lines: list[bytes], torn: bytes = b"") -> bytes:
     """What to append: a line break first when the last byte is none, or the rest of a line that a crash tore."""
     end = b"\r\n" if b"\r\n" in data[:4096] else b"\n"
     body = b"".join(line + end for line in lines)
     if not lines or not data or data.endswith(b"\n"):
         return body
-    tail = _tail(data)
-    if recovering and body.startswith(tail):
-        return body[len(tail) :]
+    if torn and body.startswith(torn):
+        return body[len(torn) :]
     return _line_break(data) + body
 
 

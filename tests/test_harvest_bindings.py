@@ -1,0 +1,101 @@
+"""Notes while a run is at work: what an edit binds meanwhile, a run must not unbind. Otherwise a person's note and the
+harvest's end up in two files, and one of them is shown for no source file at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from core.base.result import Ok
+from core.harvest.bindings import Bindings, still_true
+from core.knowledge.edit import add_bullet
+from core.knowledge.file_notes import file_id, merge_records, read_records
+from tests.harvest_world import NOW, FakeModel, World
+
+
+def note_name(path: Path) -> str:
+    found = path.stat()
+    return f"{file_id(found.st_dev, found.st_ino)}.md"
+
+
+def test_a_note_that_an_edit_binds_during_a_run_gets_the_harvest_too(world: World) -> None:
+    """The inode was another file's when the run began; the person's note on the new file was written since."""
+    code = world.folder / "code.py"
+    code.write_text("pass\n")
+    name = note_name(code)
+    world.knowledge(f"files/{name}", "# /gone.py\n\n- about a file that is gone\n")
+    stranger = {"path": "/gone.py", "birth": 1, "size": 1, "head": ""}
+    merge_records(world.paths, {name: stranger})
+
+    def answer(number: int, prompt: str) -> dict[str, Any]:
+        assert isinstance(add_bullet(world.paths, "files", "by the person", NOW, path=str(code)), Ok)
+        return {"files": [{"path": str(code), "note": "by the model"}]}
+
+    world.converse("a")
+    world.run(FakeModel(answer))
+    assert "by the person" in world.text(f"files/{name}") and "by the model" in world.text(f"files/{name}")
+    assert len(list(world.paths.file_notes.glob("*.md"))) == 2
+    assert read_records(world.paths)[name]["path"] == str(code)
+
+
+def test_what_the_run_itself_has_bound_is_still_known_after_an_edit(world: World) -> None:
+    first, second = world.folder / "first.py", world.folder / "second.py"
+    for path in (first, second):
+        path.write_text(path.name)
+
+    def answer(number: int, prompt: str) -> dict[str, Any]:
+        if number == 2:
+            add_bullet(world.paths, "files", "by the person", NOW, path=str(second))
+            os.replace(first, world.folder / "renamed.py")
+        path = first if number == 1 else world.folder / "renamed.py"
+        return {"files": [{"path": str(path), "note": f"note {number}"}]}
+
+    world.converse("a")
+    world.converse("b")
+    world.run(FakeModel(answer))
+    text = world.text(f"files/{note_name(world.folder / 'renamed.py')}")
+    assert "note 1" in text and "note 2" in text
+    row = read_records(world.paths)[note_name(world.folder / "renamed.py")]
+    assert (row["path"], row["was"]) == (str(world.folder / "renamed.py"), [str(first)])
+
+
+def test_the_end_of_a_run_does_not_bring_an_old_path_back(world: World) -> None:
+    """The person renamed the file and wrote on it after the run had read its name."""
+    old, new = world.folder / "old.py", world.folder / "new.py"
+    old.write_text("x")
+
+    def answer(number: int, prompt: str) -> dict[str, Any]:
+        if number == 1:
+            return {"files": [{"path": str(old), "note": "note"}]}
+        os.replace(old, new)
+        add_bullet(world.paths, "files", "by the person", NOW, path=str(new))
+        return {}
+
+    world.converse("a")
+    world.converse("b")
+    world.run(FakeModel(answer))
+    assert read_records(world.paths)[note_name(new)]["path"] == str(new)
+
+
+def test_the_list_is_read_again_only_when_somebody_wrote_it(world: World) -> None:
+    """It may hold ten thousand notes, and a run looks at it for each conversation."""
+    code = world.folder / "code.py"
+    code.write_text("x")
+    add_bullet(world.paths, "files", "one", NOW, path=str(code))
+    bindings = Bindings(world.paths)
+    records = bindings.records
+    bindings.refresh()
+    assert bindings.records is records
+    merge_records(world.paths, {"1:2.md": {"path": "/x", "birth": None, "size": None, "head": ""}})
+    bindings.refresh()
+    assert set(bindings.records) == {note_name(code), "1:2.md"}
+
+
+def test_rows_of_a_run_win_unless_their_file_has_moved(world: World) -> None:
+    here = world.folder / "here.py"
+    here.write_text("x")
+    gone, there = {"path": "/gone.py"}, {"path": str(here)}
+    assert still_true(world.paths, {"n": gone}, {"n": there}) == {"n": there}
+    assert still_true(world.paths, {"n": there}, {"n": gone}) == {"n": there}
+    assert still_true(world.paths, {"n": gone}, {}) == {"n": gone}
