@@ -58,6 +58,7 @@ def test_session_reads_as_recorded(session: Path, tmp_path: Path, monkeypatch: p
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "SLOP_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))  # whose other tools are nobody's business here
     made = make_demo_home(str(tmp_path / "home"))
     assert isinstance(made, Ok), made
     config = tmp_path / "settings" / "config.toml"

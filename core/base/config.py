@@ -60,6 +60,8 @@ class Config:
     summarize_threshold_bytes: int
     max_harvest_source_bytes: int
     file_roots: tuple[str, ...]
+    sources: tuple[str, ...]
+    project_roots: tuple[str, ...]
     redact: bool
     quotes: str
     reclaim: str

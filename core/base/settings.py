@@ -7,6 +7,7 @@ the shipped `config.toml` is the only place that has them.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
@@ -68,6 +69,13 @@ def _folders(value: Value) -> bool:
     return isinstance(value, tuple) and all(_folder(folder) for folder in value)
 
 
+_SOURCE = re.compile(r"[a-z][a-z_-]*\Z")
+
+
+def _sources(value: Value) -> bool:
+    return isinstance(value, tuple) and all(_SOURCE.match(name) or _folder(name) for name in value)
+
+
 def _address(value: Value) -> bool:
     if not isinstance(value, str):
         return False
@@ -118,6 +126,8 @@ SETTINGS: tuple[Setting, ...] = (
     _whole("summarize_threshold_bytes", 1, _BYTES),
     _whole("max_harvest_source_bytes", 1, _BYTES),
     _row("file_roots", "list", _folders, 'a list of absolute folders or ones that begin with ~, such as ["~", "/srv"]'),
+    _row("sources", "list", _sources, "a list of names that `knowledge sources` prints, or of paths"),
+    _row("project_roots", "list", _folders, 'a list of absolute folders or ones that begin with ~, such as ["~/src"]'),
     _switch("redact"),
     _choice("quotes", "check", "require", "off"),
     _choice("reclaim", "always", "model", "never"),

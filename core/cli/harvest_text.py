@@ -17,7 +17,7 @@ def harvest_text(report: HarvestReport) -> str:
             f"prune candidates: {size(plan.bytes_of('prune'))}",
             "dry run; pass --apply to harvest and reclaim",
         ]
-        lines += _plan_lines(report)
+        lines += _plan_lines(report) + _source_lines(report)
     else:
         lines = [
             f"reclaimed: {size(report.reclaimed_bytes)}",
@@ -55,6 +55,17 @@ _ACTIONS = (
     ("unreadable", "unreadable"),
     ("prune", "to prune"),
 )
+
+
+def _source_lines(report: HarvestReport) -> list[str]:
+    """How much there is of each source, once another than the home folder is read."""
+    counts = report.plan.by_source()
+    if set(counts) <= {"home"}:
+        return []
+    told = [
+        f"{name}:{row.conversations} ({size(row.bytes)}, {row.to_harvest} to harvest)" for name, row in counts.items()
+    ]
+    return [f"sources: {', '.join(told)}"]
 
 
 def _plan_lines(report: HarvestReport) -> list[str]:

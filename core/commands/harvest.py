@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,12 +13,15 @@ from core.base.paths import cache_folder, shipped_root
 from core.base.price import price
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import find_setting
+from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
+from core.harvest.artifact import HOME
 from core.harvest.classify import Limits
 from core.harvest.hashes import HashCache
 from core.harvest.options import DistilSettings, HarvestOptions, read_prompt
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
+from core.harvest.sources import ALL, places
 from core.knowledge.ledger import rebuild, seen_ledger
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
@@ -33,7 +36,8 @@ EXPECTED_OUTPUT_TOKENS = 700
 
 @dataclass(frozen=True)
 class HarvestRequest:
-    """What the person asked for. Sizes in bytes; None and "" mean: as the settings say."""
+    """What the person asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
+    `core.harvest.sources.known_name` gives them; `look_around`: a dry run also tells what it did not look at."""
 
     apply: bool = False
     no_harvest: bool = False
@@ -43,6 +47,8 @@ class HarvestRequest:
     provider: str = ""
     model: str = ""
     jobs: int | None = None
+    sources: tuple[str, ...] = ()
+    look_around: bool = False
 
 
 def harvest(
@@ -87,6 +93,7 @@ def harvest_command(
     provider: str | None = None,
     model: str | None = None,
     jobs: int | None = None,
+    source: Sequence[str] | None = None,
     progress: Report = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Result[HarvestReport]:
@@ -103,7 +110,21 @@ def harvest_command(
     allowed = find_setting("jobs")
     if jobs is not None and allowed is not None and not allowed.check(jobs):
         return fail("usage", f"--jobs cannot be {jobs}", hint=f"accepted: {allowed.accepted}")
-    request = HarvestRequest(apply, no_harvest, keep, max_harvest_bytes, limit, provider or "", model or "", jobs)
+    named = chosen_sources(source or ())
+    if isinstance(named, Err):
+        return named
+    request = HarvestRequest(
+        apply,
+        no_harvest,
+        keep,
+        max_harvest_bytes,
+        limit,
+        provider or "",
+        model or "",
+        jobs,
+        named.value,
+        look_around=not apply,
+    )
     return harvest(workspace, request, progress=progress, cancelled=cancelled)
 
 
@@ -123,7 +144,9 @@ def _dry_run(
         return fail("scan-failed", f"the conversations cannot be listed: {error.strerror}", error.filename or "")
     if plan.careful:
         notes.append(f"nothing will be reclaimed: {plan.careful}")
-    notes += _before_applying(workspace, request, options)
+    notes += [*plan.notes, *_before_applying(workspace, request, options)]
+    if request.look_around:
+        notes += elsewhere(workspace, request.sources or workspace.config.sources)
     report = HarvestReport(applied=False, plan=plan, notes=notes, ledger=str(paths.ledger))
     actions = [step.action for step in plan.steps]
     report.too_large, report.deferred = actions.count("too-large"), actions.count("defer")
@@ -133,7 +156,7 @@ def _dry_run(
 def _before_applying(workspace: Workspace, request: HarvestRequest, options: HarvestOptions) -> list[str]:
     """What a person should know before they say --apply."""
     limits, notes = options.limits, []
-    if not files.exists(workspace.paths.conversations):
+    if options.home and not files.exists(workspace.paths.conversations):
         notes.append(f"conversations are looked for in {workspace.paths.conversations}, which does not exist yet")
     if limits.harvest and limits.provider != "offline":
         connected = connect_provider(workspace, limits.provider, request.model)
@@ -180,7 +203,11 @@ def _options(workspace: Workspace, request: HarvestRequest, patience: Patience) 
         keep=request.keep,
         max_run_bytes=request.max_harvest_bytes,
         limit=request.limit,
+        reclaim_foreign=config.reclaim_foreign,
     )
+    named = chosen_sources(request.sources or config.sources)
+    if isinstance(named, Err):
+        return named
     distil = DistilSettings(
         attempts=config.harvest_max_attempts,
         summarize_bytes=config.summarize_threshold_bytes,
@@ -199,6 +226,8 @@ def _options(workspace: Workspace, request: HarvestRequest, patience: Patience) 
             jobs=request.jobs or config.jobs,
             max_run_tokens=config.max_run_tokens,
             patience=patience,
+            home=HOME in named.value or ALL in named.value,
+            places=places(named.value, workspace.environment, config.project_roots),
         )
     )
 

@@ -69,6 +69,11 @@ COMMANDS: tuple[Command, ...] = (
             _flag("--apply", "harvest and reclaim; without it nothing changes"),
             _flag("--no-harvest", "remove the candidates without asking a model"),
             _flag("--keep", "harvest, but reclaim nothing"),
+            Argument(
+                ("--source",),
+                "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
+                {"action": "append", "metavar": "NAME"},
+            ),
             Argument(("--max-harvest-bytes",), "read at most N bytes of conversations", {"type": int, "metavar": "N"}),
             Argument(("--limit",), "harvest or take away at most N conversations", {"type": int, "metavar": "N"}),
             Argument(("--provider",), "offline, openai, ollama, anthropic, gemini or command", {"metavar": "P"}),
@@ -76,6 +81,14 @@ COMMANDS: tuple[Command, ...] = (
             Argument(("--jobs",), "model calls at the same time", {"type": int, "metavar": "N"}),
         ),
         long=True,
+    ),
+    Command(
+        "sources",
+        "where conversations were found, how many, and which expire when",
+        "knowledge sources --json",
+        "core.commands.sources:sources",
+        False,
+        (Argument(("name",), "only this source, with its places", {"nargs": "?", "default": ""}),),
     ),
     Command("status", "the store at a glance", "knowledge status", "core.commands.status:status", False),
     Command(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from core.harvest.artifact import Artifact
 from core.harvest.protection import Protection, why_careful
 from core.harvest.scan import Scan
+from core.harvest.sources import title_of
 from core.harvest.trashed import grace_end, sha_in_trash
 from core.knowledge.ledger import restored_paths
 
@@ -47,6 +48,7 @@ class Limits:
     keep: bool = False
     max_run_bytes: int | None = None
     limit: int | None = None
+    reclaim_foreign: bool = False
 
 
 class Step(NamedTuple):
@@ -62,14 +64,24 @@ class Step(NamedTuple):
     reason: str
 
 
+class SourceCount(NamedTuple):
+    """What a plan holds of one source: conversations, their bytes, and how many of them are to be harvested."""
+
+    conversations: int = 0
+    bytes: int = 0
+    to_harvest: int = 0
+
+
 @dataclass(frozen=True)
 class HarvestPlan:
-    """The plan of a run as plain data. `careful` tells, if not empty, why nothing may be reclaimed."""
+    """The plan of a run as plain data. `careful` tells, if not empty, why nothing may be reclaimed; `notes` what kept a
+    look at other tools' places from being whole."""
 
     classified: tuple[Classified, ...]
     steps: tuple[Step, ...]
     careful: str = ""
     counts: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def bytes_of(self, klass: str) -> int:
         return sum([item.size for item, its_class, _ in self.classified if its_class == klass])
@@ -77,6 +89,17 @@ class HarvestPlan:
     def bytes_to_send(self) -> int:
         """Bytes of the conversations that will be given to the model."""
         return sum([item.size for item, action, _, _ in self.steps if action == "harvest"])
+
+    def by_source(self) -> dict[str, SourceCount]:
+        """How much there is of each source: conversations alone, not what the home folder holds beside them."""
+        waiting = {step.artifact.path for step in self.steps if step.action in ("harvest", "duplicate", "defer")}
+        counts: dict[str, SourceCount] = {}
+        for item, klass, _ in self.classified:
+            if item.kind in ("conversation", "session") and (item.is_foreign or klass in ("harvest", "keep")):
+                old = counts.get(item.source, SourceCount())
+                new = SourceCount(old.conversations + 1, old.bytes + item.size, old.to_harvest + (item.path in waiting))
+                counts[item.source] = new
+        return counts
 
 
 def classify(scan: Scan, entries: Mapping[str, Mapping[str, Any]], now: datetime, trash_days: int) -> list[Classified]:
@@ -108,8 +131,11 @@ def _classify(
 
 
 def classify_conversation(item: Artifact, protection: Protection, folder: str) -> Classified:
-    """The class of a regular file in the conversations folder, whose resolved path is `folder`."""
+    """The class of a regular file in the conversations folder, whose resolved path is `folder`, or of a conversation
+    of another tool."""
     name = item.name
+    if item.is_foreign:
+        return Classified(item, "harvest", f"conversation of {title_of(item.source)}")
     if protection.saved and f"{folder}{os.sep}{name}" in protection.saved:
         return Classified(item, "user-kept", "saved by you")
     if name in protection.owners:
@@ -137,9 +163,12 @@ def _classify_split(item: Artifact, scan: Scan) -> Classified:
     return Classified(item, "live", "matches the file it was cut from")
 
 
-def may_reclaim(entry: Mapping[str, Any], limits: Limits) -> bool:
-    """Whether the settings let this harvest take its conversation away."""
-    if limits.keep or limits.reclaim == "never":
+def may_reclaim(entry: Mapping[str, Any], limits: Limits, item: Artifact) -> bool:
+    """Whether the settings let this harvest take its conversation away. One of another tool only when that is asked
+    for, and only a whole file: nothing is ever taken out of a store."""
+    if limits.keep or limits.reclaim == "never" or item.kind == "session":
+        return False
+    if item.is_foreign and not (limits.reclaim_foreign and limits.harvest):
         return False
     return limits.reclaim == "always" or not limits.harvest or entry.get("provider") != "offline"
 
@@ -169,14 +198,16 @@ def plan_steps(
             steps.append(Step(item, "unreadable", "", "cannot be read"))
         elif entry is not None and item.path in restored_paths(entry) and _is_settled(entry, limits):
             kept[item.path] = Classified(item, "keep", f"{RESTORED}; 'knowledge trash release {sha[:12]}' lets it go")
-        elif entry is not None and _is_harvested(entry, limits) and not may_reclaim(entry, limits):
-            kept[item.path] = Classified(item, "keep", _kept_because(entry, limits))
+        elif entry is not None and _is_harvested(entry, limits) and not may_reclaim(entry, limits, item):
+            kept[item.path] = Classified(item, "keep", _kept_because(entry, limits, item))
         elif entry is not None and _is_harvested(entry, limits) and is_proven(sha, entry):
             if limits.limit is not None and used_count >= limits.limit:
                 steps.append(Step(item, "defer", sha, "over --limit"))
                 continue
             used_count += 1
             steps.append(Step(item, "reclaim", sha, "already harvested"))
+        elif not limits.harvest and item.is_foreign:
+            kept[item.path] = Classified(item, "keep", "--no-harvest leaves the conversations of other tools alone")
         elif not limits.harvest:
             if limits.keep or (limits.limit is not None and used_count >= limits.limit):
                 steps.append(Step(item, "defer", sha, "kept by --keep" if limits.keep else "over --limit"))
@@ -213,9 +244,11 @@ def _is_settled(entry: Mapping[str, Any], limits: Limits) -> bool:
     return _is_harvested(entry, limits) or not limits.harvest
 
 
-def _kept_because(entry: Mapping[str, Any], limits: Limits) -> str:
+def _kept_because(entry: Mapping[str, Any], limits: Limits, item: Artifact) -> str:
     if limits.keep:
         return "harvested; kept by --keep"
     if limits.reclaim == "never":
         return 'harvested; kept by reclaim = "never"'
+    if item.is_foreign and not (limits.reclaim_foreign and item.kind != "session"):
+        return f"harvested; it stays with {title_of(item.source)}"
     return "harvested offline; kept until a language model has read it"

@@ -92,7 +92,7 @@ class Committer:
         self._bindings.add(plan.notes)
         self.entries[step.sha256] = merged_entry(self.entries.get(step.sha256), plan.entry)
         self._count(harvest, plan)
-        if may_reclaim(plan.entry, self.limits):
+        if may_reclaim(plan.entry, self.limits, step.artifact):
             self._move(step)
         else:
             self.report.kept += 1
@@ -108,9 +108,10 @@ class Committer:
         plan = replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
         old = self.entries.get(step.sha256, {})
         if old.get("items"):
-            plan = with_old_dates(self.paths, plan, (name, Path(str(old.get("path", ""))).name))
+            called = str(old.get("name", "")) or Path(str(old.get("path", ""))).name
+            plan = with_old_dates(self.paths, plan, (name, called))
         entry = self.entry_for(step, "harvested", at)
-        entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry}
+        entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
         if meter is not None:
             entry |= _spent(meter)
         return replace(plan, entry=entry)
@@ -199,7 +200,9 @@ class Committer:
     # --- journal and end ---
 
     def entry_for(self, step: Step, status: str, at: datetime) -> Entry:
-        return {"path": step.artifact.path, "status": status, "at": at.isoformat(), "deleted": False}
+        item = step.artifact
+        entry: Entry = {"path": item.path, "status": status, "at": at.isoformat(), "deleted": False}
+        return entry | {"source": item.source, "name": item.name} if item.is_foreign else entry
 
     def record(self, key: str, entry: Entry, durable: bool = False) -> None:
         """A ledger entry that is not a harvest: into the journal now, into the ledger at the next checkpoint."""

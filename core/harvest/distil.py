@@ -32,12 +32,13 @@ MAX_ROUNDS = 4
 @dataclass(frozen=True)
 class Harvest:
     """What a conversation taught. `skipped` counts rows left out, `redacted` secrets replaced, both by kind; `folder`
-    is the working folder of the session, "" when it is not known."""
+    is the working folder of the session, "" when it is not known; `entry` holds what else the ledger will say."""
 
     items: tuple[Item, ...]
     skipped: dict[str, int] = field(default_factory=dict)
     redacted: dict[str, int] = field(default_factory=dict)
     folder: str = ""
+    entry: Mapping[str, Any] = field(default_factory=dict)
 
 
 def redacted_conversation(conversation: Conversation) -> tuple[Conversation, dict[str, int]]:

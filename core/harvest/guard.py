@@ -18,6 +18,8 @@ from core.harvest.protection import read_protection, why_careful
 from core.harvest.scan import scan_conversations
 
 FRESH_SECONDS = 1.0
+QUIET_SECONDS = 600
+"""A conversation of another tool that changed less than this ago may still be written."""
 
 
 class Guard:
@@ -30,6 +32,8 @@ class Guard:
 
     def objection(self, item: Artifact) -> str:
         """Why this conversation must stay, "" if it may go. Raises OSError when the folder cannot be listed."""
+        if item.is_foreign:
+            return _why_foreign_stays(item)
         self._look()
         if self._protection.unreadable:
             return why_careful(self._protection.unreadable)
@@ -52,3 +56,10 @@ class Guard:
             self._protection = read_protection(scan_conversations(self._paths))
             self._folder = os.path.realpath(self._paths.conversations)
             self._looked = now
+
+
+def _why_foreign_stays(item: Artifact) -> str:
+    if item.kind != "conversation":
+        return "nothing is taken out of another tool's store"
+    age = time.time() - os.lstat(item.path).st_mtime
+    return "its tool may still be writing it" if age < QUIET_SECONDS else ""

@@ -55,7 +55,7 @@ class HashCache:
         others: list[Artifact] = []
         rows, kept, pack = self._rows, self._kept, _KEY.pack
         for item in artifacts:
-            path, _, _, size, mtime_ns, ctime_ns, ino, dev, _ = item
+            path, _, _, size, mtime_ns, ctime_ns, ino, dev, _, _ = item
             try:
                 key = pack(dev, ino, size, mtime_ns, ctime_ns)
                 kept[key] = sha256 = rows[key]

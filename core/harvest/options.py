@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.harvest.classify import Limits
+from core.harvest.sources import Place
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 
@@ -23,7 +24,8 @@ class DistilSettings:
 
 @dataclass(frozen=True)
 class HarvestOptions:
-    """All settings of a run. `file_roots` are absolute folders; `digest_max_bytes` None: the digest is off."""
+    """All settings of a run. `file_roots` are absolute folders; `digest_max_bytes` None: the digest is off. `home` says
+    whether the home folder is read, `places` what else is."""
 
     limits: Limits
     distil: DistilSettings
@@ -33,6 +35,8 @@ class HarvestOptions:
     jobs: int = 4
     max_run_tokens: int = 0
     patience: Patience = field(default_factory=lambda: DEFAULT_PATIENCE)
+    home: bool = True
+    places: tuple[Place, ...] = ()
 
 
 def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:

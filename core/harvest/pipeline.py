@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from core.base import files, locks
 from core.base.answer import Generate
@@ -171,7 +172,13 @@ def distil_step(step: Step, options: HarvestOptions, meter: Meter | None) -> Res
     unread = why_unread(read.data, conversation)
     if unread is not None:
         return fail(unread.code, unread.message, item.path, unread.hint)
-    return distil(conversation, item.name, spoken_bytes(read.data, conversation), options.distil, meter)
+    found = distil(conversation, item.name, spoken_bytes(read.data, conversation), options.distil, meter)
+    if isinstance(found, Err):
+        return found
+    entry: dict[str, Any] = {"bytes": len(read.data)}
+    if conversation.folder:
+        entry["project"] = conversation.folder
+    return Ok(replace(found.value, folder=conversation.folder, entry=entry))
 
 
 def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str:
@@ -192,7 +199,7 @@ def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport
             if not committer.proofs.is_proven(step.sha256, committer.entries.get(step.sha256)):
                 report.kept += 1
                 return "kept: its twin was not harvested"
-            if not may_reclaim(committer.entries[step.sha256], committer.limits):
+            if not may_reclaim(committer.entries[step.sha256], committer.limits, step.artifact):
                 report.kept += 1
                 return "kept"
             return "reclaimed" if committer.take_away(step) else "kept"

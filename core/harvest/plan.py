@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +12,8 @@ from core.base.paths import Paths
 from core.harvest.classify import HarvestPlan, classify, plan_steps
 from core.harvest.hashes import HashCache, hash_artifacts
 from core.harvest.options import HarvestOptions
-from core.harvest.scan import scan
+from core.harvest.scan import Scan, scan
+from core.harvest.survey import survey
 
 
 def plan_harvest(
@@ -30,12 +32,24 @@ def plan_harvest(
 def _plan(
     paths: Paths, options: HarvestOptions, entries: Mapping[str, Mapping[str, Any]], now: datetime, cache: HashCache
 ) -> HarvestPlan:
-    found = scan(paths, cache)
+    found = scan(paths, cache) if options.home else Scan(())
+    notes: list[str] = []
+    if options.places:
+        elsewhere = survey(options.places)
+        foreign = [row for row in elsewhere.artifacts if row.kind == "conversation"]
+        found, notes = replace(found, artifacts=(*found.artifacts, *foreign)), elsewhere.notes
     classified = classify(found, entries, now, options.trash_days)
     hashes = hash_artifacts([row.artifact for row in classified if row.klass == "harvest"], cache)
-    if not entries:  # nothing can be proven yet
-        return plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable)
+    is_proven = _proofs(paths) if entries else _never  # without entries nothing can be proven yet
+    plan = plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
+    return replace(plan, notes=tuple(notes)) if notes else plan
+
+
+def _never(_sha256: str, _entry: Mapping[str, Any]) -> bool:
+    return False
+
+
+def _proofs(paths: Paths) -> Callable[[str, Mapping[str, Any]], bool]:
     from core.harvest.proofs import Proofs
 
-    is_proven = Proofs(paths).is_proven
-    return plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
+    return Proofs(paths).is_proven

@@ -60,6 +60,9 @@ def _move(fd: int, paths: Paths, path: str, sha256: str, trash_days: int, now: d
     if trash_days == 0:
         files.discard(held)
         return Ok(Reclaimed(path, sha256, before.size, "", ""))
+    if Path(path).parent != paths.conversations:  # another tool's folder, which no end of a run knows
+        files.sync_folder(paths.trash)
+        files.sync_folder(Path(path).parent)
     until = (now + timedelta(days=trash_days)).isoformat()
     return Ok(Reclaimed(path, sha256, before.size, held.name, until))
 

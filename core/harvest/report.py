@@ -61,6 +61,7 @@ class HarvestReport:
             "run": self.run or None,
             "artifacts": {name: self.plan.counts.get(name, 0) for name in CLASSES},
             "candidates": {"bytes": self.plan.bytes_of("harvest"), "tokens": self.tokens, "price": self.price},
+            "sources": {name: row._asdict() for name, row in self.plan.by_source().items()},
             "prune_bytes": self.plan.bytes_of("prune"),
             "reclaimed_bytes": self.reclaimed_bytes,
             "reclaimed": self.reclaimed,

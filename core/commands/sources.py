@@ -1,0 +1,225 @@
+"""`knowledge sources`: which tools left conversations on this disk, how much of them is harvested, what will vanish.
+
+Looks at names and sizes and at our own ledger; no conversation is opened. Nothing here changes anything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.workspace import Workspace, utc_now
+from core.harvest.artifact import HOME, Artifact
+from core.harvest.classify import classify_conversation
+from core.harvest.protection import read_protection
+from core.harvest.scan import scan_conversations
+from core.harvest.sources import ALL, NAMES, SOURCES, Place, known_name, places, title_of
+from core.harvest.survey import survey
+from core.knowledge.ledger import Entry, seen_ledger
+
+CLAUDE_DAYS = 30
+"""After how many days Claude Code deletes a transcript unless its settings say `cleanupPeriodDays`."""
+SOON_DAYS = 7
+SETTINGS_BYTES = 1 << 20
+
+
+@dataclass
+class SourceFound:
+    """One source. Sizes in bytes, times ISO 8601 in UTC ("" for none).
+
+    `harvested` conversations are in the ledger as they are now, `grown` ones were and have changed since, `new` ones
+    were never harvested. `expires_days` is after how many days without a change the tool deletes a conversation (0: it
+    does not, or does not say); `expiring` how many it will delete within `SOON_DAYS` days, of which
+    `expiring_unharvested` would be lost; `next_expiry` is when the first goes. `picked`: the settings name it.
+    """
+
+    name: str
+    title: str
+    picked: bool
+    places: list[str] = field(default_factory=list)
+    conversations: int = 0
+    bytes: int = 0
+    newest: str = ""
+    harvested: int = 0
+    grown: int = 0
+    new: int = 0
+    expires_days: int = 0
+    expiring: int = 0
+    expiring_unharvested: int = 0
+    next_expiry: str = ""
+
+
+@dataclass
+class SourcesReport:
+    """What `knowledge sources` tells. `rows` are those asked for, in the order of the table; the home folder first."""
+
+    rows: list[SourceFound]
+    notes: list[str] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "sources": [asdict(row) for row in self.rows],
+            "notes": self.notes,
+            "errors": [asdict(error) for error in self.errors],
+        }
+
+
+def chosen_sources(names: Sequence[str]) -> Result[tuple[str, ...]]:
+    """The sources that were typed or set, each as it is meant. Err for one that there is not."""
+    found: list[str] = []
+    for text in names:
+        name = known_name(text)
+        if not name:
+            hint = f"choose of {', '.join(NAMES)}, {ALL}, or write a path such as ./{text}"
+            return fail("unknown-source", f"there is no source {text!r}", hint=hint)
+        found.append(name)
+    return Ok(tuple(dict.fromkeys(found)))
+
+
+def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -> Result[SourcesReport]:
+    """Look at every place there is, or at those of one source. Err for a source that there is not."""
+    named = chosen_sources([name] if name else [*NAMES])
+    picked = chosen_sources(workspace.config.sources)
+    if isinstance(named, Err):
+        return named
+    if isinstance(picked, Err):
+        return picked
+    ledger = seen_ledger(workspace.paths)
+    entries = ledger.value if isinstance(ledger, Ok) else {}
+    report = SourcesReport([], errors=[ledger.error] if isinstance(ledger, Err) else [])
+    rows = places(named.value, workspace.environment, workspace.config.project_roots)
+    found = survey(rows)
+    report.notes += found.notes
+    by_source: dict[str, list[Artifact]] = {}
+    for item in found.artifacts:
+        by_source.setdefault(item.source, []).append(item)
+    if HOME in named.value or ALL in named.value:
+        by_source[HOME] = _at_home(workspace)
+    wanted = [*NAMES] if ALL in named.value else named.value
+    known = _by_path(entries)
+    for source in dict.fromkeys([*(row for row in wanted if row in NAMES), *by_source]):
+        seen = by_source.get(source, [])
+        folders = (
+            [str(workspace.paths.conversations)]
+            if source == HOME
+            else [row.folder for row in rows if row.source == source and (seen or name)]
+        )
+        row = SourceFound(source, title_of(source), source in picked.value or ALL in picked.value, folders)
+        _count(row, seen, known)
+        _expiry(row, seen, known, _days_kept(source, rows), now or utc_now())
+        report.rows.append(row)
+    return Ok(report)
+
+
+def elsewhere(workspace: Workspace, asked: Sequence[str]) -> list[str]:
+    """What a dry run should say about conversations that it did not look at, one sentence or none. Tools that keep
+    them in project folders are left out: finding those takes a walk through the disk."""
+    left = [row.name for row in SOURCES if row.name not in asked and not row.project]
+    if ALL in asked or not left:
+        return []
+    counts: dict[str, list[int]] = {}
+    for item in survey(places(left, workspace.environment, ())).artifacts:
+        counts.setdefault(item.source, []).append(item.size)
+    if not counts:
+        return []
+    told = ", ".join(f"{name} ({len(sizes)})" for name, sizes in counts.items())
+    first = next(iter(counts))
+    return [f"not looked at: {told}; '--source {first}' reads one of them, 'knowledge sources' tells more"]
+
+
+def _at_home(workspace: Workspace) -> list[Artifact]:
+    """The conversations of the home folder that a harvest would read: not live ones, nor those the person keeps."""
+    rows, folder = scan_conversations(workspace.paths), os.path.realpath(workspace.paths.conversations)
+    protection = read_protection(rows)
+    conversations = [row for row in rows if row.kind == "conversation"]
+    return [row for row in conversations if classify_conversation(row, protection, folder).klass == "harvest"]
+
+
+def _by_path(entries: Mapping[str, Entry]) -> dict[str, tuple[int, float]]:
+    """Path -> size (-1 where the ledger does not tell) of the newest harvest of what stood there."""
+    known: dict[str, tuple[str, int]] = {}
+    for entry in entries.values():
+        if entry.get("status") == "harvested":
+            path, at, size = str(entry.get("path", "")), str(entry.get("at", "")), entry.get("bytes", -1)
+            if at >= known.get(path, ("", 0))[0]:
+                known[path] = (at, size if isinstance(size, int) else -1)
+    return {path: (size, _seconds(at)) for path, (at, size) in known.items()}
+
+
+def _seconds(text: str) -> float:
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _is_harvested(item: Artifact, known: Mapping[str, tuple[int, float]]) -> bool:
+    size, at = known.get(item.path, (0, 0.0))
+    return item.path in known and (size == item.size or (size < 0 and item.mtime_ns / 1e9 <= at))
+
+
+def _count(row: SourceFound, seen: list[Artifact], known: Mapping[str, tuple[int, float]]) -> None:
+    row.conversations, row.bytes = len(seen), sum(item.size for item in seen)
+    row.newest = _iso(max((item.mtime_ns for item in seen), default=0) / 1e9)
+    row.harvested = sum(_is_harvested(item, known) for item in seen)
+    row.grown = sum(item.path in known for item in seen) - row.harvested
+    row.new = row.conversations - row.harvested - row.grown
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if seconds else ""
+
+
+# --- what a tool deletes itself --------------------------------------------------------------------------------------
+
+
+def _expiry(
+    row: SourceFound, seen: list[Artifact], known: Mapping[str, tuple[int, float]], days: int, now: datetime
+) -> None:
+    row.expires_days = days
+    if not days or not seen:
+        return
+    ends = [(item.mtime_ns / 1e9 + days * 86_400, item) for item in seen]
+    row.next_expiry = _iso(min(end for end, _ in ends))
+    soon = [item for end, item in ends if end <= now.timestamp() + SOON_DAYS * 86_400]
+    row.expiring = len(soon)
+    row.expiring_unharvested = sum(not _is_harvested(item, known) for item in soon)
+
+
+def _days_kept(source: str, rows: Sequence[Place]) -> int:
+    """After how many days the tool deletes a conversation, by its own settings; 0: it does not."""
+    folders = [Path(row.folder) for row in rows if row.source == source]
+    if source == "claude_code":
+        days = [_member(folder.parent / "settings.json", "cleanupPeriodDays") for folder in folders]
+        told = next((row for row in days if isinstance(row, int) and not isinstance(row, bool)), CLAUDE_DAYS)
+        return max(0, told)
+    if source == "gemini_cli":
+        for folder in folders:
+            general = _member(folder.parent / "settings.json", "general")
+            kept = general.get("sessionRetention") if isinstance(general, dict) else None
+            if isinstance(kept, dict) and kept.get("enabled") is True:
+                return _days(str(kept.get("maxAge", "")))
+    return 0
+
+
+def _days(text: str) -> int:
+    """`30d`, `2w`, `48h`, `1m` (a month) as days, at least one; 0 for anything else."""
+    number, unit = text[:-1], text[-1:]
+    hours = {"h": 1, "d": 24, "w": 168, "m": 720}.get(unit, 0)
+    return max(1, int(number) * hours // 24) if number.isdecimal() and len(number) < 7 and hours else 0
+
+
+def _member(path: Path, key: str) -> Any:
+    try:
+        loaded = json.loads(files.read_file(path, SETTINGS_BYTES).data.decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return loaded.get(key) if isinstance(loaded, dict) else None

@@ -1,0 +1,195 @@
+"""SOURCES: where other tools keep their conversations, one row a tool.
+
+Places and shapes follow conversation-formats.md; where a tool lets its user move its folder, the row names the variable
+of the environment. Nothing is looked at here: `survey` does that.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from core.harvest.artifact import HOME
+
+ALL = "all"
+FILES = "files"
+
+
+class Root(NamedTuple):
+    """A folder that a tool keeps: below the variable's folder where that is set, else below the first default."""
+
+    below: str
+    default: str
+    variable: str = ""
+    system: str = ""  # sys.platform begins with it; "" for all
+
+
+class Source(NamedTuple):
+    """One tool. `patterns` are paths below a root, `*` for any name and `**` for any folders between.
+
+    `keep` says how many parts of a path, from its end, name the conversation. `project`: it lies in project folders,
+    and `patterns` are looked for in each.
+    """
+
+    name: str
+    title: str
+    roots: tuple[Root, ...]
+    patterns: tuple[str, ...]
+    keep: int = 1
+    project: bool = False
+
+
+_LINUX, _MAC, _WINDOWS = "linux", "darwin", "win"
+
+
+def _code(folder: str, below: str) -> tuple[Root, ...]:
+    """The settings folder of an editor made from VS Code, on each system."""
+    return (
+        Root(f"{folder}/User/{below}", "~/.config", "XDG_CONFIG_HOME", _LINUX),
+        Root(f"{folder}/User/{below}", "~/Library/Application Support", "", _MAC),
+        Root(f"{folder}/User/{below}", "~/AppData/Roaming", "APPDATA", _WINDOWS),
+    )
+
+
+_EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
+
+
+def _extension(name: str) -> tuple[Root, ...]:
+    return tuple(root for editor in _EDITORS for root in _code(editor, f"globalStorage/{name}/tasks"))
+
+
+# Order: that of the report.
+SOURCES: tuple[Source, ...] = (
+    Source(
+        "claude_code",
+        "Claude Code",
+        (Root("projects", "~/.claude", "CLAUDE_CONFIG_DIR"), Root("claude/projects", "~/.config", "XDG_CONFIG_HOME")),
+        ("*/*.jsonl", "*/*/subagents/*.jsonl", "*/subagents/*.jsonl"),
+    ),
+    Source(
+        "codex",
+        "Codex",
+        (Root("sessions", "~/.codex", "CODEX_HOME"), Root("archived_sessions", "~/.codex", "CODEX_HOME")),
+        ("**/rollout-*.jsonl", "**/rollout-*.jsonl.zst"),
+    ),
+    Source(
+        "gemini_cli",
+        "Gemini CLI",
+        (Root(".gemini/tmp", "~", "GEMINI_CLI_HOME"),),
+        ("*/chats/session-*.jsonl", "*/chats/session-*.json"),
+    ),
+    Source(
+        "opencode",
+        "OpenCode",
+        (Root("opencode", "~/.local/share", "XDG_DATA_HOME"),),
+        ("opencode.db",),
+    ),
+    Source("cursor", "Cursor", _code("Cursor", "globalStorage"), ("state.vscdb",)),
+    Source(
+        "cursor_cli",
+        "Cursor's command line",
+        (Root("projects", "~/.cursor"),),
+        ("*/agent-transcripts/*.jsonl", "*/agent-transcripts/*/*.jsonl"),
+    ),
+    Source(
+        "cline",
+        "Cline",
+        (*_extension("saoudrizwan.claude-dev"), Root("data/tasks", "~/.cline", "CLINE_DIR")),
+        ("*/api_conversation_history.json", "*/ui_messages.json"),
+        keep=2,
+    ),
+    Source(
+        "roo",
+        "Roo Code",
+        _extension("rooveterinaryinc.roo-cline"),
+        ("*/api_conversation_history.json", "*/ui_messages.json"),
+        keep=2,
+    ),
+    Source(
+        "copilot_cli",
+        "Copilot CLI",
+        (Root("session-state", "~/.copilot", "COPILOT_HOME"),),
+        ("*/events.jsonl", "*.jsonl"),
+        keep=2,
+    ),
+    Source(
+        "goose",
+        "Goose",
+        (
+            Root("data/sessions", "", "GOOSE_PATH_ROOT"),
+            Root("goose/sessions", "~/.local/share", "XDG_DATA_HOME"),
+            Root("Block/goose/data/sessions", "~/AppData/Roaming", "APPDATA", _WINDOWS),
+        ),
+        ("sessions.db", "*.jsonl"),
+    ),
+    Source(
+        "llm",
+        "llm",
+        (
+            Root("", "", "LLM_USER_PATH"),
+            Root("io.datasette.llm", "~/.config", "XDG_CONFIG_HOME", _LINUX),
+            Root("io.datasette.llm", "~/Library/Application Support", "", _MAC),
+            Root("io.datasette.llm", "~/AppData/Roaming", "APPDATA", _WINDOWS),
+        ),
+        ("logs.db",),
+    ),
+    Source("aider", "aider", (), (".aider.chat.history.md",), keep=2, project=True),
+    Source("specstory", "SpecStory", (), (".specstory/history/*.md",), project=True),
+)
+SOURCE = {row.name: row for row in SOURCES}
+NAMES = (HOME, *SOURCE)
+
+
+class Place(NamedTuple):
+    """A folder to look in for one source, or with the source `files` a file or folder that the person named."""
+
+    source: str
+    folder: str
+
+
+def places(names: Sequence[str], environment: Mapping[str, str], project_roots: Sequence[str]) -> tuple[Place, ...]:
+    """The folders of these sources, whether they exist or not. A name that is a path is a place of its own. Pure but
+    for the person's home folder, where the environment does not tell it."""
+    wanted = [row.name for row in SOURCES] if ALL in names else names
+    rows: dict[Place, None] = {}
+    for name in wanted:
+        source = SOURCE.get(name)
+        if source is None:
+            if name not in (HOME, ALL):
+                rows[Place(FILES, os.path.abspath(_expanded(name, environment)))] = None
+            continue
+        if source.project:
+            rows |= dict.fromkeys(Place(name, _expanded(root, environment)) for root in project_roots)
+        for root in source.roots:
+            folder = _folder(root, environment)
+            if folder:
+                rows[Place(name, folder)] = None
+    return tuple(rows)
+
+
+def known_name(text: str) -> str:
+    """The name of a source as it is meant (`claude-code` is claude_code), or a path as it stands; "" for neither."""
+    name = text.strip().lower().replace("-", "_")
+    if name in (*NAMES, ALL):
+        return name
+    return text if os.sep in text or "/" in text or text.startswith((".", "~")) else ""
+
+
+def title_of(name: str) -> str:
+    """What a source is called in a sentence."""
+    return SOURCE[name].title if name in SOURCE else "your files" if name == FILES else name
+
+
+def _folder(root: Root, environment: Mapping[str, str]) -> str:
+    if not sys.platform.startswith(root.system):
+        return ""
+    named = environment.get(root.variable, "") if root.variable else ""
+    base = named if os.path.isabs(named) else root.default
+    return os.path.normpath(os.path.join(_expanded(base, environment), root.below)) if base else ""
+
+
+def _expanded(path: str, environment: Mapping[str, str]) -> str:
+    home = environment.get("HOME") or environment.get("USERPROFILE") or os.path.expanduser("~")
+    return os.path.join(home, path[2:]) if path.startswith("~/") else home if path == "~" else path

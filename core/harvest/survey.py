@@ -1,0 +1,175 @@
+"""What lies at the places of other tools. Looks at names and sizes, opens nothing.
+
+Links, FIFOs, sockets and devices are never followed, and every walk is bounded. What a file is, its content tells when
+it is read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from core.harvest.artifact import Artifact
+from core.harvest.sources import FILES, SOURCE, Place, Source
+
+MAX_FOLDERS = 20_000
+"""A walk through project folders ends here and says so."""
+PROJECT_DEPTH = 6
+_HEAVY = frozenset({
+    "node_modules", "__pycache__", "site-packages", "venv", "env", "target", "build", "dist", "vendor", "Library",
+    "AppData", "snap", "proc", "sys", "dev", "Trash", "Pods",
+})  # fmt: skip
+_STORES = (".db", ".vscdb")
+_SUFFIXES = (".jsonl", ".json", ".md", ".txt", ".traj", ".toml", ".zst", *_STORES)
+
+
+@dataclass
+class Found:
+    """What lies in the places: files, sorted by path, and what kept a look from being whole, in words."""
+
+    artifacts: list[Artifact] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def survey(rows: Sequence[Place]) -> Found:
+    """Every file that one of the tools left behind at these places. What cannot be listed is told in a note."""
+    found: dict[str, Artifact] = {}
+    notes: list[str] = []
+    walked: dict[str, list[Place]] = {}
+    for place in rows:
+        if place.source == FILES:
+            _named_files(place.folder, found, notes)
+        elif SOURCE[place.source].project:
+            walked.setdefault(place.folder, []).append(place)
+        else:
+            _take(SOURCE[place.source], place.folder, place.folder, found, notes)
+    seen: set[str] = set()
+    for folder, asked in walked.items():
+        for project in _project_folders(folder, seen, notes):
+            for place in asked:
+                _take(SOURCE[place.source], project, project, found, notes)
+    return Found(_without_second_views(sorted(found.values())), list(dict.fromkeys(notes)))
+
+
+def _take(source: Source, root: str, folder: str, found: dict[str, Artifact], notes: list[str]) -> None:
+    for pattern in source.patterns:
+        for path in _matching(folder, pattern.split("/"), notes):
+            if path not in found and (item := _artifact(path, source.name, _name(source, root, path))) is not None:
+                found[path] = item
+
+
+def _name(source: Source, root: str, path: str) -> str:
+    """What the conversation is called in provenances: the tool and the parts of the path that tell it apart."""
+    if source.project:
+        own = os.path.basename(path)
+        return f"{source.name}/{os.path.basename(root)}/{own}" if source.keep > 1 else f"{source.name}/{own}"
+    parts = os.path.relpath(path, root).split(os.sep)[-source.keep :]
+    if source.keep > 1 and len(parts) > 1:
+        parts = parts[:-1]  # the folder tells; the file is called the same in each
+    name = "/".join(parts)
+    for suffix in (".zst", ".jsonl", ".json"):
+        name = name.removesuffix(suffix)
+    return f"{source.name}/{name}"
+
+
+def _artifact(path: str, source: str, name: str) -> Artifact | None:
+    """None for what is no regular file: a link may lead anywhere."""
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return None
+    if not stat.S_ISREG(seen.st_mode):
+        return None
+    times = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_dev)
+    kind = "store" if path.endswith(_STORES) else "conversation"
+    return Artifact(path, name, kind, seen.st_size, *times, source=source)
+
+
+def _matching(folder: str, parts: list[str], notes: list[str]) -> Iterator[str]:
+    """Paths below a folder that a pattern fits; folders that are links are not entered."""
+    part, rest = parts[0], parts[1:]
+    if part == "**":
+        yield from _matching(folder, rest, notes)
+        for name, is_folder in _listed(folder, notes):
+            if is_folder:
+                yield from _matching(os.path.join(folder, name), parts, notes)
+        return
+    if "*" not in part:
+        path = os.path.join(folder, part)
+        if not rest:
+            if os.path.lexists(path):
+                yield path
+        elif os.path.isdir(path) and not os.path.islink(path):
+            yield from _matching(path, rest, notes)
+        return
+    fits = re.compile(re.escape(part).replace(r"\*", ".*") + r"\Z").match
+    for name, is_folder in _listed(folder, notes):
+        if fits(name) and is_folder == bool(rest):
+            path = os.path.join(folder, name)
+            yield from _matching(path, rest, notes) if rest else (path,)
+
+
+def _listed(folder: str, notes: list[str]) -> list[tuple[str, bool]]:
+    """Names in a folder in their order, and whether each is a folder (a link to one is not)."""
+    try:
+        with os.scandir(folder) as rows:
+            return sorted((row.name, row.is_dir(follow_symlinks=False)) for row in rows)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        notes.append(f"{folder} cannot be listed: {error.strerror}")
+        return []
+
+
+def _project_folders(root: str, seen: set[str], notes: list[str]) -> Iterator[str]:
+    """A folder and those below it in which a project may lie: not hidden ones, not those of packages, no links."""
+    waiting = [(root, 0)]
+    while waiting:
+        folder, depth = waiting.pop()
+        if folder in seen:
+            continue
+        if len(seen) >= MAX_FOLDERS:
+            notes.append(f"{root} has more than {MAX_FOLDERS} folders; name narrower project_roots to see the rest")
+            return
+        seen.add(folder)
+        yield folder
+        if depth < PROJECT_DEPTH:
+            inside = [name for name, is_folder in _listed(folder, notes) if is_folder]
+            inside = [name for name in inside if name not in _HEAVY and not name.startswith(".")]
+            waiting += [(os.path.join(folder, name), depth + 1) for name in reversed(inside)]
+
+
+def _named_files(path: str, found: dict[str, Artifact], notes: list[str]) -> None:
+    """A file that the person named, or the files of known kinds in a folder and the folders below it."""
+    if not os.path.isdir(path):
+        item = _artifact(path, FILES, f"{FILES}/{os.path.basename(path)}")
+        if item is None:
+            notes.append(f"{path} is no file that can be read")
+        else:
+            found.setdefault(path, item)
+        return
+    for folder in _project_folders(path, set(), notes):
+        for name, is_folder in _listed(folder, notes):
+            item = None if is_folder else _artifact(os.path.join(folder, name), FILES, "")
+            if item is not None and name.lower().endswith(_SUFFIXES):
+                below = os.path.relpath(item.path, path).replace(os.sep, "/")
+                found.setdefault(item.path, item._replace(name=f"{FILES}/{below}"))
+
+
+_PREFERRED = {"ui_messages.json": "api_conversation_history.json"}
+
+
+def _without_second_views(rows: list[Artifact]) -> list[Artifact]:
+    """One conversation in two files is one: the packed copy beside the plain one, what was shown beside what was
+    said."""
+    paths = {row.path for row in rows}
+
+    def is_second(path: str) -> bool:
+        folder, name = os.path.split(path)
+        better = os.path.join(folder, _PREFERRED[name]) if name in _PREFERRED else path.removesuffix(".zst")
+        return better != path and better in paths
+
+    return [row for row in rows if not is_second(row.path)]

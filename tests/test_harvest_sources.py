@@ -1,0 +1,237 @@
+"""Conversations of other tools, harvested where they lie. A person would lose another tool's files, or miss theirs."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.base.result import Ok
+from core.commands.sources import sources
+from core.commands.workspace import Workspace, open_workspace
+from core.harvest.options import HarvestOptions
+from core.harvest.sources import FILES, SOURCE, Place, known_name, places
+from core.harvest.survey import survey
+from tests.harvest_world import FakeModel, World
+
+SESSION = (
+    '{{"type":"user","sessionId":"s{n}","uuid":"u{n}","parentUuid":null,"timestamp":"2026-01-02T03:04:05Z",'
+    '"cwd":"/srv/work/app","message":{{"role":"user","content":"We decided to use port {n}"}}}}\n'
+)
+OLD = 1_700_000_000
+
+
+def leave(path: Path, text: str = "User: hello\n\nAssistant: hello\n", age: int = OLD) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    os.utime(path, (age, age))
+    return path
+
+
+def claude(home: Path, number: int = 1) -> Path:
+    return leave(home / f".claude/projects/-srv-work-app/s{number}.jsonl", SESSION.format(n=number))
+
+
+def of_claude(home: Path) -> tuple[Place, ...]:
+    return places(["claude_code"], {"HOME": str(home)}, ())
+
+
+def reading(world: World, home: Path, **limits: bool) -> HarvestOptions:
+    """Options for a run over Claude Code's folder alone."""
+    changed = replace(world.options.limits, **limits)
+    return replace(world.options, home=False, places=of_claude(home), limits=changed)
+
+
+@pytest.mark.parametrize(
+    ("source", "path", "name"),
+    [
+        ("claude_code", ".claude/projects/-a/s1.jsonl", "claude_code/s1"),
+        ("claude_code", ".claude/projects/-a/s1/subagents/agent-x.jsonl", "claude_code/agent-x"),
+        ("codex", ".codex/sessions/2026/01/02/rollout-1.jsonl", "codex/rollout-1"),
+        ("codex", ".codex/sessions/2026/01/02/rollout-1.jsonl.zst", "codex/rollout-1"),
+        ("gemini_cli", ".gemini/tmp/abc/chats/session-1.json", "gemini_cli/session-1"),
+        ("cursor_cli", ".cursor/projects/p/agent-transcripts/a/a.jsonl", "cursor_cli/a"),
+        ("copilot_cli", ".copilot/session-state/one/events.jsonl", "copilot_cli/one"),
+        ("goose", ".local/share/goose/sessions/20250101.jsonl", "goose/20250101"),
+        ("cline", ".cline/data/tasks/17/api_conversation_history.json", "cline/17"),
+        ("aider", "work/app/.aider.chat.history.md", "aider/app/.aider.chat.history.md"),
+        ("specstory", "work/app/.specstory/history/a-b.md", "specstory/a-b.md"),
+    ],
+)
+def test_every_tools_conversations_are_found_where_it_keeps_them(
+    tmp_path: Path, source: str, path: str, name: str
+) -> None:
+    leave(tmp_path / path)
+    found = survey(places([source], {"HOME": str(tmp_path)}, ["~"]))
+    assert [(row.source, row.name) for row in found.artifacts] == [(source, name)]
+    assert not found.notes
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the places of Linux")
+def test_stores_and_editors_are_found_on_this_system(tmp_path: Path) -> None:
+    wanted = {
+        "opencode": ".local/share/opencode/opencode.db",
+        "cursor": ".config/Cursor/User/globalStorage/state.vscdb",
+        "llm": ".config/io.datasette.llm/logs.db",
+        "goose": ".local/share/goose/sessions/sessions.db",
+        "roo": ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/9/ui_messages.json",
+    }
+    for path in wanted.values():
+        leave(tmp_path / path)
+    found = survey(places([*SOURCE], {"HOME": str(tmp_path)}, ()))
+    assert {row.source: os.path.relpath(row.path, tmp_path) for row in found.artifacts} == wanted
+
+
+def test_a_moved_folder_is_found_by_its_variable(tmp_path: Path) -> None:
+    leave(tmp_path / "elsewhere/projects/-a/s1.jsonl")
+    environment = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "elsewhere")}
+    assert len(survey(places(["claude_code"], environment, ())).artifacts) == 1
+    assert not survey(of_claude(tmp_path)).artifacts
+
+
+def test_links_and_special_files_are_never_taken_for_conversations(tmp_path: Path) -> None:
+    """A link in a project folder could make us read, and reclaim, anything."""
+    real = claude(tmp_path)
+    folder = real.parent
+    os.symlink(real, folder / "link.jsonl")
+    os.mkfifo(folder / "pipe.jsonl")
+    os.symlink(folder, folder.parent / "linked")
+    leave(tmp_path / "src/node_modules/x/.aider.chat.history.md")
+    leave(tmp_path / "src/.hidden/.aider.chat.history.md")
+    os.symlink(tmp_path / "src", tmp_path / "work")
+    found = survey(places(["claude_code", "aider"], {"HOME": str(tmp_path)}, ["~"]))
+    assert [row.path for row in found.artifacts] == [str(real)]
+
+
+def test_one_conversation_in_two_files_is_one(tmp_path: Path) -> None:
+    task = tmp_path / ".cline/data/tasks/17"
+    leave(task / "ui_messages.json", "[]")
+    best = leave(task / "api_conversation_history.json", "[]")
+    leave(tmp_path / ".codex/sessions/2026/rollout-1.jsonl.zst")
+    plain = leave(tmp_path / ".codex/sessions/2026/rollout-1.jsonl")
+    found = survey(places(["cline", "codex"], {"HOME": str(tmp_path)}, ()))
+    assert {row.path for row in found.artifacts} == {str(best), str(plain)}
+
+
+def test_a_walk_through_very_many_folders_ends_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.harvest.survey.MAX_FOLDERS", 3)
+    for number in range(5):
+        leave(tmp_path / f"p{number}/.aider.chat.history.md")
+    found = survey(places(["aider"], {"HOME": str(tmp_path)}, ["~"]))
+    assert len(found.artifacts) == 2
+    assert "more than 3 folders" in found.notes[0]
+
+
+def test_a_path_is_a_source_and_other_words_are_not(tmp_path: Path) -> None:
+    one = leave(tmp_path / "notes/talk.md")
+    leave(tmp_path / "notes/picture.png")
+    assert [row.path for row in survey([Place(FILES, str(tmp_path / "notes"))]).artifacts] == [str(one)]
+    assert [row.name for row in survey([Place(FILES, str(one))]).artifacts] == ["files/talk.md"]
+    assert known_name("Claude-Code") == "claude_code"
+    assert known_name("./talk.md") == "./talk.md"
+    assert known_name("nobody") == ""
+
+
+def test_a_foreign_conversation_is_harvested_and_stays(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    path = claude(tmp_path)
+    before = path.read_bytes()
+    report = world.run(FakeModel(), **vars(reading(world, tmp_path)))
+    assert (report.harvested, report.reclaimed, report.kept) == (1, 0, 1)
+    assert path.read_bytes() == before
+    entry = next(iter(world.entries().values()))
+    assert (entry["source"], entry["name"], entry["project"]) == ("claude_code", "claude_code/s1", "/srv/work/app")
+    assert (entry["path"], entry["bytes"]) == (str(path), len(before))
+    assert any("[from: claude_code/s1, " in line for line in world.bullets())
+    again = world.run(FakeModel(), **vars(reading(world, tmp_path)))
+    assert (again.harvested, again.reclaimed) == (0, 0)
+    assert [row.reason for row in again.plan.classified] == ["harvested; it stays with Claude Code"]
+
+
+def test_a_foreign_conversation_goes_only_when_asked_for_and_comes_back(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    path = claude(tmp_path)
+    before = path.read_bytes()
+    report = world.run(FakeModel(), **vars(reading(world, tmp_path, reclaim_foreign=True)))
+    assert (report.reclaimed, path.exists()) == (1, False)
+    assert [row.read_bytes() for row in world.trash()] == [before]
+
+
+def test_a_foreign_conversation_that_is_still_written_stays(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    path = claude(tmp_path)
+    os.utime(path)
+    report = world.run(FakeModel(), **vars(reading(world, tmp_path, reclaim_foreign=True)))
+    assert (report.harvested, report.reclaimed) == (1, 0)
+    assert path.exists()
+    assert "may still be writing" in report.notes[0]
+
+
+def test_no_harvest_never_takes_a_foreign_conversation(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    path = claude(tmp_path)
+    for asked in (False, True):
+        report = world.run(FakeModel(), **vars(reading(world, tmp_path, harvest=False, reclaim_foreign=asked)))
+        assert report.reclaimed == 0
+        assert path.exists()
+
+
+def test_a_run_over_one_source_leaves_the_home_folder_alone(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    mine = world.converse()
+    claude(tmp_path)
+    report = world.run(FakeModel(), **vars(reading(world, tmp_path)))
+    assert report.harvested == 1
+    assert mine.exists()
+    counts = report.to_json()["sources"]
+    assert set(counts) == {"claude_code"}
+    assert counts["claude_code"]["conversations"] == 1
+
+
+# --- the list --------------------------------------------------------------------------------------------------------
+
+
+def workspace(tmp_path: Path, settings: str = "") -> Workspace:
+    config = tmp_path / "config.toml"
+    config.write_text(f"[ai_settings.knowledge]\n{settings}")
+    environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    opened = open_workspace(str(tmp_path / "home"), config, environment, tmp_path)
+    assert isinstance(opened, Ok), opened
+    return opened.value
+
+
+def test_the_list_tells_what_is_new_harvested_grown_and_about_to_be_deleted(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    first, second = claude(tmp_path, 1), claude(tmp_path, 2)
+    world.run(FakeModel(), **vars(reading(world, tmp_path)))
+    claude(tmp_path, 3)
+    with second.open("a") as stream:
+        stream.write(SESSION.format(n=9))
+    leave(tmp_path / ".claude/settings.json", '{"cleanupPeriodDays": 60}')
+    found = sources(workspace(tmp_path, 'sources = ["home", "claude-code"]'), "claude_code")
+    assert isinstance(found, Ok)
+    row = found.value.rows[0]
+    assert (row.conversations, row.harvested, row.grown, row.new) == (3, 1, 1, 1)
+    assert (row.picked, row.expires_days, row.expiring, row.expiring_unharvested) == (True, 60, 2, 1)
+    assert row.bytes == sum(path.stat().st_size for path in first.parent.iterdir())
+    assert row.next_expiry.startswith("2024-01-13")
+
+
+def test_claude_codes_own_default_is_thirty_days_and_a_broken_setting_does_not_stop_the_list(tmp_path: Path) -> None:
+    claude(tmp_path)
+    leave(tmp_path / ".claude/settings.json", "{")
+    found = sources(workspace(tmp_path))
+    assert isinstance(found, Ok)
+    rows = {row.name: row for row in found.value.rows}
+    assert rows["claude_code"].expires_days == 30
+    assert rows["home"].picked
+    assert not rows["claude_code"].picked
+
+
+def test_a_source_that_there_is_not_is_one_clear_sentence(tmp_path: Path) -> None:
+    found = sources(workspace(tmp_path), "clod")
+    assert not isinstance(found, Ok)
+    assert "clod" in str(found.error)
+    assert "claude_code" in found.error.hint
