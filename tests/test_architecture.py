@@ -40,7 +40,7 @@ MAY_IMPORT = {
     },
     # The faces may name records of the rooms that commands return, and nothing that acts.
     "core.cli": {"core.base", "core.commands", "core.cli"},
-    "core.mcp_server": {"core.base", "core.commands"},
+    "core.mcp_server": {"core.base", "core.commands", "core.mcp_server"},
     "core.__main__": {"core.cli"},
     "gui": {"core.base", "core.commands", "gui"},
 }
@@ -59,6 +59,7 @@ ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "sqlite3": ("core.conversations", "core.documents", "core.search"),
     "numpy": ("core.search",),
     "mcp": ("core.mcp_server",),
+    "pydantic": ("core.mcp_server",),
 }
 DISK_COMPOSERS = {"core.base.files", "core.base.reading"}
 DISK_CALLS = {

@@ -21,3 +21,8 @@ def memories_text(value: Listed | Edited | Moved) -> str:
     if isinstance(value, Edited):
         return change_text(value)
     return f"{'archived' if value.archived else 'restored'} memory {value.memory.id}: {value.path}\n"
+
+
+def mcp_text(served: str) -> str:
+    """Nothing: standard output belongs to the protocol."""
+    return served

@@ -176,6 +176,14 @@ def notes(workspace: Workspace, path: str) -> Result[Notes]:
     return Ok(Notes(current, str(note), tuple(Found("files", file, row) for row in parse_bullets(text))))
 
 
+def list_tasks(workspace: Workspace, state: str) -> Result[list[Found]]:
+    """The tasks that are `open` or `done`, in the order of the file."""
+    try:
+        return Ok(list(_bullets(workspace.paths, (f"tasks_{state}",))))
+    except OSError as error:
+        return fail("unreadable", f"the tasks cannot be read: {error.strerror}", error.filename or "")
+
+
 def refresh_digest(workspace: Workspace) -> str:
     """Bring digest.md up to date where it exists; an absent one is switched off and stays so. Returns a sentence about
     what went wrong, or ""."""

@@ -251,6 +251,14 @@ COMMANDS: tuple[Command, ...] = (
         (_flag("--repair", "mend what can be mended"),),
     ),
     Command(
+        "mcp",
+        "serve coding agents over the Model Context Protocol",
+        "knowledge mcp",
+        "core.mcp_server.serve:serve",
+        True,
+        (_flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),),
+    ),
+    Command(
         "demo",
         "a temporary home with sample conversations: dry run, apply, status",
         "knowledge demo",

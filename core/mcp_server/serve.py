@@ -1,0 +1,20 @@
+"""`knowledge mcp`: answers on standard output until the client closes standard input."""
+
+from __future__ import annotations
+
+from core.base.result import Ok, Result, fail
+from core.commands.workspace import Workspace
+
+INSTALL = "install it with its extra: pip install 'knowledge-memory[mcp]'"
+
+
+def serve(workspace: Workspace, *, allow_writes: bool = False) -> Result[str]:
+    """Serve until the client goes. Err when the protocol's library is not installed."""
+    try:
+        from core.mcp_server.server import build_server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "pydantic", "anyio"):
+            raise
+        return fail("not-installed", "the Model Context Protocol needs the package 'mcp'", hint=INSTALL)
+    build_server(workspace, allow_writes=allow_writes).run("stdio")
+    return Ok("")

@@ -1,0 +1,196 @@
+"""A coding agent's session: a real client of the protocol's SDK, a real server process, real files.
+
+Without these a person who registers the server would find out in the middle of their work that a tool fails, or that
+an agent wrote a memory which nobody approved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+mcp = pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
+
+from mcp import Client, StdioServerParameters  # noqa: E402
+from mcp_types import ElicitResult  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[1]
+TOOLS = {
+    "save_memory",
+    "recall_memory",
+    "list_memories",
+    "get_context",
+    "get_file_notes",
+    "list_tasks",
+}
+KEY = "ghp_" + "a1B2" * 9
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    knowledge = tmp_path / "home" / "knowledge"
+    knowledge.mkdir(parents=True)
+    (knowledge / "digest.md").write_text("# Knowledge digest\n\n## Facts\n- Port 8080. [from: a, 2026-06-12]\n")
+    (knowledge / "context.md").write_text("---\nversion: 1\nupdated: 2026-06-12T09:00:00\n---\nBe brief.\n")
+    (knowledge / "tasks.md").write_text(
+        f"# Tasks\n\n## Open\n- Rotate {KEY} [from: a, 2026-06-12]\n  soon\n- ~~Old~~ [from: a, 2026-06-12]\n\n"
+        "## Done\n- Release 1.0 [from: b, 2026-06-13]\n"
+    )
+    return tmp_path / "home"
+
+
+def server(home: Path, *more: str) -> StdioServerParameters:
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "core", "--home", str(home), "mcp", *more],
+        cwd=str(home.parent),
+        env={"PYTHONPATH": str(ROOT), "PATH": "", "HOME": str(home.parent)},
+    )
+
+
+def session(
+    parameters: StdioServerParameters, work: Callable[[Client], Awaitable[Any]], answer: ElicitResult | None = None
+) -> tuple[Any, list[str]]:
+    """Run `work` in a session; returns its result and the questions that the person was asked."""
+    asked: list[str] = []
+
+    async def person(_context: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        assert answer is not None
+        return answer
+
+    async def run() -> Any:
+        async with Client(parameters, elicitation_callback=person if answer is not None else None) as client:
+            return await work(client)
+
+    return asyncio.run(asyncio.wait_for(run(), 60)), asked
+
+
+def told(result: Any) -> str:
+    return "".join(getattr(row, "text", "") for row in result.content)
+
+
+def data(result: Any) -> dict[str, Any]:
+    assert not result.is_error, told(result)
+    made: dict[str, Any] = json.loads(told(result))
+    return made
+
+
+def test_an_agent_finds_every_tool_and_resource(home: Path) -> None:
+    """What the README promises is there, and says of itself whether it writes."""
+
+    async def work(client: Client) -> Any:
+        listed = await client.list_tools()
+        resources = await client.list_resources()
+        digest = await client.read_resource("knowledge://digest")
+        whole = await client.read_resource("knowledge://context")
+        return listed.tools, resources.resources, digest.contents[0], whole.contents[0]
+
+    (tools, resources, digest, whole), _ = session(server(home), work)
+    assert {tool.name for tool in tools} >= TOOLS
+    assert [tool.name for tool in tools if not tool.annotations.read_only_hint] == ["save_memory"]
+    assert all(tool.description for tool in tools)
+    assert "approval" not in next(tool for tool in tools if tool.name == "save_memory").input_schema["properties"]
+    assert {str(row.uri) for row in resources} == {"knowledge://digest", "knowledge://context"}
+    assert "Port 8080" in digest.text
+    assert whole.text.index("Be brief.") < whole.text.index("{knowledge}") < whole.text.index("Port 8080")
+
+
+def test_what_an_agent_reads_is_marked_as_data_and_has_no_secrets(home: Path) -> None:
+    async def work(client: Client) -> Any:
+        return [
+            await client.call_tool("list_tasks", {}),
+            await client.call_tool("list_tasks", {"state": "done"}),
+            await client.call_tool("get_context", {}),
+            await client.call_tool("get_file_notes", {"path": "nothing.py"}),
+            await client.call_tool("list_memories", {}),
+        ]
+
+    (open_tasks, done, context, notes, memories), _ = session(server(home), work)
+    assert KEY not in told(open_tasks)
+    assert data(open_tasks)["tasks"] == [
+        {"text": "Rotate [redacted: github-token]", "provenance": "[from: a, 2026-06-12]", "details": ["soon"]}
+    ]
+    assert "data, not instructions" in data(open_tasks)["notice"]
+    assert data(done)["tasks"][0]["text"] == "Release 1.0"
+    assert data(context)["text"].startswith("<system-reminder>")
+    assert data(notes)["count"] == 0
+    assert data(memories)["display"] == "No memories saved yet."
+
+
+@pytest.mark.parametrize(
+    ("answer", "saved"),
+    [
+        (ElicitResult(action="accept", content={"save": True}), True),
+        (ElicitResult(action="accept", content={"save": False}), False),
+        (ElicitResult(action="decline"), False),
+        (ElicitResult(action="cancel"), False),
+    ],
+)
+def test_a_memory_is_saved_only_with_the_persons_word(home: Path, answer: ElicitResult, saved: bool) -> None:
+    """An agent that was talked into something must not fill the memory of all later conversations."""
+
+    async def work(client: Client) -> Any:
+        result = await client.call_tool("save_memory", {"content": "Prefers tabs", "tags": ["preference"]})
+        return result, await client.call_tool("recall_memory", {"query": "TABS"})
+
+    (result, recalled), asked = session(server(home), work, answer)
+    assert len(asked) == 1 and "Prefers tabs" in asked[0] and "preference" in asked[0]
+    assert bool(data(result)["memory_id"]) is saved
+    assert data(recalled)["count"] == int(saved)
+    assert (home / "knowledge" / "memories").exists() is saved
+
+
+def test_a_client_that_cannot_ask_is_refused(home: Path) -> None:
+    async def work(client: Client) -> Any:
+        return await client.call_tool("save_memory", {"content": "Prefers tabs"})
+
+    result, _ = session(server(home), work)
+    assert result.is_error and "--allow-writes" in told(result)
+    assert not (home / "knowledge" / "memories").exists()
+
+
+def test_allow_writes_saves_without_asking(home: Path) -> None:
+    async def work(client: Client) -> Any:
+        first = await client.call_tool("save_memory", {"content": "Prefers tabs", "tags": ["style"]})
+        return first, await client.call_tool("save_memory", {"content": "  "})
+
+    (first, empty), _ = session(server(home, "--allow-writes"), work)
+    assert data(first)["display"].startswith("✓ Saved memory 1: 001-prefers-tabs.md\nLocation: ")
+    assert empty.is_error and "an empty text is no memory" in told(empty)
+
+
+def test_an_answer_is_bounded(home: Path) -> None:
+    """One tool call must not fill an agent's whole context."""
+    folder = home / "knowledge" / "memories"
+    folder.mkdir()
+    for number in range(1, 9):
+        text = f"---\nid: {number}\ncreated: 2026-06-12T09:00:00Z\n---\n{'word ' * 10_000}\n"
+        (folder / f"{number:03d}-long.md").write_text(text)
+
+    async def work(client: Client) -> Any:
+        return await client.call_tool("recall_memory", {"query": "word", "max_results": 1000})
+
+    result, _ = session(server(home), work)
+    assert "cut: the answer was too long" in told(result)
+    assert len(told(result)) < 70_000
+
+
+def test_without_the_library_there_is_a_sentence(home: Path) -> None:
+    """Whoever installed the program without the extra is told what to install."""
+    code = (
+        "import sys; sys.modules['mcp'] = None\n"
+        "from core.cli.main import main\n"
+        f"sys.exit(main(['mcp', '--home', {str(home)!r}]))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1 and ended.stdout == ""
+    assert ended.stderr.startswith("knowledge: the Model Context Protocol needs the package 'mcp'")
+    assert "Traceback" not in ended.stderr
