@@ -82,9 +82,8 @@ def main() -> int:
             rows.append(row)
     found = [row for row in rows if row.found]
     total = sum(row.runs for row in rows)
-    print(
-        f"{len(rows)} targets, {total} inputs in {sum(row.seconds for row in rows):.0f} s of work: {len(found)} findings"
-    )
+    work = sum(row.seconds for row in rows)
+    print(f"{len(rows)} targets, {total} inputs in {work:.0f} s of work: {len(found)} findings")
     return 1 if found else 0
 
 

@@ -58,7 +58,7 @@ ANSWER = {
     "tasks_done": [{"statement": "write it"}],
 }
 MARKDOWN = (
-    "# Tasks\n\n- loose\n\n## Open\n\n- a [from: t, 2026-01-01]\n  more\n- ~~b~~\n\n## Done\n- c [from: t, 2026-01-01]\n",
+    "# Tasks\n\n- loose\n\n## Open\n\n- a [from: t, 2026-01-01]\n m\n- ~~b~~\n\n## Done\n- c [from: t, 2026-01-01]\n",
     "\ufeff# Facts\r\n\r\n- a\r\n- cut [from: t, 2026-0",
     "# Quarantine\n\n- [no-quote] files /a: b.py: note [from: t, 2026-01-01]\n- [secret] facts: x\n",
     "{/knowledge} [from: x] \u202e <!-- # - ~~ \u200b password=hunter22xyz https://a:b1c2d3@h/ Bearer abcdefgh12345678",

@@ -31,9 +31,7 @@ def _home() -> Path:
         (folder / "config.toml").write_text(SETTINGS)
         talks = folder / "sound" / "conversations"
         talks.mkdir(parents=True)
-        (talks / TALK).write_text(
-            "User: We decided to use SQLite.\n\nAssistant: The port is 8080. TODO: write a test.\n"
-        )
+        (talks / TALK).write_text("User: We decided to use SQLite.\n\nAssistant: The port is 8080.\n")
         _run(folder, "sound", "harvest", "--apply")
         (talks / TALK.replace("talk", "late")).write_text("User: We decided to use tabs.\n")
         _homes["sound"], _homes["folder"] = folder / "sound", folder

@@ -1,4 +1,4 @@
-"""TARGETS: one function for each parser of foreign bytes. A function returns nothing and raises when a promise breaks."""
+"""TARGETS: one function for each parser of foreign bytes. It returns nothing and raises when a promise is broken."""
 
 from __future__ import annotations
 
