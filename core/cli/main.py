@@ -55,7 +55,10 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
     except Exception as error:
         if options.get("debug"):
             raise
-        print(f"knowledge: unexpected {type(error).__name__}: {error}. Run it with --debug to see where.", file=err)
+        from core.cli.text import one_line, visible
+
+        said = visible(one_line(f"unexpected {type(error).__name__}: {error}"))
+        print(f"knowledge: {said}. Run it with --debug to see where.", file=err)
         return 1
 
 
@@ -74,11 +77,11 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     options.pop("debug", None)
     opened = open_workspace(home, Path(config) if config else None)
     if isinstance(opened, Err):
-        print(f"knowledge: {opened.error}", file=err)
+        print(visible(f"knowledge: {opened.error}"), file=err)
         return 1
     if not quiet:
         for warning in opened.value.loaded.warnings:
-            print(f"knowledge: {warning}", file=err)
+            print(visible(f"knowledge: {warning}"), file=err)
     is_new = not opened.value.paths.home.exists()
     if home and is_new and _writes_into_home(command, options):
         hint = "check the name; if it is to be a new home, make the folder first"

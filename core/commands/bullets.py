@@ -15,6 +15,7 @@ from typing import Any
 from core.base import files
 from core.base.markdown import Bullet, parse_bullets
 from core.base.paths import Paths
+from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge import edit as edits
@@ -80,13 +81,16 @@ def add(
     text: str,
     *,
     file: str = "",
+    keep_secrets: bool = False,
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Edited]:
-    """Write a bullet by hand. `file` names the source file of a note (category `files`)."""
+    """Write a bullet by hand. `file` names the source file of a note (category `files`). Secrets in the text are
+    replaced and told as a warning, unless the person insists with `keep_secrets` or the setting `redact` is off."""
     name = {"tasks": "tasks_open"}.get(category, category)
     source = str(workspace.cwd / file) if file and not file.startswith("~") else file
-    return _finished(workspace, edits.add_bullet(workspace.paths, name, text, now(), path=source, seen=seen))
+    words, told = _without_secrets(workspace, text, keep_secrets)
+    return _finished(workspace, edits.add_bullet(workspace.paths, name, words, now(), path=source, seen=seen), told)
 
 
 def done(
@@ -118,14 +122,27 @@ def edit(
     match: Match,
     text: str,
     *,
+    keep_secrets: bool = False,
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Edited]:
-    """Other words for one bullet; where it came from stays."""
+    """Other words for one bullet; where it came from stays. Secrets in the new words: as in `add`."""
     found = find_bullet(workspace.paths, category, match)
     if isinstance(found, Err):
         return found
-    return _finished(workspace, edits.edit_text(workspace.paths, found.value, text, now(), seen=seen))
+    words, told = _without_secrets(workspace, text, keep_secrets)
+    return _finished(workspace, edits.edit_text(workspace.paths, found.value, words, now(), seen=seen), told)
+
+
+def _without_secrets(workspace: Workspace, text: str, keep: bool) -> tuple[str, str]:
+    """The text with placeholders for its secrets, and a sentence that names their kinds, "" for none."""
+    if keep or not workspace.config.redact:
+        return text, ""
+    clean = redact(text)
+    if not clean.counts:
+        return text, ""
+    kinds = ", ".join(f"{kind}:{number}" for kind, number in sorted(clean.counts.items()))
+    return clean.text, f"secrets replaced: {kinds} (to write them as they are: knowledge add or edit --keep-secrets)"
 
 
 def strike(
@@ -196,10 +213,10 @@ def refresh_digest(workspace: Workspace) -> str:
     return ""
 
 
-def _finished(workspace: Workspace, result: Result[Edited]) -> Result[Edited]:
+def _finished(workspace: Workspace, result: Result[Edited], told: str = "") -> Result[Edited]:
     if isinstance(result, Err):
         return result
-    problems = [sentence for sentence in (result.value.warning, refresh_digest(workspace)) if sentence]
+    problems = [sentence for sentence in (told, result.value.warning, refresh_digest(workspace)) if sentence]
     return Ok(replace(result.value, warning="; ".join(problems)))
 
 

@@ -52,6 +52,7 @@ _REPEATED: Mapping[str, Any] = {"action": "append", "metavar": "T"}
 _TRASH = ("list", "restore", "release", "purge")
 _CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
 _CATEGORY = Argument(("category",), "facts, decisions, questions, playbooks, tasks or files", {"choices": _CATEGORIES})
+_SECRETS = _flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
 _MATCH = Argument(("match",), "the bullet's text, or a part of it that no other bullet has")
 
 _PROJECT = Argument(
@@ -125,6 +126,7 @@ COMMANDS: tuple[Command, ...] = (
             _CATEGORY,
             Argument(("text",), "one line"),
             Argument(("--file",), "the source file that a note is about", {"default": "", "metavar": "PATH"}),
+            _SECRETS,
         ),
     ),
     Command(
@@ -141,7 +143,7 @@ COMMANDS: tuple[Command, ...] = (
         'knowledge edit facts "port 8080" "The server listens on port 8081"',
         "core.commands.bullets:edit",
         True,
-        (_CATEGORY, _MATCH, Argument(("text",), "the new text")),
+        (_CATEGORY, _MATCH, Argument(("text",), "the new text"), _SECRETS),
     ),
     Command(
         "rm",

@@ -139,7 +139,7 @@ def items_from(arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, 
             if problem or item is None:
                 skipped[problem] = skipped.get(problem, 0) + 1
                 continue
-            kept.append(_hold(item, source, quotes, secrets))
+            kept.append((secrets and _with_secret(row.name, raw)) or _hold(item, source, quotes, secrets))
     done = {item.text for item in kept if item.category == "tasks_done"}
     finished = [item for item in kept if item.category == "tasks_open" and item.text in done]
     if finished:  # a task that is named in both lists is done
@@ -168,6 +168,18 @@ def _item(category: str, raw: Any) -> Item | None:
     if not statement:
         return Item(category, "")
     return Item(category, sanitise_line(f"{statement} — {detail}" if detail else statement), quote=quote)
+
+
+def _with_secret(category: str, raw: Any) -> Item | None:
+    """The item of a row that has a secret in it, cleared and held; None for a row without. Asked before the row becomes
+    one line of bounded length: a cut could leave half of a secret, which nobody would recognise."""
+    fields = {"": raw} if isinstance(raw, str) else {key: row for key, row in raw.items() if isinstance(row, str)}
+    clean = {key: redact(text) for key, text in fields.items() if key != "quote"}
+    if not any(found.counts for found in clean.values()):
+        return None
+    texts = {key: found.text for key, found in clean.items()}
+    item = _item(category, texts[""] if isinstance(raw, str) else {**raw, "quote": "", **texts})
+    return replace(item, held="secret") if item is not None and item.text else None
 
 
 def _hold(item: Item, source: Source, quotes: str, secrets: bool) -> Item:

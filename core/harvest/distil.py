@@ -68,13 +68,14 @@ def distil(
     if generate is None:
         return Ok(_finish(distil_offline(conversation), conversation, settings, counts))
     text = transcript(conversation)
+    told = redact(name).text if settings.redact else name
     if size > settings.summarize_bytes:
         summary = summarize(conversation, settings, generate)
         if isinstance(summary, Err):
             return summary
         text = summary.value
     for attempt in range(max(1, settings.attempts)):
-        answer = generate(build_prompt(settings.harvest_prompt, name, text, retry=attempt > 0), SCHEMA)
+        answer = generate(build_prompt(settings.harvest_prompt, told, text, retry=attempt > 0), SCHEMA)
         if isinstance(answer, Err):
             return answer
         if answer.value.truncated:

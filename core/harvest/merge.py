@@ -8,6 +8,7 @@ lines is DONE.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 QUARANTINE = "quarantine.md"
 PATH_CHARACTERS = 1024
+MAX_LINKS = 16
 FORBIDDEN_ROOTS = ("/proc", "/sys", "/dev", "/run")
 
 
@@ -156,12 +158,39 @@ def source_file(text: str, roots: Sequence[str]) -> SourceFile | None:
     if path is None:
         return None
     try:
-        real = os.path.realpath(path)
-        if real != path and allowed_path(real, [*roots, *map(os.path.realpath, roots)]) is None:
-            return None
-        return examine(real, read_head=False)
+        real = _resolved(path, roots)
+        return examine(real, read_head=False) if real is not None else None
     except (OSError, ValueError):
         return None
+
+
+def _resolved(path: str, roots: Sequence[str]) -> str | None:
+    """The path without links, None when it leads out of the roots. `os.path.realpath` would look at where a link leads
+    to before anybody could say no: here each target is judged first. Raises OSError when there is nothing."""
+    real_roots = [os.path.realpath(root) for root in roots]
+    for root, real in zip(roots, real_roots, strict=True):
+        if _within(path, [root]):
+            path = os.path.normpath(real.rstrip("/") + path[len(root.rstrip("/")) :])
+            break
+    for _ in range(MAX_LINKS):
+        link = _first_link(path, real_roots)
+        if link is None:
+            return path
+        target = os.readlink(link)
+        if ".." in target.lstrip("./").split("/"):
+            return None  # behind a name that may itself be a link, two dots say nothing without looking
+        onward = os.path.normpath(os.path.join(os.path.dirname(link), target) + path[len(link) :])
+        allowed = allowed_path(onward, real_roots)
+        if allowed is None:
+            return None
+        path = allowed
+    return None
+
+
+def _first_link(path: str, roots: Sequence[str]) -> str | None:
+    """The shortest beginning of the path that is a link; what stands above the roots is not looked at."""
+    ends = [at for at, char in enumerate(path) if char == "/" and at and _within(path[:at], roots)] + [len(path)]
+    return next((path[:end] for end in ends if stat.S_ISLNK(os.lstat(path[:end]).st_mode)), None)
 
 
 # --- writing and proving ---------------------------------------------------------------------------------------------

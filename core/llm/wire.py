@@ -142,11 +142,16 @@ def without_thinking(text: str) -> str:
 
 
 def excerpt(text: str, key: str = "", limit: int = 200) -> str:
-    """At most `limit` printable characters of untrusted text on one line, with the key taken out."""
+    """At most `limit` printable characters of untrusted text on one line, without the key or any other secret: an
+    error sentence ends up in the ledger, in reports and on screenshots."""
+    from core.base.redact import redact
+
     if key:
         text = text.replace(key, "[key]")
-    # The cut before the split only bounds the work; four times the limit leaves room for white space.
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[: limit * 4]).split())
+    # The cut before the split only bounds the work; four times the limit leaves room for white space. Secrets go before
+    # the last cut, which could leave half of one that nobody would recognise.
+    flat = " ".join("".join(c if c.isprintable() else " " for c in text[: limit * 4]).split())
+    line = redact(flat).text
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 

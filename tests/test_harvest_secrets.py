@@ -1,0 +1,201 @@
+"""Passwords and keys in a conversation: they reach no model, no file of ours and no screen, and the person is told."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.answer import Answer
+from core.base.result import Ok, Result
+from core.cli.main import main
+from core.commands import bullets
+from core.commands.context import context
+from core.commands.quarantine import quarantine_accept, quarantine_list
+from core.commands.workspace import Workspace
+from core.harvest.answer import items_from
+from core.harvest.distil import distil
+from core.harvest.options import DistilSettings
+from core.harvest.quotes import NO_SOURCE
+from core.llm.command import run_command
+from core.llm.wire import excerpt
+from tests.made_home import UUID, Clock, Model, converse, harvested, make_home, read, value, write
+
+MIXED = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
+GITHUB = "gh" + "p_" + MIXED
+FACE = "hf" + "_" + MIXED
+PASSWORD = "hunter" + "2xyz"
+SECRETS = (GITHUB, FACE, PASSWORD)
+SAID = f"my token is {GITHUB} and DB_PASSWORD={PASSWORD}"
+
+
+class Echo(Model):
+    """A model that repeats secrets which its prompt did not hold, whole and cut in the middle by the length."""
+
+    prompts: list[str] = []  # noqa: RUF012  one test, one model
+
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        self.prompts.append(prompt)
+        return super().__call__(prompt, schema)
+
+
+def everywhere(folder: Path) -> dict[str, bytes]:
+    """Every file that the program wrote: all of the home but the conversations themselves, and the cache."""
+    kept = folder / "home" / "conversations"
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file() and kept not in path.parents}
+
+
+def test_no_secret_leaves_a_conversation(tmp_path: Path) -> None:
+    """Neither to the model nor into knowledge, ledger, journal archive, quarantine, changes, digest or a cache."""
+    workspace = make_home(tmp_path)
+    path = converse(workspace, text=SAID)
+    path.rename(path.with_name(f"{FACE}-{UUID}"))
+    model = Echo(
+        facts=[f"the token is {GITHUB}", {"statement": "cut", "detail": "y" * 470 + "/" + FACE}, "harmless"],
+        files=[{"path": f"/srv/{FACE}", "note": "n"}],
+        playbooks=[{"name": "Log in", "steps": f"mysql --password {PASSWORD}", "quote": PASSWORD}],
+    )
+    report = harvested(workspace, model, Clock(), keep=True)
+    assert model.prompts and not any(secret in prompt for prompt in model.prompts for secret in SECRETS)
+    assert report.redacted == {"github-token": 2, "password": 2} and report.quarantined == 4
+    parts = [secret[:12] for secret in (GITHUB, PASSWORD)] + ["--password hunter"]
+    found = [(name, part) for name, data in everywhere(tmp_path).items() for part in parts if part.encode() in data]
+    assert found == []
+    held = value(quarantine_list(workspace))
+    assert {row.held for row in held} == {"secret"} and any("[redacted: github-token]" in row.text for row in held)
+    assert "harmless" in read(workspace, "digest.md") and "redacted" not in read(workspace, "digest.md")
+
+
+def test_letting_a_held_item_in_brings_its_placeholder_and_not_the_secret(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    converse(workspace)
+    harvested(workspace, Model(facts=[f"the token is {GITHUB}"]), Clock())
+    value(quarantine_accept(workspace, "the token"))
+    assert "- the token is [redacted: github-token] [from:" in read(workspace, "facts.md")
+
+
+def test_what_the_person_is_shown_has_kinds_and_counts_alone(tmp_path: Path) -> None:
+    """Reports end up in tickets and on screenshots."""
+    home = tmp_path / "home"
+    talks = home / "conversations"
+    talks.mkdir(parents=True)
+    (talks / f"chat-{UUID}").write_text(f"User: {SAID}\n\nUser: We decided to use {GITHUB} for it.\n")
+    out, err = io.StringIO(), io.StringIO()
+    for words in (["harvest", "--apply", "--debug"], ["harvest", "--json"], ["ledger", "--json"], ["quarantine"],
+                  ["undo"], ["doctor"], ["status", "--json"], ["context"]):  # fmt: skip
+        main([*words, "--home", str(home)], out, err)
+    said = out.getvalue() + err.getvalue()
+    assert "secrets replaced: github-token:2, password:1" in said
+    assert not any(secret in said for secret in SECRETS)
+
+
+@pytest.mark.parametrize("row", [f"{'x' * 470}/{FACE}", {"statement": f"{'x' * 470}/{FACE}"}])
+def test_a_secret_is_found_before_the_line_is_cut(row: Any) -> None:
+    """Half of a key has no known shape any more, and half of it is still too much."""
+    [item] = items_from({"facts": [row]}, NO_SOURCE, quotes="check", secrets=True).items
+    assert item.held == "secret" and FACE[:6] not in item.text
+
+
+def test_a_secret_that_invisible_characters_cut_in_two_is_found(tmp_path: Path) -> None:
+    row = f"the token is {GITHUB[:10]}\u200b{GITHUB[10:]}"
+    [item] = items_from({"facts": [row]}, NO_SOURCE, quotes="check", secrets=True).items
+    assert item.held == "secret" and GITHUB[:10] not in item.text
+
+
+def test_redaction_can_be_switched_off_by_the_person(tmp_path: Path) -> None:
+    """Who works with made-up keys all day must be able to read their own notes."""
+    workspace = make_home(tmp_path, "redact = false")
+    converse(workspace, text=SAID)
+    model = Echo()
+    harvested(workspace, model, Clock())
+    assert GITHUB in model.prompts[-1]
+    value(bullets.add(workspace, "facts", f"the token is {GITHUB}"))
+    assert GITHUB in read(workspace, "facts.md") and GITHUB in value(context(workspace))
+
+
+def test_a_long_conversation_is_summarised_without_its_secrets() -> None:
+    """The summary is asked for part by part, with prompts of its own."""
+    from core.conversations.conversation import Conversation, Turn
+
+    seen: list[str] = []
+
+    def model(prompt: str, schema: object = None) -> Result[Answer]:
+        seen.append(prompt)
+        return Ok(Answer("{}" if schema else "short"))
+
+    talk = Conversation("x", "plain", tuple(Turn("user", f"{n} {SAID} " + "word " * 300) for n in range(8)))
+    distil(talk, "x", 10_000, DistilSettings(2, 2000, "check", True, "HARVEST", "SUMMARIZE"), model)
+    assert len(seen) > 3 and not any(secret in prompt for prompt in seen for secret in SECRETS)
+
+
+# --- what a person writes --------------------------------------------------------------------------------------------
+
+
+def test_adding_and_editing_replace_secrets_and_say_so(tmp_path: Path) -> None:
+    """A key that is typed by mistake would travel to a provider with every new conversation."""
+    workspace = make_home(tmp_path)
+    added = value(bullets.add(workspace, "facts", f"log in with {GITHUB}"))
+    assert added.warning.startswith("secrets replaced: github-token:1 (")
+    value(bullets.add(workspace, "facts", "plain"))
+    edited = value(bullets.edit(workspace, "facts", "plain", f"DB_PASSWORD={PASSWORD}"))
+    assert edited.warning.startswith("secrets replaced: password:1 (")
+    data = everywhere(tmp_path)
+    assert data and not any(secret.encode() in text for text in data.values() for secret in SECRETS)
+
+
+def test_a_person_may_insist_and_still_no_prompt_carries_it(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "digest.md", "")
+    value(bullets.add(workspace, "facts", "plain"))
+    insisted = value(bullets.edit(workspace, "facts", "plain", f"log in with {GITHUB}", keep_secrets=True))
+    assert insisted.warning == "" and GITHUB in read(workspace, "facts.md")
+    assert "[redacted: github-token]" in value(context(workspace)) and GITHUB not in value(context(workspace))
+
+
+def test_the_command_line_takes_the_flag(tmp_path: Path) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    home = ["--home", str(tmp_path / "home")]
+    assert main(["add", "facts", f"a {GITHUB}", *home], out, err) == 0
+    assert GITHUB not in out.getvalue() + err.getvalue() and "--keep-secrets" in out.getvalue()
+    assert main(["edit", "facts", "redacted", f"a {GITHUB}", "--keep-secrets", *home], out, err) == 0
+    assert GITHUB in (tmp_path / "home" / "knowledge" / "facts.md").read_text()
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_provider_says_back_is_cleared(tmp_path: Path) -> None:
+    """Servers and programs quote what they were given; the sentence ends up in the ledger."""
+    assert FACE not in excerpt(f"no such token {FACE}")
+    assert FACE[:10] not in excerpt("x" * 160 + f" token {FACE}")
+    script = tmp_path / "model.sh"
+    script.write_text(f"#!/bin/sh\ncat >/dev/null\necho 'bad key {GITHUB}' >&2\nexit 3\n")
+    script.chmod(0o755)
+    found = run_command((str(script),), "prompt", seconds=20.0, max_bytes=1000, cancelled=lambda: False)
+    assert GITHUB not in str(found) and "github-token" in str(found)
+
+
+def test_an_unexpected_error_shows_no_control_characters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last net: a bug of ours must not hand the terminal to a file's name."""
+
+    def broken(workspace: Workspace) -> None:
+        raise ValueError("\x1b]0;owned\x07\nknowledge: all is well")
+
+    monkeypatch.setattr("core.commands.status.status", broken)
+    out, err = io.StringIO(), io.StringIO()
+    assert main(["status", "--home", str(tmp_path)], out, err) == 1
+    assert err.getvalue().count("\n") == 1 and err.getvalue().rstrip("\n").isprintable()
+
+
+def test_a_settings_file_of_a_stranger_cannot_command_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`./config.toml` may come with a cloned repository."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.toml").write_text('[ai_settings.knowledge]\n"\\u001b[2Jx" = 1\n')
+    out, err = io.StringIO(), io.StringIO()
+    main(["status", "--home", str(tmp_path / "home")], out, err)
+    assert "unknown setting" in err.getvalue() and "\x1b" not in err.getvalue()
