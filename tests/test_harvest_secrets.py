@@ -113,7 +113,7 @@ def test_redaction_can_be_switched_off_by_the_person(tmp_path: Path) -> None:
     harvested(workspace, model, Clock())
     assert GITHUB in model.prompts[-1]
     value(bullets.add(workspace, "facts", f"the token is {GITHUB}"))
-    assert GITHUB in read(workspace, "facts.md") and GITHUB in value(context(workspace))
+    assert GITHUB in read(workspace, "facts.md") and GITHUB in value(context(workspace)).prefix.text
 
 
 def test_a_long_conversation_is_summarised_without_its_secrets() -> None:
@@ -152,12 +152,13 @@ def test_a_person_may_insist_and_still_no_prompt_carries_it(tmp_path: Path) -> N
     value(bullets.add(workspace, "facts", "plain"))
     insisted = value(bullets.edit(workspace, "facts", "plain", f"log in with {GITHUB}", keep_secrets=True))
     assert insisted.warning == "" and GITHUB in read(workspace, "facts.md")
-    assert "[redacted: github-token]" in value(context(workspace)) and GITHUB not in value(context(workspace))
+    assert "[redacted: github-token]" in value(context(workspace)).prefix.text and GITHUB not in value(context(workspace)).prefix.text
 
 
 def test_the_command_line_takes_the_flag(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     home = ["--home", str(tmp_path / "home")]
+    (tmp_path / "home").mkdir()
     assert main(["add", "facts", f"a {GITHUB}", *home], out, err) == 0
     assert GITHUB not in out.getvalue() + err.getvalue() and "--keep-secrets" in out.getvalue()
     assert main(["edit", "facts", "redacted", f"a {GITHUB}", "--keep-secrets", *home], out, err) == 0
