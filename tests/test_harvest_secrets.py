@@ -152,7 +152,8 @@ def test_a_person_may_insist_and_still_no_prompt_carries_it(tmp_path: Path) -> N
     value(bullets.add(workspace, "facts", "plain"))
     insisted = value(bullets.edit(workspace, "facts", "plain", f"log in with {GITHUB}", keep_secrets=True))
     assert insisted.warning == "" and GITHUB in read(workspace, "facts.md")
-    assert "[redacted: github-token]" in value(context(workspace)).prefix.text and GITHUB not in value(context(workspace)).prefix.text
+    prompt = value(context(workspace)).prefix.text
+    assert "[redacted: github-token]" in prompt and GITHUB not in prompt
 
 
 def test_the_command_line_takes_the_flag(tmp_path: Path) -> None:
