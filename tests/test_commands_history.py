@@ -359,7 +359,7 @@ def test_purge_refuses_when_the_harvest_has_vanished_but_not_when_the_person_rem
     for name in kept:
         write(workspace, name, "")
     refused = value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED))
-    assert [problem.code for problem in refused.errors] == ["purge-refused"] and refused.purged == []
+    assert [problem.code for problem in refused.errors] == ["harvest-vanished"] and refused.purged == []
     for name, text in kept.items():
         write(workspace, name, text)
     value(bullets.remove(workspace, "facts", "fact 1"))

@@ -61,8 +61,11 @@ def test_a_harvest_that_vanished_from_the_files_keeps_the_conversation(world: Wo
     report = world.run(FakeModel(never))
     assert again.exists() and report.errors[0].code == "harvest-vanished"
     assert world.text("facts.md") == "# Empty\n"  # and nothing was put back behind the person's back
+    assert "'knowledge missing restore' puts them back" in report.notes[0]
     world.clock = NOW + timedelta(days=99)
-    assert any(error.code == "purge-refused" for error in world.run(FakeModel(never)).errors) and world.trash()
+    for _ in range(2):  # said once; kept as long as the person says nothing
+        report = world.run(FakeModel(never))
+        assert (report.errors, report.notes) == ([], []) and again.exists() and len(world.trash()) == 1
 
 
 def test_lines_taken_out_on_purpose_do_not_hold_a_conversation_back(world: World) -> None:

@@ -8,10 +8,12 @@ from core.cli.text import one_line
 from core.commands.bullets import Notes
 from core.commands.doctor import DoctorReport
 from core.commands.history import LedgerRow
+from core.commands.missing import Settled
 from core.commands.quarantine import HeldItem, Released
 from core.commands.runs import Run
 from core.commands.trash import LetGo, PurgeReport, Restored, Trashed
 from core.commands.undo import UndoReport
+from core.harvest.missing import Missing
 from core.knowledge.edit import Edited
 
 KEY_CHARACTERS = 12
@@ -102,6 +104,23 @@ def undo_text(value: list[Run] | UndoReport) -> str:
         if run.text:
             rows.append(f"    {one_line(run.text)}")
     return "\n".join([*rows, "'knowledge undo RUN' takes one back"]) + "\n"
+
+
+def missing_text(value: list[Missing] | Settled) -> str:
+    found = list(value.rows) if isinstance(value, Settled) else value
+    if not found:
+        return "nothing is missing\n"
+    number = count(sum(len(row.lines) for row in found), "line")
+    rows = []
+    for row in found:
+        rows.append(f"{row.sha256[:KEY_CHARACTERS]}  {row.file}  {one_line(row.path.rpartition('/')[2])}")
+        rows += [f"    {line}" for line in row.lines]
+    if isinstance(value, Settled):
+        rows.append(f"{number} {'put back' if value.restored else 'gone on purpose'}")
+        rows.append(f"'knowledge undo {value.run}' takes this back")
+        return "\n".join(rows + [f"note: {value.warning}"] * bool(value.warning)) + "\n"
+    rows.append(f"{number} missing: 'knowledge missing restore' puts back, 'knowledge missing accept' lets go")
+    return "\n".join(rows) + "\n"
 
 
 def quarantine_text(value: list[HeldItem] | Released) -> str:

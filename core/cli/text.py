@@ -33,6 +33,7 @@ TEXT = {
     "ledger": f"{_STORE}:ledger_text",
     "trash": f"{_STORE}:trash_text",
     "undo": f"{_STORE}:undo_text",
+    "missing": f"{_STORE}:missing_text",
     "quarantine": f"{_STORE}:quarantine_text",
     "doctor": f"{_STORE}:doctor_text",
 }

@@ -222,6 +222,17 @@ COMMANDS: tuple[Command, ...] = (
         (Argument(("run",), "the id of the run", {"nargs": "?", "default": ""}),),
     ),
     Command(
+        "missing",
+        "harvested lines that vanished from the files: list, restore, accept",
+        "knowledge missing restore",
+        "core.commands.missing:missing",
+        True,
+        (
+            _action("list, restore (put them back) or accept (they are gone on purpose)", "list", "restore", "accept"),
+            Argument(("which",), "a run, or the beginning of a hash; all without it", {"nargs": "?", "default": ""}),
+        ),
+    ),
+    Command(
         "quarantine",
         "items held back: list, accept, drop",
         'knowledge quarantine accept "port 8080"',

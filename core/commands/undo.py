@@ -31,7 +31,7 @@ from core.knowledge.journal import Pending, encode, gather, read_journal
 from core.knowledge.ledger import Entries, Entry, keep_in_place, note_restored, write_ledger
 from core.knowledge.lines import require_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
-from core.knowledge.reversal import CHANGED, GONE, REVERSED, take_back, take_out
+from core.knowledge.reversal import CHANGED, GONE, MISSED, REVERSED, take_back, take_out
 
 
 @dataclass
@@ -124,6 +124,8 @@ def _undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: U
             report.lines_back += len(row.removed)
         elif result.value == CHANGED:
             report.stayed += row.added or row.removed
+        elif result.value == MISSED:
+            report.notes.append("the lines count as missing again: 'knowledge missing restore' puts them back")
         elif result.value == GONE:
             report.gone += row.added
         else:

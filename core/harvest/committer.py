@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
 from core.harvest.merge import Applied, apply_plan, freeze, with_old_dates
 from core.harvest.meter import Meter
+from core.harvest.missing import TOLD, find_missing, marks, tell_missing
 from core.harvest.proofs import Proofs
 from core.harvest.reclaim import reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
@@ -99,6 +100,18 @@ class Committer:
         self._checkpoint()
         return True
 
+    def notice_missing(self, also: Iterable[str]) -> None:
+        """Before anything else: have lines of earlier harvests vanished? `also` are hashes that the run will meet."""
+        try:
+            told = marks(self.entries)
+            found = find_missing(self.paths, self.entries, self.proofs, self.now(), self.trash_days, also)
+            if sentence := tell_missing(found, self.entries, self.run):
+                self.report.notes.append(sentence)
+            if marks(self.entries) != told:
+                write_ledger(self.paths, self.entries)
+        except OSError as error:
+            self._append_error("missing-unknown", error)
+
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
         name, date = step.artifact.name, at.astimezone(UTC).date().isoformat()
         roots = [*self.roots, harvest.folder] if is_working_folder(harvest.folder) else self.roots
@@ -135,9 +148,12 @@ class Committer:
             self.report.kept += 1
             return False
         if self.proofs.has_vanished(plan):
-            message = "every line of its harvest has vanished from the files; the conversation stays"
-            hint = "put the lines back, or 'knowledge rm' what you do not want"
-            self.report.errors.append(ErrorInfo("harvest-vanished", message, step.artifact.path, hint))
+            if self.entries[step.sha256].get(TOLD, self.run) == self.run:  # later runs have said it already
+                message = "every line of its harvest has vanished from the files; the conversation stays"
+                hint = "'knowledge missing' shows them, puts them back, or lets them go"
+                self.report.errors.append(ErrorInfo("harvest-vanished", message, step.artifact.path, hint))
+            else:
+                self.report.kept += 1
             return False
         return self._move(step)
 

@@ -102,13 +102,14 @@ def _apply(
     )
     done, total = 0, len(plan.steps)
     try:
+        committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
         with closing(_distilled(plan, options, generate, budget, committer, cancelled)) as results:
             for done, distilled in enumerate(results, start=1):
                 outcome = _carry_out(distilled, committer, report)
                 progress(Progress(done, total, distilled.step.artifact.name, outcome, budget.spent))
                 if not committer.trusted:
                     break
-        report.cancelled = done < total and committer.trusted
+        report.cancelled = report.cancelled or (done < total and committer.trusted)
     finally:
         committer.finish()
     _write_digest(paths, options, report)
@@ -220,7 +221,8 @@ def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport
 
 def _commit(distilled: Distilled, committer: Committer) -> str:
     if isinstance(distilled.result, Err) and distilled.result.error.code == CANCELLED:
-        committer.report.kept += 1  # the person stopped the run: that is no failure of this conversation
+        committer.report.cancelled = True  # that is no failure of this conversation
+        committer.report.kept += 1
         return "untouched"
     if isinstance(distilled.result, Err) and distilled.result.error.code == TOKEN_CAP:
         committer.report.deferred += 1

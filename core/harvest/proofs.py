@@ -50,7 +50,7 @@ class Proofs:
 
     def has_vanished(self, plan: FrozenPlan) -> bool:
         """Whether every file of the plan lost all of it: then not even a move into the trash is right."""
-        return len(self._lost(plan)) == sum(bool(row.all_lines) for row in plan.files) > 0
+        return len(self.lost(plan)) == sum(bool(row.all_lines) for row in plan.files) > 0
 
     def why_vanished(self, plan: FrozenPlan) -> str:
         """What the files lost of this harvest, in words, "" while nothing is lost. Raises OSError.
@@ -64,25 +64,25 @@ class Proofs:
         - a line that was reworded in an editor: a bullet with its provenance stands there that no harvest wrote;
         - single missing lines beside others of the same plan and file that stand: so looks an edit by hand.
         """
-        lost = self._lost(plan)
-        number = sum(lost.values())
+        lost = self.lost(plan)
+        number = sum(map(len, lost.values()))
         where = " and ".join(lost)
         return f"{number} line{'s' * (number != 1)} of its harvest vanished from {where}" if lost else ""
 
-    def _lost(self, plan: FrozenPlan) -> dict[str, int]:
-        """How many lines of the plan are lost in each file; only files with any."""
+    def lost(self, plan: FrozenPlan) -> dict[str, list[str]]:
+        """The lines of the plan that are lost in each file, as `why_vanished` has it; only files with any. OSError."""
         lost = [(row.name, absent) for row in plan.files if (absent := self._absent(row))]
         if not lost:
             return {}
         changes = read_changes(self._paths)
         told, harvested = removed_by_hand(changes), {line for row in changes if row.sha for line in row.added}
         shelf = [files.read_or_empty(self._paths.knowledge / name) for name in SHELF]
-        missing: dict[str, int] = {}
+        missing: dict[str, list[str]] = {}
         for name, absent in lost:
             left = [line for line in absent if (name, line) not in told]
             left = [line for line in left if all(missing_lines(data, [line]) for data in shelf)]
             if left and not _is_reworded(files.read_or_empty(self._paths.knowledge / name), left, harvested):
-                missing[name] = len(left)
+                missing[name] = left
         return missing
 
     def _absent(self, planned: PlannedFile) -> list[str]:

@@ -7,13 +7,14 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.harvest.classify import Step
 from core.harvest.committer import Committer
 from core.harvest.guard import Guard
+from core.harvest.missing import TOLD
 from core.harvest.proofs import Proofs
 from core.harvest.reclaim import purge, remove_split
 from core.harvest.scan import is_stale
 from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.ledger import Entry, drop_from_trash
 
-PURGE_REFUSED = "purge-refused"
+PURGE_REFUSED, VANISHED = "purge-refused", "harvest-vanished"
 _KEPT = "the trash keeps a conversation"
 
 
@@ -48,6 +49,10 @@ def _purge(committer: Committer, step: Step) -> Result[int] | None:
     name, paths = step.artifact.name, committer.paths
     entry = committer.entries.get(sha_in_trash(name))
     refused = why_not_purge(paths, name, entry, committer.proofs, committer.guard)
+    if refused is not None and entry is not None and refused.code == VANISHED:
+        if entry.get(TOLD, committer.run) != committer.run:
+            return None  # an earlier run has told it, and 'knowledge missing' still does
+        return Err(refused)
     if refused is not None and refused.code != PURGE_REFUSED:
         committer.report.notes.append(f"{refused.message} ({name})")
         return None
@@ -63,9 +68,9 @@ def why_not_purge(paths: Paths, name: str, entry: Entry | None, proofs: Proofs, 
     """Why a trashed conversation may not go for good, None when it may: the one rule of every purge.
 
     It stays when nobody knows it (code trash-unknown), when an index of the host application protects it or may do so,
-    because it cannot be read (protected), and with PURGE_REFUSED when it was neither harvested nor given up, when no
-    committed plan vouches for it, or when the files lost what it taught (`Proofs.why_vanished`; storage.md, step 9).
-    Raises OSError.
+    because it cannot be read (protected), with PURGE_REFUSED when it was neither harvested nor given up or when no
+    committed plan vouches for it, and with VANISHED when the files lost what it taught (`Proofs.why_vanished`;
+    storage.md, step 9). Raises OSError.
     """
     held = str(paths.trash / name)
     if entry is None:
@@ -76,10 +81,12 @@ def why_not_purge(paths: Paths, name: str, entry: Entry | None, proofs: Proofs, 
     if entry.get("status") == "deleted-unharvested":
         return None
     plan = proofs.plan(sha_in_trash(name), entry)
-    if entry.get("status") != "harvested":
-        why = "it was never harvested"
-    else:
-        why = "its committed plan is missing" if plan is None else proofs.why_vanished(plan)
-    if why and entry.get("run"):
+    if entry.get("status") == "harvested" and plan is not None:
+        vanished = proofs.why_vanished(plan)
+        sha = name[:12]
+        hint = f"'knowledge missing restore {sha}' puts them back, 'knowledge missing accept {sha}' lets them go"
+        return ErrorInfo(VANISHED, f"{_KEPT}: {vanished}", held, hint) if vanished else None
+    why = "it was never harvested" if entry.get("status") != "harvested" else "its committed plan is missing"
+    if entry.get("run"):
         hint += f", 'knowledge undo {entry['run']}' takes its run back; if you want neither, delete the file yourself"
-    return ErrorInfo(PURGE_REFUSED, f"{_KEPT}: {why}", held, hint) if why else None
+    return ErrorInfo(PURGE_REFUSED, f"{_KEPT}: {why}", held, hint)

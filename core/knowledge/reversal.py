@@ -16,6 +16,7 @@ from core.knowledge.hunks import FileEdit, Hunk, bare, is_closed, reversed_edit,
 from core.knowledge.swap import replace_expected
 
 REVERSED, ALREADY, CHANGED, GONE = "reversed", "already back", "changed since", "not there any more"
+MISSED = "missing again"
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,16 @@ class TakenOut:
 def take_back(paths: Paths, change: Change, now: datetime, run: str) -> Result[str]:
     """Reverse one recorded edit of one file; its own row is written under `run`.
 
-    Returns REVERSED, ALREADY, CHANGED when the person has changed what the edit wrote, or GONE when nothing of it is
-    there (in all three nothing is touched). Err when the file cannot be written.
+    Returns REVERSED, ALREADY, CHANGED when the person has changed what the edit wrote, GONE when nothing of it is there
+    (in all three nothing is touched), or MISSED when the change was but the person's word that lines are gone. Err when
+    the file cannot be written.
     """
+    if change.edit is None and not change.added:  # nothing was written: the person had said that lines are gone
+        try:
+            append_changes(paths, [Change(now.isoformat(), run, change.file, change.removed)])
+        except OSError as error:
+            return could_not_write(paths.changes, error)
+        return Ok(MISSED)
     if change.edit is None:
         taken = take_out(paths, change.file, change.added, now, run)
         if isinstance(taken, Err):

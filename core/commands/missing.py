@@ -1,0 +1,97 @@
+"""`knowledge missing`: harvested lines that vanished from the files, put back or let go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from core.base.result import Err, Ok, Result, fail
+from core.commands.bullets import refresh_digest
+from core.commands.exclusive import with_store
+from core.commands.workspace import Workspace, utc_now
+from core.harvest.missing import Missing, find_missing
+from core.harvest.proofs import Proofs
+from core.harvest.recovery import Recovered
+from core.knowledge.changes import Change, append_changes
+from core.knowledge.edit import could_not_write, new_edit_run
+from core.knowledge.file_notes import note_with
+from core.knowledge.ledger import seen_ledger
+from core.knowledge.lines import PlannedFile, ensure_lines
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Missing lines were put back (`restored`) or let go. `run` takes that back; `warning` is a sentence about what did
+    not work beside it ("" for nothing)."""
+
+    run: str
+    restored: bool
+    rows: tuple[Missing, ...]
+    warning: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        rows = [row.to_json() for row in self.rows]
+        return {"run": self.run, "restored": self.restored, "missing": rows, "warning": self.warning or None}
+
+
+def missing(
+    workspace: Workspace,
+    action: str = "list",
+    which: str = "",
+    *,
+    now: Callable[[], datetime] = utc_now,
+    patience: Patience = DEFAULT_PATIENCE,
+) -> Result[list[Missing]] | Result[Settled]:
+    """`knowledge missing list|restore|accept`. `which` begins a conversation's hash or is a run's id, "" is all."""
+    if action == "list":
+        return missing_list(workspace, which, now=now)
+    return with_store(
+        workspace.paths, now(), lambda store: _settle(workspace, action == "restore", which, store, now()), patience
+    )
+
+
+def missing_list(
+    workspace: Workspace, which: str = "", *, now: Callable[[], datetime] = utc_now
+) -> Result[list[Missing]]:
+    """What is missing of the harvests within the grace period and of those whose conversation is in the trash."""
+    entries = seen_ledger(workspace.paths)
+    return entries if isinstance(entries, Err) else _chosen(workspace, entries.value, which, now())
+
+
+def _chosen(workspace: Workspace, entries: Any, which: str, now: datetime) -> Result[list[Missing]]:
+    paths = workspace.paths
+    try:
+        rows = find_missing(paths, entries, Proofs(paths), now, workspace.config.trash_days, entries if which else ())
+    except OSError as error:
+        return fail("unreadable", f"the files cannot be looked at: {error.strerror}", error.filename or paths.knowledge)
+    found = [row for row in rows if row.run == which or row.sha256.startswith(which.lower())]
+    if which and not found:
+        return fail("nothing-missing", f"no line of {which!r} is missing", hint="'knowledge missing' lists what is")
+    return Ok(found)
+
+
+def _settle(workspace: Workspace, back: bool, which: str, store: Recovered, now: datetime) -> Result[Settled]:
+    """Told to changes.jsonl first: a crash after that harms nobody, and what it did write can be undone."""
+    paths, run = workspace.paths, new_edit_run(now)
+    chosen = _chosen(workspace, store.entries, which, now)
+    if isinstance(chosen, Err):
+        return chosen
+    lines: dict[str, list[Missing]] = {}
+    for row in chosen.value:
+        lines.setdefault(row.file, []).append(row)
+    for file, rows in lines.items():
+        gone = tuple(dict.fromkeys(line for row in rows for line in row.lines))
+        done = tuple(line for line in gone if any(line in row.done for row in rows))
+        name = note_with(paths, file, gone)
+        try:
+            append_changes(paths, [Change(now.isoformat(), run, *((name, gone) if back else (file, (), gone)))])
+            if back:
+                opened = tuple(line for line in gone if line not in done)
+                ensure_lines(paths.knowledge, PlannedFile(name, rows[0].header, opened, done))
+        except OSError as error:
+            return could_not_write(paths.knowledge / name, error)
+    return Ok(Settled(run if lines else "", back, tuple(chosen.value), refresh_digest(workspace) if lines else ""))
