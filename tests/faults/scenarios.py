@@ -1,0 +1,294 @@
+"""What stands on the disk, and what a person does then: one row a scenario, each one command of the real program."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from core.base.markdown import Bullet
+from core.base.result import Err, Result
+from core.commands import bullets
+from core.commands.quarantine import quarantine_accept
+from core.knowledge.bullet_text import BulletRef
+from core.knowledge.categories import read_category
+from core.knowledge.changes import read_changes
+from core.knowledge.file_notes import file_id
+from tests.faults.store import Rows, Scenario, Store, plain, rich
+from tests.harvest_world import FakeModel, sha256
+
+MINE = {
+    "facts.md": b"# Facts\n\n- mine, without a line break at the end",
+    "tasks.md": b"# Tasks\r\n\r\n## Open\r\n\r\n- buy milk\r\n\r\n## Done\r\n\r\n- slept\r\n",
+    "decisions.md": b"words of mine\n\n- and a bullet\n  with more below\n",
+}
+SHORT, LONG = "User: first talk\n", "User: second talk, longer\n"
+
+
+def _code(store: Store) -> None:
+    (store.folder / "code.py").write_text("pass\n")
+
+
+def _mine(store: Store, names: Mapping[str, bytes] = MINE) -> None:
+    for name, data in names.items():
+        store.world.knowledge(name, data)
+
+
+def _harvested(store: Store, answer: Callable[[Store, int], Rows] = plain) -> str:
+    """A run of long ago; its id."""
+    return store.world.run(FakeModel(lambda asked, prompt: answer(store, asked))).run
+
+
+# --- harvests --------------------------------------------------------------------------------------------------------
+
+
+def _first(store: Store) -> None:
+    _code(store)
+    store.world.converse(SHORT)
+
+
+def _edited(store: Store) -> None:
+    _code(store)
+    _mine(store)
+    store.world.converse(SHORT)
+    store.world.converse(LONG)
+
+
+def _tasks(store: Store) -> None:
+    _mine(store, {"tasks.md": MINE["tasks.md"]})
+    store.world.converse(SHORT)
+
+
+def _only_tasks(store: Store, number: int) -> Rows:
+    return {"tasks_open": [f"Write part {number}"], "tasks_done": [f"Read part {number}"]}
+
+
+def _twice(store: Store) -> None:
+    _mine(store)
+    store.world.converse(SHORT)
+    _harvested(store)
+    for text in (SHORT, LONG, LONG):
+        store.world.converse(text)
+
+
+def _by_rules_before(store: Store) -> None:
+    """Harvested offline long ago, so it stayed; now a model harvests it again."""
+    store.world.converse("User: We decided to use SQLite because there is one writer.\n\nAssistant: Noted.\n")
+    store.world.run(None)
+
+
+def _garbage_ledger(store: Store) -> None:
+    store.world.converse(SHORT)
+    _harvested(store)
+    store.world.converse(LONG)
+    store.world.paths.ledger.write_bytes(b'{"entries": {"torn')
+
+
+def _held(store: Store, number: int) -> Rows:
+    """One item whose quote stands nowhere: it must wait in the quarantine."""
+    return {"facts": [{"statement": f"Held {number}", "quote": "nobody ever said anything like it at all"}]}
+
+
+# --- notes on files --------------------------------------------------------------------------------------------------
+
+
+def _notes(store: Store) -> None:
+    """Two files with notes; one was saved by rename since, on the inode of the other stands a stranger (`adapt`)."""
+    for name in ("code.py", "other.py"):
+        (store.folder / name).write_text(f"{name}\n")
+    store.world.converse(SHORT)
+    _harvested(store, _two_notes)
+    store.world.converse(LONG)
+
+
+def _two_notes(store: Store, number: int) -> Rows:
+    names = ("code.py", "other.py")
+    return {"files": [{"path": str(store.folder / name), "note": f"note {number} on {name}"} for name in names]}
+
+
+def _strange_inode(store: Store) -> None:
+    """The note of other.py gets the inode of code.py as its name, with another birth: it belongs to a file that is
+    gone. All files have new inodes here anyway, as after an editor's save by rename."""
+    world = store.world
+    records: dict[str, Any] = json.loads(world.paths.file_ids.read_bytes())
+    old = next(name for name, row in records.items() if row["path"].endswith("other.py"))
+    found = os.stat(store.folder / "code.py")
+    new = f"{file_id(found.st_dev, found.st_ino)}.md"
+    records[new] = {**records.pop(old), "birth": 1, "path": str(store.folder / "gone.py")}
+    (world.paths.file_notes / old).rename(world.paths.file_notes / new)
+    world.paths.file_ids.write_text(json.dumps(records, indent=1, sort_keys=True) + "\n")
+
+
+# --- what goes for good ----------------------------------------------------------------------------------------------
+
+
+def _in_trash(store: Store) -> None:
+    """Two conversations past their grace period, and one more to harvest."""
+    _mine(store)
+    store.world.converse(SHORT)
+    store.world.converse(LONG)
+    _harvested(store)
+
+
+def _splits(store: Store) -> None:
+    """A folder of cut-up copies whose source is gone."""
+    folder = store.world.paths.splits / "big"
+    (folder / "more").mkdir(parents=True)
+    store.world.paths.knowledge.mkdir(parents=True)
+    (folder / "index.json").write_text(json.dumps({"source_path": str(store.folder / "gone.txt")}))
+    for name in ("0001.txt", "0002.txt", "more/0003.txt"):
+        (folder / name).write_text("cut\n")
+
+
+def _split_is_gone(store: Store) -> list[str]:
+    left = [str(path) for path in store.world.paths.splits.rglob("*")]
+    return [f"the split was not removed: {left}"] if left else []
+
+
+def _purged(store: Store) -> list[str]:
+    left = store.world.trash()
+    return [f"the trash was not purged: {left}"] if left else []
+
+
+# --- back ------------------------------------------------------------------------------------------------------------
+
+
+def _to_undo(store: Store) -> None:
+    """A harvest into files that the person had, and that they wrote to since."""
+    _mine(store)
+    _code(store)
+    store.world.converse(SHORT)
+    store.world.converse(LONG)
+    store.memory["run"] = _harvested(store, rich)
+    facts = store.world.paths.knowledge / "facts.md"
+    facts.write_bytes(facts.read_bytes() + b"- written since\n")
+
+
+def _of_run(store: Store) -> set[str]:
+    return {line for row in read_changes(store.world.paths) if row.run == store.memory["run"] for line in row.added}
+
+
+def _undone(store: Store) -> list[str]:
+    """After an undo that was cut and run again nothing of the run is left."""
+    run, wrong = store.memory["run"], []
+    left = [line for line in store.world.bullets() if "[from: talk-" in line]
+    wrong += [f"a line of the run is left: {line}" for line in left]
+    wrong += [f"the ledger still knows {sha[:8]}" for sha in store.world.entries()]
+    wrong += ["its plans are kept"] if (store.world.paths.plans / f"{run}.jsonl").exists() else []
+    wrong += [f"{len(store.standing())} conversations are back"] if len(store.standing()) != 2 else []
+    return wrong
+
+
+def _restore(store: Store) -> int:
+    return store.command("trash", "restore", sha256(SHORT))
+
+
+def _is_back(store: Store) -> list[str]:
+    back = [path for path in store.standing() if path.read_bytes() == SHORT.encode()]
+    return [] if len(back) == 1 else ["the conversation is not back in its place"]
+
+
+# --- a person's own edits, as the panel makes them -------------------------------------------------------------------
+
+OLD_WORDS, NEW_WORDS = "the port is 8080", "the port is 8081"
+
+
+def _bulleted(store: Store) -> None:
+    _mine(store, {"tasks.md": MINE["tasks.md"], "facts.md": f"# Facts\n\n- one\n- {OLD_WORDS}\n- two\n".encode()})
+    store.world.paths.conversations.mkdir(parents=True)
+    store.world.run(FakeModel())
+    store.memory["port"] = _ref(store, "facts", OLD_WORDS)
+    store.memory["milk"] = _ref(store, "tasks_open", "buy milk")
+
+
+def _exit(result: Result[Any]) -> int:
+    """As the panel tells it: the sentence, and whether it failed."""
+    sentence = str(result.error) if isinstance(result, Err) else getattr(result.value, "warning", "")
+    if sentence:
+        print(f"knowledge: {sentence.rstrip('.')}.")
+    return 1 if sentence else 0
+
+
+def _ref(store: Store, category: str, text: str) -> tuple[BulletRef, str]:
+    """A bullet as the panel has seen it, with the sha256 of its file."""
+    name = "tasks.md" if category.startswith("tasks") else f"{category}.md"
+    found: Bullet = next(row for row in read_category(store.world.paths, category) if text in row.text)
+    data = (store.world.paths.knowledge / name).read_bytes()
+    return BulletRef(name, found.line, found.raw), hashlib.sha256(data).hexdigest()
+
+
+def _edit(store: Store) -> int:
+    ref, seen = store.memory["port"]
+    return _exit(bullets.edit(store.workspace(), "facts", ref, NEW_WORDS, seen=seen))
+
+
+def _done(store: Store) -> int:
+    ref, seen = store.memory["milk"]
+    return _exit(bullets.done(store.workspace(), ref, seen=seen))
+
+
+def _add(store: Store) -> int:
+    return _exit(bullets.add(store.workspace(), "decisions", "by hand"))
+
+
+def _edit_is_whole(store: Store) -> list[str]:
+    found = [words for words in (OLD_WORDS, NEW_WORDS) if f"- {words}\n" in store.world.text("facts.md")]
+    return [] if len(found) == 1 else [f"the edited bullet stands there as {found}"]
+
+
+def _one_milk(store: Store) -> list[str]:
+    number = store.world.text("tasks.md").count("- buy milk")
+    return [] if number == 1 else [f"the task stands there {number} times"]
+
+
+def _to_accept(store: Store) -> None:
+    _mine(store)
+    store.world.converse(SHORT)
+    _harvested(store, _held)
+    text = store.world.text("quarantine.md")
+    raw = next(line for line in text.split("\n") if line.startswith("- "))
+    ref = BulletRef("quarantine.md", text.split("\n").index(raw) + 1, raw)
+    store.memory["held"] = ref, hashlib.sha256(text.encode()).hexdigest()
+
+
+def _accept(store: Store) -> int:
+    ref, seen = store.memory["held"]
+    return _exit(quarantine_accept(store.workspace(), ref, seen=seen))
+
+
+def _held_lines(store: Store) -> set[str]:
+    return {line for line in store.world.text("quarantine.md").split("\n") if line.startswith("- ")}
+
+
+def _item_is_somewhere(store: Store) -> list[str]:
+    places = [name for name in ("quarantine.md", "facts.md") if "Held 1 [from: " in store.world.text(name)]
+    return [] if places else ["the held item is gone"]
+
+
+def _undo(store: Store) -> int:
+    return store.command("undo", store.memory["run"])
+
+
+SCENARIOS = (
+    Scenario("first run", _first, Store.harvest),
+    Scenario("edited files", _edited, Store.harvest),
+    Scenario("tasks", _tasks, Store.harvest, answer=_only_tasks),
+    Scenario("twice", _twice, Store.harvest, answer=plain),
+    Scenario("after the rules", _by_rules_before, Store.harvest, answer=plain),
+    Scenario("damaged ledger", _garbage_ledger, Store.harvest, answer=plain),
+    Scenario("notes", _notes, Store.harvest, answer=_two_notes, adapt=_strange_inode),
+    Scenario("quarantine", _first, Store.harvest, answer=_held),
+    Scenario("purge in a run", _in_trash, Store.harvest, wrong=_purged),
+    Scenario("trash purge", _in_trash, lambda store: store.command("trash", "purge"), wrong=_purged),
+    Scenario("prune", _splits, Store.harvest, wrong=_split_is_gone),
+    Scenario("undo", _to_undo, _undo, again=_undo, may_go=_of_run, wrong_then=_undone),
+    Scenario("undo, then harvest", _to_undo, _undo, may_go=_of_run),
+    Scenario("restore", _in_trash, _restore, again=_restore, drained=False, wrong_then=_is_back),
+    Scenario("edit", _bulleted, _edit, may_go=lambda _: {f"- {OLD_WORDS}"}, wrong=_edit_is_whole),
+    Scenario("done", _bulleted, _done, may_go=lambda _: {"- buy milk"}, wrong=_one_milk),
+    Scenario("add", _bulleted, _add),
+    Scenario("accept", _to_accept, _accept, days=1, may_go=_held_lines, wrong=_item_is_somewhere),
+)
+SCENARIO = {row.name: row for row in SCENARIOS}
