@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: run test lint bench fuzz clean
+.PHONY: run test lint bench fuzz faults clean
 
 run: $(VENV)/.installed
 	$(BIN)/knowledge demo
@@ -26,6 +26,10 @@ bench: $(VENV)/.installed-dev
 fuzz: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	$(BIN)/python -m tests.fuzz
+
+# Kills, errors, power cuts and sown bugs: see tests/faults/__init__.py.
+faults: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.faults
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

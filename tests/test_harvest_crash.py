@@ -1,5 +1,5 @@
-"""A kill, an error or a power cut in the middle of a harvest loses nothing; a sample of tests/crash_points.py, and the
-order of durable steps, which a kill alone cannot show: the page cache outlives a process, not a power cut."""
+"""Crashes that were found once, by name, and the order of durable steps, which a kill alone cannot show: the page cache
+outlives a process, not a power cut. The campaigns that look for more of them are in tests/faults."""
 
 from __future__ import annotations
 
@@ -14,28 +14,7 @@ import pytest
 
 from core.base import files
 from core.knowledge.journal import Journal
-from tests import crash_points
 from tests.harvest_world import NOW, FakeModel, World, never, ordinary, says, sha256
-
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-
-
-@pytest.fixture(scope="module")
-def changes(tmp_path_factory: pytest.TempPathFactory) -> int:
-    return crash_points.count_changes(tmp_path_factory.mktemp("count"))
-
-
-def test_a_kill_at_any_change_of_the_disk_loses_nothing(tmp_path: Path, changes: int) -> None:
-    assert changes > 100
-    assert crash_points.try_points(tmp_path, crash_points.kill_points(changes, 17)) == {}
-
-
-def test_an_error_at_any_change_of_the_disk_loses_nothing(tmp_path: Path, changes: int) -> None:
-    assert crash_points.try_points(tmp_path, crash_points.error_points(changes, 29)) == {}
-
-
-def test_a_second_kill_during_the_recovery_loses_nothing(tmp_path: Path, changes: int) -> None:
-    assert crash_points.try_points(tmp_path, crash_points.double_points(changes, 19)) == {}
 
 
 def test_nothing_is_taken_away_before_its_lines_are_durable(world: World) -> None:

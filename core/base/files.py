@@ -24,6 +24,7 @@ from core.base.reading import (
     identity_of,
     is_same_file,
     last_byte,
+    naming,
     open_regular,
     read_descriptor,
     read_file,
@@ -106,7 +107,8 @@ def sync_folder(path: str | Path) -> None:
         return
     fd = disk.open_file(path, os.O_RDONLY | disk.FOLDER)
     try:
-        sync(fd)
+        with naming(path):
+            sync(fd)
     finally:
         os.close(fd)
 
@@ -133,10 +135,11 @@ def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
     temporaries.made(temporary.name)
     fd = disk.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | disk.NOFOLLOW, mode)
     try:
-        write_all(fd, data)
-        if sys.platform != "win32":
-            disk.set_mode(fd, mode)
-        sync(fd)
+        with naming(path):
+            write_all(fd, data)
+            if sys.platform != "win32":
+                disk.set_mode(fd, mode)
+            sync(fd)
     except BaseException:
         os.close(fd)
         with contextlib.suppress(OSError):

@@ -6,6 +6,7 @@ a room imports one module for its files.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -37,6 +38,17 @@ class FileRead:
     data: bytes
     sha256: str
     identity: Identity
+
+
+@contextlib.contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """An OSError that comes out of here says which file it is about: those of read, write and fsync do not."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def open_regular(path: str | Path, flags: int = os.O_RDONLY) -> int:
@@ -110,7 +122,8 @@ def sha256_of_file(path: str | Path) -> str:
     """The sha256 (hex) of a regular file."""
     fd = open_regular(path)
     try:
-        return sha256_of_descriptor(fd)
+        with naming(path):
+            return sha256_of_descriptor(fd)
     finally:
         os.close(fd)
 
@@ -120,7 +133,8 @@ def read_file(path: str | Path, limit: int | None = None) -> FileRead:
     fd = open_regular(path)
     try:
         before = identity_of(fd)
-        data = read_descriptor(fd, limit)
+        with naming(path):
+            data = read_descriptor(fd, limit)
         if identity_of(fd) != before or len(data) != before.size:
             raise OSError(errno.EAGAIN, "the file changed while it was read", str(path))
         return FileRead(data, hashlib.sha256(data).hexdigest(), before)
@@ -135,7 +149,8 @@ def read_or_empty(path: str | Path) -> bytes:
     except FileNotFoundError:
         return b""
     try:
-        return read_descriptor(fd)
+        with naming(path):
+            return read_descriptor(fd)
     finally:
         os.close(fd)
 

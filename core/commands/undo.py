@@ -93,7 +93,7 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Re
     done = report.restored or report.forgotten or report.lines_out or report.lines_back
     report.already = bool(undone) and not (done or report.stayed or report.errors)
     problem = refresh_digest(workspace)
-    report.notes += [problem] if problem else []
+    report.errors += [ErrorInfo("digest-failed", problem, str(paths.digest))] if problem else []
     return Ok(report)
 
 

@@ -21,7 +21,7 @@ from core.harvest.merge import Applied, apply_plan, freeze, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.missing import TOLD, find_missing, marks, tell_missing
 from core.harvest.proofs import Proofs
-from core.harvest.reclaim import reclaim, sync_reclaimed
+from core.harvest.reclaim import SYNC_FAILED, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
 from core.harvest.report import HarvestReport, add_counts
 from core.knowledge.categories import CATEGORIES
@@ -183,6 +183,7 @@ class Committer:
             return False
         moved = reclaim(self.paths, step.artifact.path, step.sha256, self.trash_days, self.now())
         if isinstance(moved, Err):
+            self.trusted = moved.error.code != SYNC_FAILED
             self.report.errors.append(moved.error)
             return False
         value = moved.value
@@ -239,7 +240,7 @@ class Committer:
     def _distrust(self, step: Step, error: OSError, meter: Meter | None) -> bool:
         self.trusted = False
         message = f"the disk did not confirm a write ({error.strerror}); the run stops and reclaims nothing more"
-        return self.fail(step, ErrorInfo("sync-failed", message, hint="check the disk, then run again"), meter)
+        return self.fail(step, ErrorInfo(SYNC_FAILED, message, hint="check the disk, then run again"), meter)
 
     def _checkpoint(self) -> None:
         self._since += 1
@@ -250,6 +251,7 @@ class Committer:
             sync_reclaimed(self.paths)
             write_ledger(self.paths, self.entries)
         except OSError as error:
+            self.trusted = not isinstance(error, files.SyncError)
             self._append_error("ledger-failed", error)
 
     def finish(self) -> None:

@@ -18,6 +18,8 @@ from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 
 MAX_COPIES = 1000
+SYNC_FAILED = "sync-failed"
+"""The code of an error after which nothing more may be taken away in this run."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ def reclaim(paths: Paths, path: str, sha256: str, trash_days: int, now: datetime
     try:
         return _move(fd, paths, path, sha256, trash_days, now)
     except OSError as error:
-        return fail("reclaim-failed", f"the conversation could not be moved to the trash: {error.strerror}", path)
+        code = SYNC_FAILED if isinstance(error, files.SyncError) else "reclaim-failed"
+        return fail(code, f"the conversation could not be moved to the trash: {error.strerror}", path)
     finally:
         os.close(fd)
 

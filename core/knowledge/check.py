@@ -106,7 +106,11 @@ def check_notes(paths: Paths) -> Iterator[Finding]:
     notes = {note.name for note in note_files(paths)}
     try:
         recorded = json.loads(files.read_or_empty(paths.file_ids) or b"null")
-    except (OSError, ValueError, RecursionError):
+    except OSError as error:
+        message = f"the list of which note belongs to which file cannot be read: {error.strerror}"
+        yield Finding("file-ids", message, str(paths.file_ids))
+        return
+    except (ValueError, RecursionError):
         recorded = "damaged"
     records = read_records(paths)
     known = {key for key, row in recorded.items() if isinstance(row, dict)} if isinstance(recorded, dict) else set()

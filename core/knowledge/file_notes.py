@@ -91,10 +91,12 @@ def examine(path: str, *, read_head: bool = True) -> SourceFile:
 
 
 def read_records(paths: Paths) -> NoteRecords:
-    """`file_ids.json`; damaged or absent, it is rebuilt from the headers of the notes."""
+    """`file_ids.json`; damaged or absent, it is rebuilt from the headers of the notes. Raises OSError when it cannot be
+    read: what cannot be read now is not damaged, and must not be written over."""
     records: NoteRecords = {}
-    with contextlib.suppress(OSError, ValueError, RecursionError):
-        loaded = json.loads(files.read_or_empty(paths.file_ids).decode("utf-8"))
+    data = files.read_or_empty(paths.file_ids)
+    with contextlib.suppress(ValueError, RecursionError):
+        loaded = json.loads(data.decode("utf-8"))
         if isinstance(loaded, dict):
             records = {key: row for key, row in loaded.items() if _is_record(row)}
     if paths.file_notes.is_dir():

@@ -11,13 +11,17 @@ from collections.abc import Callable, Sequence
 
 from tests.faults.errors import errors
 from tests.faults.kills import kills
+from tests.faults.pairs import pairs, singles
 from tests.faults.scenarios import SCENARIO
 from tests.faults.server import Campaign, Finding, Tried, on_scenario
 
-CAMPAIGNS: dict[str, Campaign] = {"kills": kills, "errors": errors}
+CAMPAIGNS: dict[str, Campaign] = {"kills": kills, "errors": errors, "pairs": pairs}
+OTHERS: dict[str, Campaign] = {"singles": singles}
 WORDS = {
     "kills": "killed before, in and after each operation",
     "errors": "each operation fails with each errno, once and from then on",
+    "pairs": "killed, and killed again at each operation of what mends it",
+    "singles": "what a kill at each operation leaves, taken down without a kill",
 }
 SHOWN = 20
 
@@ -68,9 +72,8 @@ def tell(name: str, tried: dict[str, Tried], seconds: float) -> list[Finding]:
     print(f"\n{name}: {WORDS[name]}")
     for scenario, row in tried.items():
         print(f"    {scenario:<22}{row.points:>8} points{len(row.findings):>6} broke something")
-    print(
-        f"  {points} points in {seconds:.0f} s, {points / max(seconds, 0.001):.0f} a second; {len(found)} broke something"
-    )
+    rate = points / max(seconds, 0.001)
+    print(f"  {points} points in {seconds:.0f} s, {rate:.0f} a second; {len(found)} broke something")
     for finding in found[:SHOWN]:
         print(f"  {finding}")
     return found
@@ -89,7 +92,7 @@ def main(words: Sequence[str] | None = None) -> int:
     began = time.monotonic()
     for name in options.campaign or [*CAMPAIGNS]:
         started = time.monotonic()
-        tried = shared(CAMPAIGNS[name], names, options.stride, options.start, options.jobs)
+        tried = shared((CAMPAIGNS | OTHERS)[name], names, options.stride, options.start, options.jobs)
         broken += len(tell(name, tried, time.monotonic() - started))
     print(f"\n{broken} violations in {time.monotonic() - began:.0f} s")
     return 1 if broken else 0

@@ -92,16 +92,6 @@ def kill_points(trail: list[str], stride: int = 1, start: int = 0) -> list[Fault
     return points[start % stride :: stride]
 
 
-def states(trail: list[str]) -> list[Fault]:
-    """The kills that leave different states: killed after one operation is killed before the next, and a sync changes
-    nothing that a kill alone could show."""
-    points = []
-    for number, name in enumerate(trail, start=1):
-        points += [Fault(number, "half")] if name == "write" else []
-        points += [Fault(number, "after")] if name != "sync" else []
-    return points
-
-
 def error_points(trail: list[str], stride: int = 1, start: int = 0) -> list[Fault]:
     """Every operation with every error, once and from then on."""
     points = [

@@ -12,10 +12,8 @@ def kills(store: Store, stride: int = 1, start: int = 0) -> Tried:
     store.put_back()
     tried = Tried()
     for fault in kill_points(count(store), stride, start):
-        wrong = killed_at(store, [fault])
+        wrong = killed_at(store, fault)
         if wrong is None:
             wrong = ["the point was not reached: the order of operations is not the same each time"]
-        tried.points += 1
-        if wrong:
-            tried.findings.append(Finding(store.scenario.name, str(fault), wrong))
+        tried.add(Finding(store.scenario.name, str(fault), wrong))
     return tried

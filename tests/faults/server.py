@@ -12,7 +12,7 @@ import shutil
 import signal
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,6 +116,12 @@ class Tried:
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
 
+    def add(self, finding: Finding) -> None:
+        """One more point, with what is wrong there, if anything."""
+        self.points += 1
+        if finding.wrong:
+            self.findings.append(finding)
+
     def __iadd__(self, other: Tried) -> Tried:
         self.points += other.points
         self.seconds += other.seconds
@@ -155,16 +161,10 @@ def warm(store: Store) -> None:
     gc.freeze()  # a child does not copy what only the collector would touch
 
 
-def killed_at(store: Store, faults: Sequence[Fault]) -> list[str] | None:
-    """Put the store back, kill the act at the first fault and what comes next at each later one; None when the last
-    fault lies behind the end, else what the judge finds."""
+def killed_at(store: Store, fault: Fault) -> list[str] | None:
+    """Put the store back and kill the act there; None when it was never reached, else what the judge finds."""
     store.put_back()
-    for number, fault in enumerate(faults):
-        act = store.scenario.act if number == 0 else store.scenario.again or Store.harvest
-        killed, told = in_child(lambda fault=fault, act=act: run_with(store, Counter(fault), act))  # type: ignore[misc]
-        if not killed:
-            if isinstance(told, str):
-                return [told]
-            if number == len(faults) - 1:
-                return None
+    killed, told = in_child(lambda: run_with(store, Counter(fault)))
+    if not killed:
+        return [told] if isinstance(told, str) else None
     return judge(store)
