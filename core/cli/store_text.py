@@ -8,12 +8,11 @@ from core.cli.text import one_line
 from core.commands.bullets import Notes
 from core.commands.doctor import DoctorReport
 from core.commands.history import LedgerRow
-from core.commands.missing import Settled
+from core.commands.missing import Missing, Settled
 from core.commands.quarantine import HeldItem, Released
 from core.commands.runs import Run
 from core.commands.trash import LetGo, PurgeReport, Restored, Trashed
 from core.commands.undo import UndoReport
-from core.harvest.missing import Missing
 from core.knowledge.edit import Edited
 
 KEY_CHARACTERS = 12

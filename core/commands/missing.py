@@ -21,6 +21,8 @@ from core.knowledge.ledger import seen_ledger
 from core.knowledge.lines import PlannedFile, ensure_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
+__all__ = ["Missing", "Settled", "missing", "missing_list"]
+
 
 @dataclass(frozen=True)
 class Settled:
