@@ -49,6 +49,7 @@ RECORDS = {
     "core.harvest.report",
     "core.knowledge.categories",
     "core.knowledge.ledger",
+    "core.knowledge.alike",
     "core.knowledge.edit",
     "core.conversations.conversation",
 }

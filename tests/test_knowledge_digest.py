@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.markdown import Bullet, parse_bullets
 from core.base.paths import Paths
 from core.knowledge.digest import HEADER, NOTE, SECTIONS, current_digest, regenerate_digest, render_digest
+from core.knowledge.same import normalised, statements
 from tests.harvest_world import World
 
 
@@ -89,7 +91,8 @@ def test_the_bound_holds_for_any_bullets(texts: dict[str, list[str]], max_bytes:
     """Never above the bound, never a cut line, never a bare heading, always in the fixed order."""
     rows = {name: bullets(*(f"- {text}" for text in found)) for name, found in texts.items()}
     digest = render_digest(rows, max_bytes)
-    assert (digest is None) == (not any(not row.struck for found in rows.values() for row in found))
+    said = {name: [row for row in statements(found) if not row.bullet.struck] for name, found in rows.items()}
+    assert (digest is None) == (not any(said.values()))
     if digest is None:
         return
     assert len(digest.text.encode()) <= max_bytes and digest.text.startswith(HEADER)
@@ -98,6 +101,51 @@ def test_the_bound_holds_for_any_bullets(texts: dict[str, list[str]], max_bytes:
     assert all(lines[number + 1].startswith("- ") for number in heads)
     whole = {line for found in rows.values() for row in found for line in [row.raw.replace("\r", ""), *row.more]}
     assert all(line in whole or "{" in "".join(whole) for line in lines if line.startswith("- "))
-    assert sum(digest.shown.values()) + digest.dropped == sum(
-        not row.struck for found in rows.values() for row in found
+    assert sum(digest.shown.values()) + digest.dropped == sum(map(len, said.values()))
+
+
+def test_what_several_conversations_said_stands_there_once() -> None:
+    """Four thousand bytes are for four thousand bytes of knowledge, not for one fact ten times."""
+    rows = bullets(
+        "- Port 8080. [from: a, 2026-06-01]",
+        "- Other. [from: a, 2026-06-01]",
+        "- port `8080` [from: b, 2026-06-02]",
+        "- Port 8080. [from: b, 2026-06-03]",
     )
+    digest = render_digest({"facts": rows}, 4096)
+    assert digest is not None
+    assert [line for line in digest.text.split("\n") if line.startswith("- ")] == [
+        "- Port 8080. (in 2 conversations) [from: b, 2026-06-03]",
+        "- Other. [from: a, 2026-06-01]",
+    ]
+
+
+def test_confirmations_name_each_conversation_once() -> None:
+    rows = bullets("- X [from: a, 2026-06-01]", "- x. [from: b, 2026-06-02]", "- X [from: a, 2026-06-03]", "- X")
+    (said,) = statements(rows)
+    assert (said.bullet.raw, said.conversations) == ("- X", 2)
+    assert [(row.source, row.date) for row in said.confirmations] == [("a", "2026-06-03"), ("b", "2026-06-02")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "- Port 8081. [from: b, 2026-06-02]",
+        "- ~~Port 8080.~~ [from: b, 2026-06-02]",
+        "- Port 80 80 [from: b, 2026-06-02]",
+    ],
+)
+def test_what_differs_in_meaning_is_never_one(other: str) -> None:
+    """Two ports are two facts, and a line that was struck through confirms nothing."""
+    assert len(statements(bullets("- Port 8080. [from: a, 2026-06-01]", other))) == 2
+
+
+def test_details_are_never_hidden() -> None:
+    """A person's own lines below a bullet stay in sight."""
+    rows = bullets("- Same [from: a, 2026-06-01]\n  with a detail", "- Same [from: b, 2026-06-02]")
+    assert len(statements(rows)) == 2
+
+
+@given(st.text())
+def test_normalising_twice_changes_nothing(text: str) -> None:
+    assert normalised(normalised(text)) == normalised(text)

@@ -39,6 +39,8 @@ def status_text(state: Status) -> str:
     rows.append(f"trash: {count(state.trash['files'], 'conversation')}, {size(state.trash['bytes'])}")
     if state.quarantined:
         rows.append(f"quarantine: {count(state.quarantined, 'item')}")
+    if state.outdated:
+        rows.append(f"outdated, it seems: {count(state.outdated, 'bullet')} ('knowledge supersede' lists them)")
     if state.prompts:
         rows.append(f"your own prompts: {', '.join(state.prompts)}")
     return "\n".join(rows) + "\n"

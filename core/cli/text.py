@@ -29,6 +29,8 @@ TEXT = {
     "save": "core.cli.memory_text:save_text",
     "recall": "core.cli.memory_text:recall_text",
     "memories": "core.cli.memory_text:memories_text",
+    "similar": "core.cli.alike_text:similar_text",
+    "supersede": "core.cli.alike_text:supersede_text",
     "mcp": "core.cli.memory_text:mcp_text",
     "ledger": f"{_STORE}:ledger_text",
     "trash": f"{_STORE}:trash_text",

@@ -10,6 +10,7 @@ from typing import Any
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.alike import proposals
 from core.commands.context import DigestState, digest_state
 from core.commands.harvest import HarvestRequest, harvest
 from core.commands.project import find_project, places
@@ -47,6 +48,7 @@ class Status:
     prompts: list[str]
     context: list[ContextFile] = field(default_factory=list)
     memories: int = 0
+    outdated: int = 0
     errors: list[ErrorInfo] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -64,6 +66,7 @@ class Status:
             "prompts": self.prompts,
             "context": [row.to_json() for row in self.context],
             "memories": self.memories,
+            "outdated": self.outdated,
             "errors": [asdict(error) for error in self.errors],
         }
 
@@ -90,6 +93,7 @@ def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
             len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
             sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
             *_seed_three(workspace),
+            _outdated(paths),
             errors,
         )
     )
@@ -105,6 +109,12 @@ def _seed_three(workspace: Workspace) -> tuple[list[ContextFile], int]:
         if where.memories.is_dir():
             count += sum(1 for row in where.memories.iterdir() if row.suffix == ".md" and row.name[0] != ".")
     return context, count
+
+
+def _outdated(paths: Paths) -> int:
+    """How many bullets a newer one seems to contradict; what cannot be read is told elsewhere."""
+    found = proposals(paths)
+    return len(found.value) if isinstance(found, Ok) else 0
 
 
 def _text(paths: Paths, name: str, errors: list[ErrorInfo]) -> str:

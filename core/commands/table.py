@@ -50,6 +50,7 @@ def _action(words: str, *choices: str) -> Argument:
 
 _REPEATED: Mapping[str, Any] = {"action": "append", "metavar": "T"}
 _TRASH = ("list", "restore", "release", "purge")
+_LEAST: Mapping[str, Any] = {"type": int, "default": 85, "metavar": "N"}
 _CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
 _CATEGORY = Argument(("category",), "facts, decisions, questions, playbooks, tasks or files", {"choices": _CATEGORIES})
 _SECRETS = _flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
@@ -262,6 +263,25 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.doctor:doctor",
         True,
         (_flag("--repair", "mend what can be mended"),),
+    ),
+    Command(
+        "similar",
+        "bullets that are alike without being the same",
+        "knowledge similar --least 90",
+        "core.commands.alike:similar",
+        False,
+        (Argument(("--least",), "likeness from which on, 50 to 100 (default: 85)", _LEAST),),
+    ),
+    Command(
+        "supersede",
+        "what a newer statement seems to contradict: list, accept, dismiss",
+        "knowledge supersede accept facts.md:12",
+        "core.commands.alike:supersede",
+        True,
+        (
+            _action("list, accept or dismiss", "list", "accept", "dismiss"),
+            Argument(("match",), "the old bullet: a part of its text, or FILE:LINE", {"nargs": "?", "default": ""}),
+        ),
     ),
     Command(
         "mcp",

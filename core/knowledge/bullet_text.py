@@ -96,6 +96,19 @@ def struck(lines: list[str], ref: BulletRef) -> Result[list[Hunk]]:
     return _with_line(lines, ref, f"{lead}~~{text}~~{tail}")
 
 
+def superseded(lines: list[str], ref: BulletRef, by: str) -> Result[list[Hunk]]:
+    """The bullet struck through, and below it, indented, the line that is true instead."""
+    lead, text, tail = _parts(ref.raw)
+    found = locate(lines, ref)
+    if isinstance(found, Err):
+        return found
+    if _is_struck(text) or not text:
+        return fail("already-struck", "this bullet is struck through already", ref.file)
+    at, ending = found.value, line_break(lines)
+    first = f"{lead}~~{text}~~{tail}" + (lines[at][len(ref.raw) :] or ending)
+    return Ok([made(lines, at, 1, [first, f"  superseded by: {by}{ending}"], _section(ref.file, lines, at))[1]])
+
+
 def unstruck(lines: list[str], ref: BulletRef) -> Result[list[Hunk]]:
     """The bullet without its strike-through."""
     lead, text, tail = _parts(ref.raw)

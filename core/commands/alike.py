@@ -1,0 +1,199 @@
+"""`knowledge similar` and `knowledge supersede`: what is alike and what seems outdated, for a person to decide."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from core.base import files, locks
+from core.base.markdown import sanitise_line
+from core.base.paths import Paths
+from core.base.result import Err, Ok, Result, fail
+from core.commands.bullets import refresh_digest
+from core.commands.workspace import Workspace, utc_now
+from core.knowledge import edit as edits
+from core.knowledge.alike import LEAST_ALIKE, Alike, Placed, Superseding, alike, placed, superseding
+from core.knowledge.bullet_text import BulletRef
+from core.knowledge.categories import CATEGORIES, bullets_in, read_text
+from core.knowledge.edit import Edited
+
+COMPARED = ("facts", "decisions", "questions", "playbooks", "tasks_open")
+CONTRADICTED = ("facts", "decisions")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Bullets that are alike, the likest first; `least` is the likeness (of 100) from which on they are listed."""
+
+    pairs: tuple[Alike, ...]
+    least: int
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The document of `knowledge similar --json`."""
+        return [
+            {"score": row.score, "category": row.first.category, "first": _row(row.first), "second": _row(row.second)}
+            for row in self.pairs
+        ]
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """What seems to be outdated; nothing of it is done before the person says so."""
+
+    proposals: tuple[Superseding, ...]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The document of `knowledge supersede --json`."""
+        return [
+            {"key": row.key, "why": row.why, "category": row.old.category, "old": _row(row.old), "new": _row(row.new)}
+            for row in self.proposals
+        ]
+
+
+@dataclass(frozen=True)
+class Dismissed:
+    """A proposal that will not come back."""
+
+    proposal: Superseding
+
+    def to_json(self) -> dict[str, Any]:
+        return {"dismissed": self.proposal.key}
+
+
+def _row(place: Placed) -> dict[str, Any]:
+    provenance = place.bullet.provenance
+    return {
+        "file": place.file,
+        "line": place.bullet.line,
+        "text": place.bullet.text,
+        "provenance": str(provenance) if provenance is not None else None,
+        "conversations": place.statement.conversations,
+    }
+
+
+# --- the commands ----------------------------------------------------------------------------------------------------
+
+
+def similar(workspace: Workspace, *, least: int = LEAST_ALIKE) -> Result[Pairs]:
+    """Pairs of bullets of one category that are alike without being the same."""
+    if not 50 <= least <= 100:
+        return fail("usage", "--least takes 50 to 100")
+    rows = _placed(workspace.paths, COMPARED)
+    return Ok(Pairs(tuple(alike(rows.value, least)), least)) if isinstance(rows, Ok) else rows
+
+
+def supersede(
+    workspace: Workspace,
+    action: str = "list",
+    match: str | BulletRef = "",
+    *,
+    seen: str | None = None,
+    now: Callable[[], datetime] = utc_now,
+) -> Result[Proposals | Edited | Dismissed]:
+    """List what a newer statement seems to contradict; `accept` strikes the old one through with a pointer to the new
+    one, `dismiss` keeps both for good. `match` is the old bullet: a part of its text, FILE:LINE, or the pair's key."""
+    found = proposals(workspace.paths)
+    if isinstance(found, Err):
+        return found
+    if action == "list":
+        return Ok(Proposals(tuple(found.value)))
+    chosen = _chosen(found.value, match)
+    if isinstance(chosen, Err):
+        return chosen
+    pair = chosen.value
+    if action == "dismiss":
+        return _dismiss(workspace.paths, pair)
+    new = pair.new.bullet
+    pointer = f"{sanitise_line(new.text, None)} {new.provenance}"
+    done = edits.supersede(workspace.paths, pair.old.ref, pointer, now(), seen=seen)
+    if isinstance(done, Err):
+        return done
+    edited = done.value
+    for older in pair.old.statement.others:
+        # The same statement from other conversations is as outdated; each is struck through under the same run.
+        ref = BulletRef(pair.old.file, _line_now(older.line, pair.old.bullet.line), older.raw)
+        more = edits.supersede(workspace.paths, ref, pointer, now(), run=edited.run)
+        if isinstance(more, Err):
+            return more
+        added, removed = edited.added + more.value.added, edited.removed + more.value.removed
+        edited = replace(more.value, added=added, removed=removed)
+    problem = refresh_digest(workspace)
+    return Ok(replace(edited, warning="; ".join(filter(None, (edited.warning, problem)))))
+
+
+def _line_now(line: int, struck: int) -> int:
+    """Where a line stands after one was added below the line `struck`; older bullets are struck from below upwards."""
+    return line + 1 if line > struck else line
+
+
+def proposals(paths: Paths) -> Result[list[Superseding]]:
+    """What seems to be outdated, without what the person has dismissed."""
+    rows = _placed(paths, CONTRADICTED)
+    if isinstance(rows, Err):
+        return rows
+    dismissed = _dismissed(paths)
+    return Ok([pair for pair in superseding(rows.value) if pair.key not in dismissed])
+
+
+# --- reading and remembering -----------------------------------------------------------------------------------------
+
+
+def _placed(paths: Paths, categories: tuple[str, ...]) -> Result[list[Placed]]:
+    rows: list[Placed] = []
+    for category in CATEGORIES:
+        if category.name not in categories:
+            continue
+        path = paths.knowledge / category.file
+        try:
+            rows += placed(category.name, category.file, bullets_in(read_text(path), category.name))
+        except OSError as error:
+            return fail("unreadable", f"the bullets cannot be read: {error.strerror}", path)
+    return Ok(rows)
+
+
+def _chosen(rows: list[Superseding], match: str | BulletRef) -> Result[Superseding]:
+    if isinstance(match, BulletRef):
+        found = [row for row in rows if row.old.ref == match]
+    else:
+        wanted = match.strip()
+        if not wanted:
+            return fail("usage", "name the old bullet: a part of its text, or FILE:LINE")
+        folded = wanted.casefold()
+        exact = [
+            row for row in rows if wanted in (row.key, row.old.bullet.text, f"{row.old.file}:{row.old.bullet.line}")
+        ]
+        found = exact or [row for row in rows if folded in row.old.bullet.text.casefold()]
+    if len(found) == 1:
+        return Ok(found[0])
+    hint = "'knowledge supersede' lists them"
+    if found:
+        keys = ", ".join(row.key for row in found)
+        return fail("ambiguous", f"{len(found)} proposals match: {keys}", hint=f"give one of these keys; {hint}")
+    return fail("no-match", "no proposal matches that", hint=hint)
+
+
+def _address(place: Placed) -> str:
+    return f"{place.file}:{place.bullet.line}"
+
+
+def _dismissed(paths: Paths) -> set[str]:
+    """Keys of the pairs that stay as they are. A damaged file forgets them: then they are proposed once more."""
+    try:
+        found = json.loads(files.read_or_empty(paths.state / "dismissed.json") or b"[]")
+    except (OSError, ValueError, RecursionError):
+        return set()
+    return {key for key in found if isinstance(key, str)} if isinstance(found, list) else set()
+
+
+def _dismiss(paths: Paths, pair: Superseding) -> Result[Proposals | Edited | Dismissed]:
+    path = paths.state / "dismissed.json"
+    try:
+        with locks.locked(paths.state / "dismissed.lock"):
+            keys = sorted(_dismissed(paths) | {pair.key})
+            files.write_atomic(path, (json.dumps(keys, indent=1) + "\n").encode())
+    except OSError as error:
+        return fail("store-failed", f"this cannot be remembered: {error.strerror or error}", path)
+    return Ok(Dismissed(pair))

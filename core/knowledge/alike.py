@@ -1,0 +1,187 @@
+"""Bullets that are alike, and those that seem to contradict: lists for a person, who alone decides.
+
+Nothing is merged and nothing is struck through by a rule. A pair is looked at only when the two share one of their
+rarest words, so that ten thousand bullets are compared in a moment and not pair by pair.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.base.markdown import Bullet
+from core.knowledge.bullet_text import BulletRef
+from core.knowledge.same import Statement, normalised, statements
+
+LEAST_ALIKE = 85
+RAREST = 4
+COMMON = 100
+"""A word that more bullets than this have in common says nothing about any two of them."""
+SHARED_WORDS, SHARED_PART, VALUE_WORDS = 2, 0.5, 3
+
+_WORD = re.compile(r"[^\W_]+(?:[._:/+#-][^\W_]+)*\+*#?")
+
+
+def _set(*lines: str) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
+_STOP = _set("a an the of and or that this it its as so then also now")
+# Apostrophes are taken out of a normalised text.
+_NEGATIONS = _set("not no never none without cannot cant dont doesnt isnt arent wont shouldnt")
+_OPPOSITES = {
+    frozenset(pair.split("/"))
+    for pair in _set(
+        "on/off true/false yes/no enabled/disabled enable/disable always/never required/optional allow/deny",
+        "before/after sync/async public/private mutable/immutable up/down start/stop use/avoid",
+    )
+}
+# A value stands after one of these: `port is 8080`, `uses Redis`, `written in Go`.
+_BEFORE_VALUE = _set(
+    "is are was be becomes equals use uses using used with by in on at to from for needs requires prefers prefer",
+    "runs listens supports chose chosen choose version port default defaults",
+)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A statement with the category and the file (below the knowledge folder) it stands in."""
+
+    category: str
+    file: str
+    statement: Statement
+
+    @property
+    def bullet(self) -> Bullet:
+        return self.statement.bullet
+
+    @property
+    def ref(self) -> BulletRef:
+        return BulletRef(self.file, self.bullet.line, self.bullet.raw)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Two statements of one category, `score` 0 to 100; `first` stands before `second` in the file."""
+
+    first: Placed
+    second: Placed
+    score: float
+
+
+@dataclass(frozen=True)
+class Superseding:
+    """A proposal: `new` seems to say otherwise than `old` about the same subject. `why` is a few words; `key` names
+    the pair for as long as neither is edited."""
+
+    old: Placed
+    new: Placed
+    why: str
+
+    @property
+    def key(self) -> str:
+        return hashlib.sha256(f"{self.old.bullet.raw}\n{self.new.bullet.raw}".encode()).hexdigest()[:16]
+
+
+def placed(category: str, file: str, bullets: Sequence[Bullet]) -> list[Placed]:
+    """The statements of a file that are not struck through."""
+    return [Placed(category, file, row) for row in statements(bullets) if not row.bullet.struck and row.bullet.text]
+
+
+def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
+    """Pairs of one category whose texts are alike by at least `least` of 100, the likest first."""
+    from rapidfuzz import fuzz
+
+    texts = [normalised(row.bullet.text) for row in rows]
+    found = []
+    for one, other in _candidates(rows, [_words(text) for text in texts]):
+        score = max(
+            fuzz.ratio(texts[one], texts[other], score_cutoff=least),
+            fuzz.token_sort_ratio(texts[one], texts[other], score_cutoff=least),
+        )
+        if score >= least and texts[one] != texts[other]:
+            found.append(Alike(rows[one], rows[other], round(score, 1)))
+    return sorted(found, key=lambda pair: (-pair.score, pair.first.file, pair.first.bullet.line))
+
+
+def superseding(rows: Sequence[Placed]) -> list[Superseding]:
+    """Pairs of one category in which the newer statement, from another conversation, has another value, the opposite
+    word or a negation where the older one has not, and else speaks of the same. Oldest first."""
+    words = [_words(normalised(row.bullet.text)) for row in rows]
+    found: list[Superseding] = []
+    for one, other in _candidates(rows, words):
+        first, second = rows[one], rows[other]
+        old, new = (first, second) if _age(first) <= _age(second) else (second, first)
+        if old.bullet.provenance is None or new.bullet.provenance is None:
+            continue
+        if old.bullet.provenance.source == new.bullet.provenance.source:
+            continue
+        why = _contradiction(words[one] if old is first else words[other], words[other] if old is first else words[one])
+        if why:
+            found.append(Superseding(old, new, why))
+    return sorted(found, key=lambda pair: (pair.old.file, pair.old.bullet.line, _age(pair.new)))
+
+
+def _age(row: Placed) -> tuple[str, int]:
+    provenance = row.bullet.provenance
+    return (provenance.date if provenance is not None else "", row.bullet.line)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text) if word not in _STOP]
+
+
+def _candidates(rows: Sequence[Placed], words: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
+    """Pairs of one category, the one before the other in the file, that share one of the rarest words of either."""
+    counts = Counter(word for found in words for word in set(found))
+    having: dict[tuple[str, str], list[int]] = {}
+    for at, found in enumerate(words):
+        near: set[int] = set()
+        for word in set(found):
+            if counts[word] <= COMMON:
+                near.update(having.get((rows[at].category, word), ()))
+        for other in sorted(near):
+            yield other, at
+        for word in sorted(set(found), key=lambda word: (counts[word], word))[:RAREST]:
+            having.setdefault((rows[at].category, word), []).append(at)
+
+
+def _contradiction(old: Sequence[str], new: Sequence[str]) -> str:
+    """What differs, in a few words; "" when they do not speak of the same, or do not differ in a value."""
+    shared = set(old) & set(new)
+    gone, came = [word for word in old if word not in shared], [word for word in new if word not in shared]
+    if len(shared) < SHARED_WORDS or len(shared) < SHARED_PART * max(len(set(old)), len(set(new))):
+        return ""
+    if len(gone) > VALUE_WORDS or len(came) > VALUE_WORDS:
+        return ""
+    negated = bool(_NEGATIONS & set(gone)) != bool(_NEGATIONS & set(came))
+    if negated and len([word for word in (*gone, *came) if word not in _NEGATIONS]) <= 1:
+        return "one says not"
+    if not gone or not came:
+        return ""
+    change = f"{' '.join(gone)} -> {' '.join(came)}"
+    if any(frozenset((one, other)) in _OPPOSITES for one in gone for other in came) and len(gone) == len(came) == 1:
+        return change
+    if all(map(_is_value, (*gone, *came))):
+        return change
+    one, other = _before(old, gone[0]), _before(new, came[0])
+    together = _run(old, gone) and _run(new, came)
+    return change if together and one == other and one in _BEFORE_VALUE else ""
+
+
+def _is_value(word: str) -> bool:
+    return any(map(str.isdigit, word))
+
+
+def _before(words: Sequence[str], word: str) -> str:
+    at = words.index(word)
+    return words[at - 1] if at else ""
+
+
+def _run(words: Sequence[str], some: Sequence[str]) -> bool:
+    """Whether `some` stand side by side in `words`."""
+    at = words.index(some[0])
+    return list(words[at : at + len(some)]) == list(some)

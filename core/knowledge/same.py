@@ -1,0 +1,61 @@
+"""When two bullets say the same: confirmation instead of duplicates.
+
+The same statement from another conversation stands in the file with its own provenance (the gate of the harvest needs
+it there) and counts as a confirmation. Whatever shows bullets shows such a statement once. What is merely alike is
+never merged; `similar.py` lists it for a person.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from core.base.markdown import Bullet, Provenance
+
+_SPACE = re.compile(r"\s+")
+_MARKS = re.compile(r"[`*_\"'“”‘’]+")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What one or several bullets say. `bullet` is the newest of them, `others` the older ones, newest first."""
+
+    bullet: Bullet
+    others: tuple[Bullet, ...] = ()
+
+    @property
+    def conversations(self) -> int:
+        """How many different conversations said it; at least 1."""
+        return max(1, len({row.provenance.source for row in (self.bullet, *self.others) if row.provenance is not None}))
+
+    @property
+    def confirmations(self) -> tuple[Provenance, ...]:
+        """Where else it was said, newest first, each conversation once."""
+        own = self.bullet.provenance.source if self.bullet.provenance is not None else ""
+        seen: dict[str, Provenance] = {}
+        for row in self.others:
+            if row.provenance is not None and row.provenance.source != own:
+                seen.setdefault(row.provenance.source, row.provenance)
+        return tuple(seen.values())
+
+
+def normalised(text: str) -> str:
+    """A statement without what does not change its meaning: case, white space, quotes and emphasis, the last stop."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return _SPACE.sub(" ", _MARKS.sub("", folded)).strip().rstrip(".!。;,").rstrip()
+
+
+def statements(bullets: Iterable[Bullet]) -> list[Statement]:
+    """Bullets (oldest first, as in the file) as statements, in the order of their newest bullet.
+
+    A bullet that has indented lines of its own stands for itself unless those are the same too: details are never
+    hidden behind another's. Struck bullets confirm nothing and stand for themselves.
+    """
+    groups: dict[object, list[Bullet]] = {}
+    for row in bullets:
+        key: object = ("struck", row.line, row.raw) if row.struck else (normalised(row.text), row.section, row.more)
+        group = groups.pop(key, [])
+        groups[key] = [*group, row]
+    return [Statement(rows[-1], tuple(reversed(rows[:-1]))) for rows in groups.values()]
