@@ -1,16 +1,23 @@
-"""The keys of the panel as a table. What each name does is said where the action is added (`Shell.add_action`)."""
+"""The keys of the panel as a table, and what can be done from everywhere by key, palette or button.
+
+The keys of a view or of the inspector stand in its class (`keys`) and are heard in its `press`; the keys dialog lists
+both.
+"""
 
 from __future__ import annotations
 
-from gui.keys import Shortcut
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-VIEWS: tuple[tuple[str, str, str], ...] = (
-    ("ledger", "Ledger", "database"),
-    ("knowledge", "Knowledge", "lightbulb"),
-    ("files", "Files", "file-code"),
-    ("settings", "Settings", "settings"),
-)
-"""The views in the middle in the order of their number keys: name, label, icon."""
+from gui.keys import Shortcut, label_of
+from gui.store_actions import add_store_actions
+from gui.views.header import ask_power
+from gui.views.table import VIEWS, view_keys
+
+if TYPE_CHECKING:
+    from gui.panel import KnowledgePanel
+
+SCALE_STEP = 0.125
 
 SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("K", "palette", "Find anything, do anything", ("Ctrl",), typing=True),
@@ -19,10 +26,54 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("D", "digest.toggle", "Digest in prompt on or off"),
     Shortcut("D", "digest.power", "Delete or write the digest", ("Shift",)),
     Shortcut("F5", "refresh", "Read everything again"),
+    Shortcut("B", "pane.rail", "Hide or show the left column", ("Ctrl",)),
+    Shortcut("I", "pane.inspector", "Hide or show the inspector", ("Ctrl",)),
     Shortcut("T", "theme", "Light or dark"),
     Shortcut("Plus", "scale.up", "Larger", ("Ctrl",)),
     Shortcut("Minus", "scale.down", "Smaller", ("Ctrl",)),
     Shortcut("0", "scale.reset", "Usual size", ("Ctrl",)),
     Shortcut("F1", "keys", "All keys"),
-    *(Shortcut(str(number), f"view.{name}", label) for number, (name, label, _) in enumerate(VIEWS, start=1)),
+    *view_keys(),
 )
+
+
+def add_actions(panel: KnowledgePanel) -> None:
+    """Make known to the shell what this panel can do."""
+    shell, size = panel.shell, panel.set_scale
+
+    def scaled(by: float) -> Callable[[], object]:
+        return lambda: size(panel.look.scale + by)
+
+    rows: tuple[tuple[str, str, str, Callable[[], object]], ...] = (
+        ("harvest", "Harvest: look first, then apply", "wheat", panel.harvest.open),
+        ("palette", "Find anything, do anything", "search", panel.palette.open),
+        ("digest.toggle", "Digest in prompt on or off", "toggle-right", panel.header.toggle),
+        ("digest.power", "Delete the digest, or write it again", "power", lambda: ask_power(shell)),
+        ("refresh", "Read everything again", "refresh-cw", shell.refresh),
+        ("pane.rail", "Hide or show the left column", "panel-left", lambda: panel.toggle_pane("rail")),
+        ("pane.inspector", "Hide or show the inspector", "panel-right", lambda: panel.toggle_pane("inspector")),
+        ("theme", "Light or dark theme", "sun", panel.switch_theme),
+        ("scale.up", "Larger", "arrow-up", scaled(SCALE_STEP)),
+        ("scale.down", "Smaller", "arrow-down", scaled(-SCALE_STEP)),
+        ("scale.reset", "Usual size", "target", lambda: size(panel.usual_scale)),
+        ("keys", "All keys", "keyboard", panel.keys.open),
+        ("cancel", "Stop the running harvest", "circle-stop", panel.run.cancel),
+        ("home.own", "Back to your own home", "house", panel.homes.back),
+    )
+    for name, words, icon, act in rows:
+        shell.add_action(name, words, icon, act, label_of(SHORTCUTS, name))
+    add_store_actions(shell)
+    for row in VIEWS:
+        shell.add_action(
+            row.action, f"Go to {row.label}", row.icon, opener(panel, row.name), label_of(SHORTCUTS, row.action)
+        )
+
+
+def opener(panel: KnowledgePanel, name: str) -> Callable[[], None]:
+    """What opens a view, and remembers that it was the last one."""
+
+    def show() -> None:
+        panel.shell.choices["view"] = name
+        panel.shell.show(name)
+
+    return show

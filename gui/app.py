@@ -44,7 +44,10 @@ def run(words: Sequence[str] | None = None) -> int:
     problem = display_problem()
     if problem is not None:
         return refuse(problem)
-    opened = open_home(asked.home, asked.config, asked.demo)
+    own = open_workspace(asked.home, asked.config)
+    if isinstance(own, Err):
+        return refuse(own.error)
+    opened = demo_of(own.value) if asked.demo else own
     if isinstance(opened, Err):
         return refuse(opened.error)
     geometry, warning = read_geometry()
@@ -52,17 +55,14 @@ def run(words: Sequence[str] | None = None) -> int:
         print(f"knowledge-panel: {warning}", file=sys.stderr)
     if asked.light:
         geometry = replace(geometry, choices={**geometry.choices, "theme": "light"})
-    return show(opened.value, geometry, asked.scale)
+    return show(opened.value, geometry, asked.scale, own.value)
 
 
-def open_home(home: str, config: Path | None, demo: bool) -> Result[Workspace]:
-    """The home that was asked for, or a new demo home."""
-    opened = open_workspace(home, config)
-    if isinstance(opened, Err) or not demo:
-        return opened
+def demo_of(own: Workspace) -> Result[Workspace]:
+    """A new demo home."""
     from core.commands.demo_home import demo_home
 
-    return demo_home(opened.value)
+    return demo_home(own)
 
 
 def refuse(error: ErrorInfo, status: int = 1) -> int:
@@ -71,8 +71,8 @@ def refuse(error: ErrorInfo, status: int = 1) -> int:
     return status
 
 
-def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0) -> int:
-    """One window with the panel in it; remembers its place at the end."""
+def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Workspace | None = None) -> int:
+    """One window with the panel in it; remembers its place at the end. `own` is the person's home beside a demo's."""
     from gui.loop import FrameLoop, window_context
     from gui.panel import KnowledgePanel
 
@@ -99,6 +99,7 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0) -> int:
             palette=place.choices.get("theme", "dark"),
             places=place.layout,
             choices=place.choices,
+            own=own,
         )
         panel.usual_scale = usual
         panel.build(window)

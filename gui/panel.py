@@ -21,44 +21,33 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import Err, ErrorInfo, Result
 from core.commands.workspace import Workspace
-from gui.actions import SHORTCUTS, VIEWS
+from gui.actions import SHORTCUTS, add_actions
 from gui.gather import Gathered, Gatherer, Reader
 from gui.harvest_run import HarvestRun
+from gui.homes import Homes
 from gui.jobs import Jobs, no_wake
 from gui.keyboard import Keyboard
-from gui.keys import label_of
 from gui.palette import PALETTES
 from gui.quiet import let_go
-from gui.shell import Shell, View
+from gui.shell import Shell
 from gui.state import State
-from gui.store_actions import add_store_actions
 from gui.theme import Look
 from gui.views.command_palette import CommandPalette
-from gui.views.files import FilesView
 from gui.views.first_start import FirstStart, is_first_start
 from gui.views.harvest_dialog import HarvestDialog
 from gui.views.header import HEIGHT as HEADER_HEIGHT
-from gui.views.header import Header, ask_power
+from gui.views.header import Header
 from gui.views.inspector import Inspector
 from gui.views.keys_dialog import KeysDialog
-from gui.views.knowledge import KnowledgeView
-from gui.views.ledger import LedgerView
 from gui.views.rail import Rail
-from gui.views.settings import SettingsView
 from gui.views.status_line import HEIGHT as STATUS_HEIGHT
 from gui.views.status_line import StatusLine
-from gui.watch import Watcher
+from gui.views.table import VIEWS
 from gui.widgets_layout import Columns, Pane, box
 from gui.workbench import Workbench
 
-VIEW_CLASSES: dict[str, type[View]] = {
-    "ledger": LedgerView,
-    "knowledge": KnowledgeView,
-    "files": FilesView,
-    "settings": SettingsView,
-}
 GAP = 8
-SCALE_STEP = 0.125
+PANES = ("rail", "inspector")  # those that can be hidden
 AGES_SECONDS = 30  # how often times like "5 min" are counted anew
 _living: WeakSet[KnowledgePanel] = WeakSet()
 
@@ -68,7 +57,8 @@ class KnowledgePanel:
 
     `core` is the home with its settings; `wake` is called from other threads when a frame is wanted; `fonts` is another
     folder with the three fonts; `palette` is dark or light. `places` and `choices` are what was remembered
-    (`gui/geometry.py`); read `shell.places` and `shell.choices` at the end to remember it again.
+    (`gui/geometry.py`); read `shell.places` and `shell.choices` at the end to remember it again. `own` is the home to
+    come back to where `core` is the demo's.
     """
 
     def __init__(
@@ -81,6 +71,7 @@ class KnowledgePanel:
         palette: str = "dark",
         places: Mapping[str, float] | None = None,
         choices: Mapping[str, str] | None = None,
+        own: Workspace | None = None,
     ) -> None:
         self.jobs = Jobs(wake, self._fault)
         self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale, fonts)
@@ -88,8 +79,7 @@ class KnowledgePanel:
         self.shell = Shell(self.look, core, self.jobs.wake)
         self.shell.places.update(places or {})
         self.shell.choices.update(choices or {})
-        self._watcher: Watcher | None = None
-        self._own_home = core
+        self._own = own or core
         self._aged = 0
         self._clicked_at = time.monotonic()
         self._problems: tuple[ErrorInfo, ...] = ()
@@ -117,7 +107,7 @@ class KnowledgePanel:
         rail, work, side = (pane.item for pane in self.columns.panes)
         self.rail = Rail(look, shell)
         self.rail.build(rail)
-        self.workbench = Workbench(look, shell, VIEW_CLASSES)
+        self.workbench = Workbench(look, shell)
         self.workbench.build(box(look, work, "pane"))
         self.inspector = Inspector(look, shell)
         self.inspector.build(box(look, side, "pane"))
@@ -133,16 +123,21 @@ class KnowledgePanel:
         self.harvest = HarvestDialog(look, shell, self.run)
         self.harvest.build()
         self.keys = KeysDialog(look, shell, SHORTCUTS)
-        self.keys.build()
+        self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Inspector": self.inspector})
         shell.build()
-        shell.on_home = self.use
+        self.homes = Homes(
+            shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
+        )
+        shell.on_home = self.homes.use
         shell.on_banner = self.workbench.show_error
         self.keyboard = Keyboard(look, SHORTCUTS, shell.run, self._is_active)
         self.keyboard.layers = shell.layers
         dpg.add_mouse_click_handler(parent=self.keyboard.registry, callback=lambda: self.jobs.post(self._clicked))
-        self._add_actions()
-        shell.choices.setdefault("view", "ledger")
-        shell.change(view=shell.choices["view"])
+        add_actions(self)
+        shell.choices.setdefault("view", VIEWS[0].name)
+        shell.change(view=shell.choices["view"], away=self.homes.away)
+        for name in PANES:
+            self._show_pane(name, shell.choice(f"pane.{name}") != "hidden")
         gatherers: dict[str, Gatherer] = {
             view.name: view.gather
             for view in (*self.workbench.views.values(), self.inspector)
@@ -150,7 +145,7 @@ class KnowledgePanel:
         }
         self.reader = Reader(shell, gatherers, self._gathered)
         shell.on_refresh = lambda: self.reader.ask(soon=True)
-        self._watch()
+        self.homes.watch()
         self.reader.ask(soon=True)
         _living.add(self)
         return self.root
@@ -170,8 +165,7 @@ class KnowledgePanel:
     def dispose(self) -> None:
         """Cancel what runs and wait for it (a harvest ends after its current step), delete every item."""
         _living.discard(self)
-        if self._watcher is not None:
-            self._watcher.stop()
+        self.homes.stop()
         self.shell.dispose()
         self.workbench.dispose()
         self.inspector.dispose()
@@ -205,8 +199,8 @@ class KnowledgePanel:
             let_go(state.snapshot.ledger)
         if found.snapshot is not state.snapshot or not same_data or state.problem is not None:
             self.shell.change(snapshot=found.snapshot, data={**state.data, **found.data}, problem=None)
-        if self._watcher is not None and found.snapshot.settings is not None:
-            self._watcher.also([found.snapshot.settings.writable])
+        if found.snapshot.settings is not None:
+            self.homes.also([found.snapshot.settings.writable])
         self._show_problems(found.snapshot.problems)
         calls, self.shell.on_next_reading = self.shell.on_next_reading, []
         for call in calls:
@@ -265,38 +259,6 @@ class KnowledgePanel:
         if 0 <= x - left + self.look.px(16) <= width and 0 <= y - top + self.look.px(16) <= height:
             self._clicked_at = time.monotonic()
 
-    def _add_actions(self) -> None:
-        shell, add = self.shell, self.shell.add_action
-
-        def key(name: str) -> str:
-            return label_of(SHORTCUTS, name)
-
-        rows: tuple[tuple[str, str, str, Callable[[], object]], ...] = (
-            ("harvest", "Harvest: look first, then apply", "wheat", self.harvest.open),
-            ("palette", "Find anything, do anything", "search", self.palette.open),
-            ("digest.toggle", "Digest in prompt on or off", "toggle-right", self.header.toggle),
-            ("digest.power", "Delete the digest, or write it again", "power", lambda: ask_power(shell)),
-            ("refresh", "Read everything again", "refresh-cw", shell.refresh),
-            ("theme", "Light or dark theme", "sun", self.switch_theme),
-            ("scale.up", "Larger", "arrow-up", lambda: self.set_scale(self.look.scale + SCALE_STEP)),
-            ("scale.down", "Smaller", "arrow-down", lambda: self.set_scale(self.look.scale - SCALE_STEP)),
-            ("scale.reset", "Usual size", "target", lambda: self.set_scale(self.usual_scale)),
-            ("keys", "All keys", "keyboard", self.keys.open),
-            ("cancel", "Stop the running harvest", "circle-stop", self.run.cancel),
-        )
-        for name, words, icon, act in rows:
-            add(name, words, icon, act, key(name))
-        add_store_actions(shell)
-        for name, label, icon in VIEWS:
-            add(f"view.{name}", f"Go to {label}", icon, self._opener(name), key(f"view.{name}"))
-
-    def _opener(self, name: str) -> Callable[[], None]:
-        def show() -> None:
-            self.shell.choices["view"] = name
-            self.shell.show(name)
-
-        return show
-
     def switch_theme(self) -> None:
         """Dark to light, or back."""
         other = "light" if self.look.palette.name == "dark" else "dark"
@@ -310,19 +272,12 @@ class KnowledgePanel:
         self.shell.places["scale"] = self.look.scale
         self.shell.change()
 
-    # --- the home ---
+    def toggle_pane(self, name: str) -> None:
+        """Hide one of `PANES`, or show it again; remembered."""
+        on = not self.columns.shows(name)
+        self.shell.choices[f"pane.{name}"] = "shown" if on else "hidden"
+        self._show_pane(name, on)
 
-    def use(self, core: Workspace) -> None:
-        """Show another home in the same window, such as the demo's."""
-        self.shell.workspace = core
-        self.shell.change(
-            home=str(core.paths.home), snapshot=None, data={}, selected=type(self.shell.state.selected)(), problem=None
-        )
-        self._watch()
-        self.reader.ask(soon=True)
-
-    def _watch(self) -> None:
-        if self._watcher is not None:
-            self._watcher.stop()
-        self._watcher = Watcher(self.shell.workspace.paths, lambda: self.jobs.post(self.reader.ask))
-        self._watcher.start()
+    def _show_pane(self, name: str, on: bool) -> None:
+        self.columns.show(name, on)
+        self.header.show_pane(name, on)

@@ -1,5 +1,7 @@
 """What a view may ask of the panel, and what a view looks like. Views never know each other, nor the panel.
 
+A new view is a file in `gui/views/` and one row in `gui/views/table.py`.
+
 A view is a class with this shape (all on the interface thread, except `gather`):
 
     class KnowledgeView:
@@ -15,6 +17,7 @@ A view is a class with this shape (all on the interface thread, except `gather`)
         def press(self, key, typing): ...    # a key that no dialog took: "Down", "Enter", "Delete", "Ctrl+Z"; `typing`
                                              # tells that a text field has the keyboard (then leave plain keys alone).
                                              # True when used. Number keys and shortcuts of the panel come after it.
+        keys = (("N", "Write a bullet"), )   # optional: those keys with what they do, for the keys dialog
         def dispose(self): ...               # let go of what lives outside of `parent` (most views: nothing; windows
                                              # made with `look.own` and dialogs are deleted with the look)
 
@@ -46,7 +49,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.workspace import Workspace
 from gui.jobs import no_wake
 from gui.outside import open_outside
-from gui.state import Activity, Selection, State
+from gui.state import NOTHING, Activity, Selection, State
 from gui.theme import Look
 from gui.widgets import text
 from gui.widgets_dialog import Dialog
@@ -95,6 +98,7 @@ class Shell:
         self.actions: dict[str, Action] = {}
         self.places: dict[str, float] = {}
         self.choices: dict[str, str] = {}
+        self._chosen: dict[str, Selection] = {}  # view -> what was selected when it was left
         self.on_refresh: Callable[[], object] = lambda: None
         self.on_home: Callable[[Workspace], object] = lambda _: None
         self.on_next_reading: list[Callable[[], object]] = []
@@ -125,8 +129,18 @@ class Shell:
         self.change(selected=Selection(kind, key, line, raw))
 
     def show(self, view: str) -> None:
-        """Open a view: ledger, knowledge, files, settings."""
-        self.change(view=view)
+        """Open a view by its name. What was selected goes with the view that is left, unless the other one shows such
+        things (`Selection.home`), and comes back with it: the inspector never speaks of what is not in sight."""
+        before, selected = self.state.view, self.state.selected
+        if view != before:
+            self._chosen[before] = selected
+            if selected.home != view:
+                selected = self._chosen.get(view, NOTHING)
+        self.change(view=view, selected=selected)
+
+    def forget_selections(self) -> None:
+        """For another home, where none of them is."""
+        self._chosen.clear()
 
     def rows_shown(self, shown: int, of: int) -> None:
         """Tell the status line how many rows the open view shows."""

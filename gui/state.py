@@ -36,6 +36,13 @@ class Selection:
     line: int = 0
     raw: str = ""
 
+    @property
+    def home(self) -> str:
+        """The view in which such a thing is seen, "" for none in particular."""
+        if self.kind == "bullet":
+            return "files" if self.key.startswith("files/") else "knowledge"
+        return {"conversation": "ledger", "source": "files"}.get(self.kind, "")
+
 
 NOTHING = Selection()
 
@@ -71,12 +78,14 @@ class Activity:
 class State:
     """Everything that a view may show.
 
-    `data` holds what the `gather` function of each view returned, by the view's name; `view` names the view that is
-    open; `event` is the last thing that happened, in words; `problem` is why nothing could be gathered. `shown` is the
-    number of rows that the open view shows and how many there are.
+    `away` says that the home is not the person's own but the demo's. `data` holds what the `gather` function of each
+    view returned, by the view's name; `view` names the view that is open; `event` is the last thing that happened, in
+    words; `problem` is why nothing could be gathered. `shown` is the number of rows that the open view shows and how
+    many there are.
     """
 
     home: str = ""
+    away: bool = False
     view: str = "ledger"
     snapshot: Snapshot | None = None
     data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))

@@ -6,12 +6,14 @@ tall as everything above and below; sorting and filtering exchange a list of ind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
+from gui.column_widths import WidthWatch, measured
 from gui.columns import Cell, Column, moved_to
+from gui.table_rows import PoolRow, make_row, make_table
 from gui.theme import Look
 
 OVERSCAN = 6  # rows kept ready above and below what is seen
@@ -24,7 +26,8 @@ class BigTable:
     `cell(row, column)` gives what stands in row `row` (an index of the caller's data) and column `column` (a number):
     a text, or a text and a colour. `set_rows` says which rows are shown and in what order. `on_select(row)` hears a
     click or a move by key, `on_open(row)` a double click or Enter, `on_context(row)` a right click,
-    `on_sort(key, descending)` a click on a header; all on the interface thread.
+    `on_sort(key, descending)` a click on a header; all on the interface thread. `tip(row)` is what a tooltip says of a
+    row. `widths` are remembered widths of columns by key, `on_widths` hears of others after a drag.
     """
 
     def __init__(
@@ -37,8 +40,12 @@ class BigTable:
         on_open: Callable[[int], object] | None = None,
         on_context: Callable[[int], object] | None = None,
         on_sort: Callable[[str, bool], object] | None = None,
+        tip: Callable[[int], str] | None = None,
+        widths: Mapping[str, float] | None = None,
+        on_widths: Callable[[dict[str, float]], object] | None = None,
     ) -> None:
-        self._look, self.columns, self.cell = look, tuple(columns), cell
+        self._look, self.columns, self.cell, self._tip = look, tuple(columns), cell, tip
+        self._widths, self._on_widths = dict(widths or {}), on_widths
         self._on = {"select": on_select, "open": on_open, "context": on_context}
         self._on_sort = on_sort
         self.rows: Sequence[int] = ()
@@ -49,7 +56,8 @@ class BigTable:
         self.pitch = 28.0
         self.item = self.holder = 0
         self._tall = 0.0
-        self._pool: list[tuple[int, int, list[int]]] = []  # row, selectable, texts
+        self._pool: list[PoolRow] = []
+        self._wide = 0.0
         self._shown: list[list[tuple[str, str] | None]] = []
         self._lit: int | None = None
         self._scroll = -1.0
@@ -64,43 +72,7 @@ class BigTable:
         self.holder = int(dpg.add_child_window(parent=parent, border=False, height=height, no_scrollbar=True))
         look.theme(self.holder, "clear")
         look.follow(self.holder, self._fit)
-        self.item = int(
-            dpg.add_table(
-                parent=self.holder,
-                height=-1,
-                header_row=True,
-                freeze_rows=1,
-                scrollY=True,
-                resizable=True,
-                sortable=True,
-                sort_tristate=True,
-                hideable=True,
-                borders_innerH=True,
-                borders_innerV=True,
-                pad_outerX=True,
-                policy=dpg.mvTable_SizingStretchProp,
-                no_saved_settings=True,
-                callback=self._sorted,
-            )
-        )
-        look.theme(self.item, "table")
-        self._column_items: dict[int, Column] = {}
-        for column in self.columns:
-            item = int(
-                dpg.add_table_column(
-                    parent=self.item,
-                    label=column.title,
-                    width_fixed=column.width > 0,
-                    width_stretch=column.width <= 0,
-                    init_width_or_weight=look.px(column.width) if column.width else column.weight,
-                    no_sort=not column.sortable,
-                    default_sort=column.sorted_first,
-                    prefer_sort_descending=column.descending_first,
-                    prefer_sort_ascending=not column.descending_first,
-                    no_resize=column.width > 0 and not column.title,
-                )
-            )
-            self._column_items[item] = column
+        self.item, self._column_items = make_table(look, self.holder, self.columns, self._widths, self._sorted)
         self._clicks = look.own(int(dpg.add_item_handler_registry()))
         dpg.add_item_double_clicked_handler(dpg.mvMouseButton_Left, parent=self._clicks, callback=self._double)
         dpg.add_item_clicked_handler(dpg.mvMouseButton_Right, parent=self._clicks, callback=self._right)
@@ -109,6 +81,7 @@ class BigTable:
         self._grow(FIRST_POOL)
         look.every_tick(self.tick)
         look.on_change(self._restyle)
+        self._width_watch = WidthWatch(self._lefts, self._dragged)
         return self.item
 
     def set_rows(self, rows: Sequence[int], keep_place: bool = False) -> None:
@@ -127,21 +100,21 @@ class BigTable:
         self.first = max(0, min(self.first, count - pool))
         self._lengths(count)
         light: int | None = None
-        for slot, (row, _selectable, texts) in enumerate(self._pool):
+        for slot, row in enumerate(self._pool):
             position = self.first + slot
             used = position < count
             if not used:
                 if self._shown[slot]:
                     self._shown[slot] = []
-                    dpg.configure_item(row, show=False)
+                    dpg.configure_item(row.item, show=False)
                 continue
             index = self.rows[position]
             if not self._shown[slot]:
                 self._shown[slot] = [None] * len(self.columns)
-                dpg.configure_item(row, show=True)
+                dpg.configure_item(row.item, show=True)
             if index == self.selected:
                 light = slot
-            self._fill(slot, index, texts)
+            self._fill(slot, index, row)
         self._light(light)
 
     def select(self, row: int | None, scroll: bool = True) -> None:
@@ -180,6 +153,8 @@ class BigTable:
     def tick(self) -> bool:
         """Follow the scroll bar, the wheel and the height; before each frame. True when rows were filled again."""
         self._measure()
+        if self._on_widths is not None:
+            self._width_watch.tick()
         needed = self.visible_rows() + 2 * OVERSCAN
         if needed > len(self._pool) < len(self.rows):
             self._grow(needed)
@@ -203,19 +178,37 @@ class BigTable:
         for item, column in self._column_items.items():
             if column.least:
                 dpg.configure_item(item, show=width >= self._look.px(column.least))
-        self._tall = height
+        self._wide, self._tall = width, height
         self._scroll = -1.0
 
     def _measure(self) -> None:
         """Take the height of a row from two neighbours on the screen."""
-        for (_, _, texts), (_, _, below) in zip(self._pool, self._pool[1:], strict=False):
-            one, other = dpg.get_item_state(texts[0]), dpg.get_item_state(below[0])
+        for row, below in zip(self._pool, self._pool[1:], strict=False):
+            one, other = dpg.get_item_state(row.texts[0]), dpg.get_item_state(below.texts[0])
             if one.get("visible") and other.get("visible"):
                 pitch = other["rect_min"][1] - one["rect_min"][1]
                 if pitch > 0 and pitch != self.pitch:
                     self.pitch = float(pitch)
                     self._lengths(len(self.rows))
                 return
+
+    def _lefts(self) -> dict[int, float]:
+        """Where the cells of a row in sight begin, by the number of their column."""
+        for row in self._pool:
+            states = [dpg.get_item_state(item) for item in row.texts]
+            if states[0].get("visible"):
+                return {number: state["rect_min"][0] for number, state in enumerate(states) if state.get("visible")}
+        return {}
+
+    def _dragged(self) -> None:
+        lefts = self._lefts()
+        if not lefts or self._on_widths is None:
+            return
+        end = lefts[0] + self._wide - self._look.px(26)  # padding of both sides, and the scroll bar
+        found = measured(self.columns, lefts, end, self._look.scale, self._widths)
+        if found:
+            self._widths.update(found)
+            self._on_widths(found)
 
     def _lengths(self, count: int) -> None:
         """Make the empty rows as tall as what they stand for."""
@@ -228,27 +221,15 @@ class BigTable:
 
     def _grow(self, count: int) -> None:
         """Make more rows of the pool, before the lower empty row."""
-        roles = {column.role for column in self.columns} - {"text"}
         for slot in range(len(self._pool), count):
-            row = int(dpg.add_table_row(parent=self.item, before=self._below, show=False))
-            texts: list[int] = []
-            selectable = 0
-            for number, column in enumerate(self.columns):
-                parent = row
-                if number == 0:
-                    parent = int(dpg.add_group(parent=row, horizontal=True, horizontal_spacing=0.01))
-                    selectable = int(
-                        dpg.add_selectable(parent=parent, span_columns=True, callback=self._clicked, user_data=slot)
-                    )
-                    dpg.bind_item_handler_registry(selectable, self._clicks)
-                item = int(dpg.add_text("", parent=parent))
-                if column.role in roles:
-                    self._look.font(item, column.role)
-                texts.append(item)
-            self._pool.append((row, selectable, texts))
+            row = make_row(
+                self._look, self.item, self._below, self.columns, slot, self._clicked, self._clicks,
+                self._tip is not None,
+            )  # fmt: skip
+            self._pool.append(row)
             self._shown.append([])
 
-    def _fill(self, slot: int, index: int, texts: list[int]) -> None:
+    def _fill(self, slot: int, index: int, row: PoolRow) -> None:
         shown = self._shown[slot]
         for number, column in enumerate(self.columns):
             cell = self.cell(index, number)
@@ -257,10 +238,12 @@ class BigTable:
             if before == (words, color):
                 continue
             if before is None or before[0] != words:
-                dpg.set_value(texts[number], words)
+                dpg.set_value(row.texts[number], words)
             if before is None or before[1] != color:
-                dpg.configure_item(texts[number], color=self._look.rgba(color))
+                dpg.configure_item(row.texts[number], color=self._look.rgba(color))
             shown[number] = (words, color)
+            if number == 0 and self._tip is not None:
+                dpg.set_value(row.tip, self._tip(index))
 
     def _light(self, slot: int | None) -> None:
         """Put the colour of the selection behind one row of the pool."""
@@ -314,7 +297,7 @@ class BigTable:
             self._choose(self.rows[position])
 
     def _pointed(self, what: str, selectable: int) -> None:
-        slot = next((number for number, (_, item, _) in enumerate(self._pool) if item == selectable), None)
+        slot = next((number for number, row in enumerate(self._pool) if row.selectable == selectable), None)
         if slot is not None and self.first + slot < len(self.rows):
             row = self.rows[self.first + slot]
             if what == "context" and row != self.selected:

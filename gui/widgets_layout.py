@@ -123,6 +123,7 @@ class Pane:
     least: float = 160
     scroll: bool = False
     item: int = 0
+    shown: bool = True
 
 
 class Columns:
@@ -166,6 +167,24 @@ class Columns:
                 pane.width = max(pane.least, widths[pane.name])
         self._fit(*self._inside)
 
+    def shows(self, name: str) -> bool:
+        """Whether a pane is there."""
+        return any(pane.shown for pane in self.panes if pane.name == name)
+
+    def show(self, name: str, on: bool) -> None:
+        """Hide a pane with the handle beside it, or bring it back as wide as it was; not the elastic one."""
+        for number, pane in enumerate(self.panes):
+            if pane.name == name and pane.width:
+                pane.shown = on
+                dpg.configure_item(pane.item, show=on)
+                dpg.configure_item(self._handle_of(number), show=on)
+        self._fit(*self._inside)
+
+    def _handle_of(self, number: int) -> int:
+        """The handle that moves a pane: at its right for those before the elastic one, at its left after it."""
+        elastic = next(at for at, pane in enumerate(self.panes) if not pane.width)
+        return self._handles[number if number < elastic else number - 1]
+
     def tick(self) -> bool:
         """Follow a drag; true while one goes on."""
         held = next((number for number, handle in enumerate(self._handles) if dpg.is_item_active(handle)), None)
@@ -184,8 +203,9 @@ class Columns:
         _, begun, width = self._dragged
         wanted = max(pane.least, width + sign * (x - begun))
         elastic = next((other for other in self.panes if not other.width), None)
-        others = sum(other.width for other in self.panes if other is not pane)
-        room = self._inside[0] / self._look.scale - others - self.HANDLE * len(self._handles)
+        others = sum(other.width for other in self.panes if other is not pane and other.shown)
+        handles = sum(other.shown for other in self.panes) - 1
+        room = self._inside[0] / self._look.scale - others - self.HANDLE * handles
         pane.width = max(pane.least, min(wanted, room - (elastic.least if elastic else 0)))
         self._fit(*self._inside)
         return True
@@ -197,17 +217,17 @@ class Columns:
         handle = self._look.px(self.HANDLE)
         for item in self._handles:
             dpg.configure_item(item, width=handle, height=int(height))
-        fixed = {pane.name: self._look.px(pane.width) for pane in self.panes if pane.width}
+        fixed = {pane.name: self._look.px(pane.width) for pane in self.panes if pane.width and pane.shown}
         elastic = next(pane for pane in self.panes if not pane.width)
-        left = int(width) - sum(fixed.values()) - handle * len(self._handles)
+        left = int(width) - sum(fixed.values()) - handle * len(fixed)
         short = self._look.px(elastic.least) - left
         for pane in reversed(self.panes):  # a narrow window: the last columns give way first
-            if short > 0 and pane.width:
+            if short > 0 and pane.name in fixed:
                 give = min(short, max(0, fixed[pane.name] - self._look.px(pane.least)))
                 fixed[pane.name] -= give
                 short -= give
                 left += give
-        for pane in self.panes:
+        for pane in [one for one in self.panes if one.shown]:
             dpg.configure_item(pane.item, width=fixed.get(pane.name, max(left, 1)), height=int(height))
 
 

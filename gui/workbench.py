@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from gui.actions import SHORTCUTS, VIEWS
 from gui.keys import label_of
 from gui.shell import Shell, View
 from gui.state import State
 from gui.theme import Look
+from gui.views.table import VIEWS, view_keys
 from gui.widgets import Button
 from gui.widgets_layout import box
 from gui.widgets_messages import Banner
@@ -20,9 +20,9 @@ from gui.widgets_messages import Banner
 class Workbench:
     """Builds a view when it is opened for the first time, and refreshes the one that is open."""
 
-    def __init__(self, look: Look, shell: Shell, views: Mapping[str, type[View]]) -> None:
+    def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
-        self.views: dict[str, View] = {name: make(look, shell) for name, make in views.items()}
+        self.views: dict[str, View] = {row.name: row.view(look, shell) for row in VIEWS}
         self._holders: dict[str, int] = {}
         self._open = ""
         self._refreshed: State | None = None
@@ -30,20 +30,20 @@ class Workbench:
     def build(self, parent: int) -> None:
         """Make tabs, banner and the holders of the views inside `parent`."""
         look = self._look
-        row = look.theme(int(dpg.add_group(horizontal=True, parent=parent)), "chips")
+        line = look.theme(int(dpg.add_group(horizontal=True, parent=parent)), "chips")
+        keys = view_keys()
         self.tabs = {
-            name: Button(look, row, label, self._opener(name), icon=icon, kind="tab", tip=f"{label}: {TIPS[name]}",
-                         shortcut=label_of(SHORTCUTS, f"view.{name}"))
-            for name, label, icon in VIEWS
-            if name in self.views
+            row.name: Button(look, line, row.label, self._opener(row.action), icon=row.icon, kind="tab",
+                             tip=f"{row.label}: {row.tip}", shortcut=label_of(keys, row.action))
+            for row in VIEWS
         }  # fmt: skip
         self.banner = Banner(look, parent)
         for name in self.views:
             self._holders[name] = box(look, parent, "clear")
             dpg.configure_item(self._holders[name], show=False)
 
-    def _opener(self, name: str) -> Callable[[], object]:
-        return lambda: self._shell.run(f"view.{name}")
+    def _opener(self, action: str) -> Callable[[], object]:
+        return lambda: self._shell.run(action)
 
     def refresh(self, state: State) -> None:
         """Open the view that the state names, and let it show the state."""
@@ -75,11 +75,3 @@ class Workbench:
         """Let the views go."""
         for view in self.views.values():
             view.dispose()
-
-
-TIPS = {
-    "ledger": "what became of every conversation",
-    "knowledge": "bullets by category, edited in place",
-    "files": "notes next to the source file",
-    "settings": "every setting and where it comes from",
-}

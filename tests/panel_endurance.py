@@ -134,7 +134,7 @@ def person(seat: Seat, day: Day) -> Iterator[None]:
     for number in count():
         desk.press("1")
         if ledger.table.rows:
-            desk.wheel(ledger.table._pool[3][2][1], 3)
+            desk.wheel(ledger.table._pool[3].texts[1], 3)
         desk.press("slash")
         desk.type_text("t")
         desk.press("Escape")

@@ -82,7 +82,7 @@ def test_a_click_on_a_note_goes_to_its_line(stand: Stand) -> None:
     stand.click(view.list.slot_of(rows["see line 300 for the odd number"].key).text)
     assert shown_lines(stand)[300] == "line_300 = 300" and view.source.lit == (300, 300)
     assert stand.shell.state.selected.kind == "bullet" and stand.shell.state.selected.key.startswith("files/")
-    stand.click(view.list.slot_of(rows["`boil()` doubles the water"].key).text)
+    stand.click(view.list.slot_of(rows["boil() doubles the water"].key).text)
     assert shown_lines(stand)[4] == "def boil(water):" and view.source.lit == (4, 4)
 
 

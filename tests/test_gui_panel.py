@@ -182,7 +182,7 @@ def test_the_ledger_is_filtered_by_chips_and_words_and_sorted_by_a_click(desk: D
         assert [ledger.rows[at].items for at in table.rows] == [299] and seat.state.shown == (1, 300)
         desk.press("Escape")
         assert len(table.rows) == 300
-        left = desk.dpg.get_item_rect_min(table._pool[0][2][3])
+        left = desk.dpg.get_item_rect_min(table._pool[0].texts[3])
         x, y = desk.dpg.get_viewport_pos()
         desk.click_at(int(x + left[0] + 12), int(y + left[1] - table.pitch))  # the header over the column of items
         desk.frames(4)
@@ -193,7 +193,7 @@ def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None
     """A line written in an editor, or by the command line, must not wait for a key."""
     workspace = workspace_at(at_home)
     with seated(desk, workspace) as seat:
-        assert seat.panel._watcher is not None and seat.panel._watcher.ready.wait(5)
+        assert seat.panel.homes._watcher is not None and seat.panel.homes._watcher.ready.wait(5)
         time.sleep(0.2)
         workspace.paths.knowledge.mkdir()
         facts = workspace.paths.knowledge / "facts.md"

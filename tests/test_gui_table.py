@@ -34,7 +34,7 @@ def build(desk: Desk, **listeners: Any) -> Any:
 def seen(desk: Desk, table: Any) -> list[str]:
     """Names of the rows of the pool that are drawn, from the top."""
     dpg = desk.dpg
-    texts = [texts[1] for row, _, texts in table._pool if dpg.is_item_shown(row)]
+    texts = [row.texts[1] for row in table._pool if dpg.is_item_shown(row.item)]
     drawn = [text for text in texts if dpg.is_item_visible(text)]
     drawn.sort(key=lambda text: dpg.get_item_rect_min(text)[1])
     return [dpg.get_value(text) for text in drawn]
@@ -77,7 +77,7 @@ def test_all_rows_can_be_reached_and_no_item_is_made_on_the_way(desk: Desk) -> N
 
 def test_the_wheel_scrolls_and_the_rows_follow(desk: Desk) -> None:
     table = build(desk)
-    desk.wheel(table._pool[8][2][1], 20)
+    desk.wheel(table._pool[8].texts[1], 20)
     shown = seen(desk, table)
     first = int(shown[0].split()[1])
     assert first > 40  # further than the pool is long
@@ -95,7 +95,7 @@ def test_a_click_selects_the_row_under_the_mouse_also_after_scrolling(desk: Desk
     )
     table.select(70_000)
     desk.frames(5)
-    slot = next(texts for _, _, texts in table._pool if desk.dpg.get_value(texts[1]) == "row 69990")
+    slot = next(row.texts for row in table._pool if desk.dpg.get_value(row.texts[1]) == "row 69990")
     desk.click(slot[1])
     assert heard == [("select", 69_990)] and table.selected == 69_990
     desk.click(slot[1], button=3)
@@ -113,7 +113,7 @@ def test_a_click_selects_the_row_under_the_mouse_also_after_scrolling(desk: Desk
 def test_a_click_on_a_header_asks_for_another_order(desk: Desk) -> None:
     asked: list[tuple[str, bool]] = []
     table = build(desk, on_sort=lambda key, descending: asked.append((key, descending)))
-    right = desk.middle(table._pool[0][2][2])
+    right = desk.middle(table._pool[0].texts[2])
     desk.click_at(right[0] - 20, right[1] - 28)
     assert asked == [("size", True)]
     desk.click_at(right[0] - 20, right[1] - 28)

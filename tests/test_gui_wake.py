@@ -53,7 +53,7 @@ def test_what_another_process_writes_wakes_a_resting_window(desk: Desk, at_home:
         ["xdotool", "search", "--name", "knowledge tests"], capture_output=True, text=True, timeout=10, check=True
     ).stdout.split()[-1]
     with seated(desk, workspace) as seat:
-        assert seat.panel._watcher is not None and seat.panel._watcher.ready.wait(5)
+        assert seat.panel.homes._watcher is not None and seat.panel.homes._watcher.ready.wait(5)
         try:
             if hidden:
                 desk.xdotool("windowunmap", "--sync", window)

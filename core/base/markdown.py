@@ -152,9 +152,13 @@ def _keep_joiner(found: re.Match[str]) -> str:
     return found[0][0] if before and after and not before.isascii() and not after.isascii() else ""
 
 
+_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
+
+
 def without_emphasis(text: str) -> str:
-    """A bullet's text for a screen that has no bold: a playbook's name loses its stars."""
-    return text.replace("**", "") if text.startswith("**") else text
+    """A bullet's text for a screen with one kind of letters: a playbook's name loses its stars, code its backticks."""
+    text = text.replace("**", "") if text.startswith("**") else text
+    return _CODE.sub(lambda found: found[2], text)
 
 
 def sanitise_name(name: str) -> str:

@@ -10,6 +10,7 @@ import dearpygui.dearpygui as dpg
 from core.base.result import Ok, Result
 from core.commands.bullets import Found
 from core.commands.view_files import NotesOverview, NoteView
+from gui.column_widths import remembered_widths, remembering
 from gui.columns import Cell
 from gui.flow import FlowList
 from gui.flow_rows import FlowRow
@@ -36,6 +37,14 @@ class FilesView:
 
     name = "files"
     gather = staticmethod(files_rows.gather)
+    keys = (
+        ("Left, Right", "Move among the files, or among the notes"),
+        ("Shift+Page up, Shift+Page down", "Move the text of the file"),
+        ("Ctrl+Shift+C", "Copy the path of the file"),
+        ("S", "Strike a note through, or take the line away"),
+        ("Delete", "Delete a note"),
+        ("Ctrl+C", "Copy a note"),
+    )
 
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
@@ -58,7 +67,11 @@ class FilesView:
         self.filter = field(look, self._full, placeholder=f"{icon('funnel')}  Filter by path or note      /",
                             on_change=self._filter)  # fmt: skip
         listing = box(look, self._full, "clear", height=LIST_HEIGHT)
-        self.table = BigTable(look, COLUMNS, self._cell, on_select=self._pick, on_open=lambda _row: self.open_file())
+        self.table = BigTable(
+            look, COLUMNS, self._cell, on_select=self._pick, on_open=lambda _row: self.open_file(),
+            tip=lambda row: self.notes[row].source, widths=remembered_widths(self._shell.places, self.name),
+            on_widths=remembering(self._shell.places, self.name),
+        )  # fmt: skip
         self.table.build(listing)
         left, right = spread(look, self._full, lower=0)
         self._icon = text(look, lowered(look, left, 3), "", "text", "accent")
@@ -109,6 +122,9 @@ class FilesView:
             self.choose(self.notes[self.table.rows[0]].note if self.table.rows else self.notes[0].note)
         elif self.note is not None and (self.loaded is None or self.loaded.note is not self.note):
             self._load()
+        if state.view == self.name and not state.selected.kind and self.note is not None and self.note.source:
+            self._shell.select("source", self.note.source)
+            self._selected = self._shell.state.selected
 
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; see the tooltips of its buttons. Left and Right change between files and notes."""
@@ -130,8 +146,8 @@ class FilesView:
         if key == "Ctrl+Shift+C":
             self.copy_path()
             return True
-        if key in ("Alt+Down", "Alt+Up"):
-            self.source.scroll_by(0.8 if key == "Alt+Down" else -0.8)
+        if key in ("Shift+Page down", "Shift+Page up"):
+            self.source.scroll_by(0.8 if key == "Shift+Page down" else -0.8)
             return True
         if key == "Enter":
             self.open_file()

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Result
 from core.commands.bullets import Found
 from core.commands.mentions import Span, mentioned_lines
@@ -105,7 +106,7 @@ def note_row(found: Found, at: int, span: Span | None) -> FlowRow:
     name = short_name(came.source).removeprefix("written ") if came is not None else ""
     where = "whole file" if span is None else f"line {span[0]}" if span[0] == span[1] else f"lines {span[0]}–{span[1]}"
     parts = [where, *([name, local_day(came.date)] if came is not None else ["by hand"])]
-    text = "\n".join([bullet.text, *(line.strip() for line in bullet.more)])
+    text = "\n".join([without_emphasis(bullet.text), *(line.strip() for line in bullet.more)])
     if bullet.struck:
         return FlowRow(at, text, "  ·  ".join(parts), "strikethrough", "hint", "hint", CAN)
     picture = "file-text" if span is None else "arrow-left"

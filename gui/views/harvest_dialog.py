@@ -7,6 +7,7 @@ from functools import partial
 
 import dearpygui.dearpygui as dpg
 
+from gui.column_widths import remembered_widths, remembering
 from gui.columns import Cell, Column
 from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Outcome, Run
 from gui.icons import icon
@@ -26,6 +27,7 @@ from gui.views.harvest_rows import (
     plan_cell,
     plan_lines,
     plan_rows,
+    plan_tip,
     provider_line,
     result_lines,
 )
@@ -76,7 +78,10 @@ class HarvestDialog:
         self._plan_list = holder
         chips = ChipRow(look, holder, holder)
         self.chips = {name: chips.add(name, color, partial(self._toggle, name)) for name, color in GROUPS.items()}
-        self.table = BigTable(look, PLAN_COLUMNS, self._plan_cell)
+        self.table = BigTable(
+            look, PLAN_COLUMNS, self._plan_cell, tip=lambda row: plan_tip(self._rows[row]),
+            widths=remembered_widths(self._shell.places, "plan"), on_widths=remembering(self._shell.places, "plan"),
+        )  # fmt: skip
         self.table.build(box(look, holder, "clear"))
 
         part = self._parts["run"]
@@ -86,7 +91,7 @@ class HarvestDialog:
                            tip="Ends after the current conversation; what is done stays done")  # fmt: skip
         self._bar = Progress(look, lowered(look, row, 10), width=200)
         self._progress = text(look, lowered(look, row, 6), "", "text", "muted")
-        self.steps = BigTable(look, STEP_COLUMNS, self._step_cell)
+        self.steps = BigTable(look, STEP_COLUMNS, self._step_cell, tip=self._step_tip)
         self.steps.build(box(look, part, "well", height=LIST_HEIGHT + 46))
         text(look, part, "You can close this window and go on working; the line at the bottom shows how far it is.",
              "small", "hint", wrap=True)  # fmt: skip
@@ -239,3 +244,6 @@ class HarvestDialog:
             sign, color = outcome_look(outcome.words)
             return icon(sign), color
         return short_name(outcome.name) if column == 1 else outcome.words
+
+    def _step_tip(self, row: int) -> str:
+        return f"{self._outcomes[row].name}\n{self._outcomes[row].words}"

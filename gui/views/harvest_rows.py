@@ -91,6 +91,11 @@ def plan_cell(row: PlanRow, column: int) -> Cell:
     return (row.name, "", size(row.bytes), row.why)[column - 1]
 
 
+def plan_tip(row: PlanRow) -> str:
+    """What the tooltip of a row says: everything that may be cut in its cells."""
+    return f"{row.name}\n{ACTIONS.get(row.action, ACTIONS['keep'])[3]}: {row.why}"
+
+
 def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
     """What Apply would do, in sentences; what would not happen is not mentioned."""
     steps: dict[str, int] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import dearpygui.dearpygui as dpg
@@ -19,6 +20,10 @@ from gui.widgets_layout import box, gap, lowered, spread
 
 HEIGHT = 48
 SEARCH_WIDTH = 300
+PANES = (
+    ("rail", "panel-left", "Hide or show the left column"),
+    ("inspector", "panel-right", "Hide or show the inspector"),
+)
 
 
 def home_words(home: str, user_home: str) -> str:
@@ -55,6 +60,7 @@ class Header:
     def __init__(self, look: Look, shell: Shell, shortcuts: tuple[Shortcut, ...] = ()) -> None:
         self._look, self._shell, self._shortcuts = look, shell, shortcuts
         self._shown: tuple[object, ...] = ()
+        self._wide = 0.0
 
     def _key(self, command: str) -> str:
         return label_of(self._shortcuts, command)
@@ -70,6 +76,10 @@ class Header:
         self._home_holder = lowered(look, left, 8)
         self._home = text(look, self._home_holder, "", "mono", "hint")
         self._home_tip = hint(look, self._home, "")
+        self.back = Button(
+            look, left, "Leave the demo", lambda: shell.run("home.own"), icon="house", tip="Back to your own home"
+        )
+        self.back.show(False)
         gap(look, left, 10)
         self.search = int(
             dpg.add_button(
@@ -87,7 +97,29 @@ class Header:
             tip="Whether new conversations start with the digest (digest_enabled in config.toml)",
             shortcut=self._key("digest.toggle"),
         )
-        self.theme = Button(look, right, "", lambda: shell.run("theme"), icon="sun", kind="ghost", tip="Light or dark")
+        self.panes = {
+            name: Button(
+                look,
+                right,
+                "",
+                self._runner(f"pane.{name}"),
+                icon=picture,
+                kind="ghost",
+                tip=tip,
+                shortcut=self._key(f"pane.{name}"),
+            )
+            for name, picture, tip in PANES
+        }
+        self.theme = Button(
+            look,
+            right,
+            "",
+            lambda: shell.run("theme"),
+            icon="sun",
+            kind="ghost",
+            tip="Light or dark",
+            shortcut=self._key("theme"),
+        )
         self.refresh_button = Button(
             look, right, "", lambda: shell.run("refresh"), icon="refresh-cw", kind="ghost",
             tip="Read everything again", shortcut=self._key("refresh"),
@@ -104,18 +136,35 @@ class Header:
     def _post(self, action: str) -> None:
         self._look.jobs.post(self._shell.run, action)
 
+    def _runner(self, action: str) -> Callable[[], object]:
+        return lambda: self._shell.run(action)
+
+    def show_pane(self, name: str, on: bool) -> None:
+        """Tell by the button's colour whether a column is there."""
+        self.panes[name].set_kind("ghost" if on else "ghost-off")
+
     def _fit(self, width: float, _height: float) -> None:
-        wide = width / self._look.scale
-        dpg.configure_item(self._home_holder, show=wide >= 1130)
+        wide = self._wide = width / self._look.scale
+        dpg.configure_item(self._home_holder, show=wide >= 1130 and not self._shell.state.away)
+        for button in self.panes.values():
+            button.show(wide >= 820)
         self._look.size(self.search, width=SEARCH_WIDTH if wide >= 960 else max(130, SEARCH_WIDTH - (960 - wide)))
 
     def refresh(self, state: State) -> None:
         """Show home, switch and power as they are."""
         found = state.snapshot.overview.status.digest if state.snapshot is not None else None
-        now = (state.home, found.enabled if found else None, found.exists if found else None, self._look.palette.name)
+        now = (
+            state.home,
+            state.away,
+            found.enabled if found else None,
+            found.exists if found else None,
+            self._look.palette.name,
+        )
         if now == self._shown:
             return
         self._shown = now
+        self.back.show(state.away)
+        dpg.configure_item(self._home_holder, show=self._wide >= 1130 and not state.away)
         dpg.set_value(self._home, home_words(state.home, str(Path.home())))
         dpg.set_value(self._home_tip, f"The home folder: {state.home}")
         self.theme.set_label("", "moon" if self._look.palette.name == "light" else "sun")

@@ -26,19 +26,19 @@ from gui.widgets_layout import ChipRow, box, lowered
 from gui.widgets_messages import EmptyState
 
 FACTS, TABS = 3, 2
-# name -> (row, label, icon, kind, tooltip). The first of a row is always there: a hidden one would shift the row.
-BUTTONS: dict[str, tuple[int, str, str, str, str]] = {
-    "open": (0, "Open", "external-link", "secondary", "Open it in the program that the system has for it"),
-    "restore": (0, "Restore", "archive-restore", "secondary", "Put it back where it was"),
-    "harvest": (0, "Harvest…", "wheat", "secondary", "Harvest what waits: a dry run first"),
-    "show": (0, "Show", "eye", "secondary", "Show it in its view"),
-    "from": (0, "Conversation", "message-square", "secondary", "The conversation that it came from"),
-    "copy": (1, "Copy", "copy", "ghost", "Put it on the clipboard"),
-    "done": (1, "Done", "check", "ghost", "Mark done"),
-    "reopen": (1, "Open again", "undo-2", "ghost", "Bring it back to the open tasks"),
-    "accept": (1, "Let in", "check", "ghost", "Put it where it belongs"),
-    "strike": (1, "", "strikethrough", "ghost", "Strike through, or take the line away"),
-    "delete": (1, "", "trash-2", "ghost", "Delete"),
+# name -> (row, label, icon, kind, tooltip, key). The first of a row is always there: a hidden one would shift the row.
+BUTTONS: dict[str, tuple[int, str, str, str, str, str]] = {
+    "open": (0, "Open", "external-link", "secondary", "Open it in the program that the system has for it", "Alt+O"),
+    "restore": (0, "Restore", "archive-restore", "secondary", "Put it back where it was", "Alt+R"),
+    "harvest": (0, "Harvest…", "wheat", "secondary", "Harvest what waits: a dry run first", "Alt+H"),
+    "show": (0, "Show", "eye", "secondary", "Show it in its view", "Alt+V"),
+    "from": (0, "Conversation", "message-square", "secondary", "The conversation that it came from", "Alt+F"),
+    "copy": (1, "Copy", "copy", "ghost", "Put it on the clipboard", "Alt+C"),
+    "done": (1, "Done", "check", "ghost", "Mark done", "Alt+D"),
+    "reopen": (1, "Open again", "undo-2", "ghost", "Bring it back to the open tasks", "Alt+D"),
+    "accept": (1, "Let in", "check", "ghost", "Put it where it belongs", "Alt+D"),
+    "strike": (1, "", "strikethrough", "ghost", "Strike through, or take the line away", "Alt+S"),
+    "delete": (1, "", "trash-2", "ghost", "Delete", "Alt+Delete"),
 }
 
 
@@ -46,6 +46,19 @@ class Inspector:
     """Always open, at the right. Shows `state.selected`; see gui/shell.py."""
 
     name = "inspector"
+    keys = (
+        ("Alt+Left, Alt+Right", "The other part of what is selected"),
+        ("Alt+Up, Alt+Down", "Move in its list"),
+        ("Alt+O", "Open it"),
+        ("Alt+R", "Restore it from the trash"),
+        ("Alt+H", "Harvest what waits"),
+        ("Alt+V", "Show it in its view"),
+        ("Alt+F", "The conversation that it came from"),
+        ("Alt+C", "Copy it"),
+        ("Alt+D", "Done, open again, or let in"),
+        ("Alt+S", "Strike through, or take the line away"),
+        ("Alt+Delete", "Delete it"),
+    )
 
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
@@ -70,8 +83,8 @@ class Inspector:
         self._warning_text = text(look, self._warning, "", "text", "edited", wrap=True)
         rows = [int(dpg.add_group(horizontal=True, parent=self._full)) for _ in range(2)]
         self.buttons = {
-            name: Button(look, rows[number], label, self._pressed(name), icon=picture, kind=kind, tip=tip)
-            for name, (number, label, picture, kind, tip) in BUTTONS.items()
+            name: Button(look, rows[number], label, self._pressed(name), icon=picture, kind=kind, tip=tip, shortcut=key)
+            for name, (number, label, picture, kind, tip, key) in BUTTONS.items()
         }
         chips = ChipRow(look, self._full, self._full)
         self.tabs = [chips.add("", "accent", self._turned(number)) for number in range(TABS)]
@@ -103,9 +116,14 @@ class Inspector:
         self._read(state)
 
     def press(self, key: str, typing: bool) -> bool:
-        """Alt with the arrows moves in the inspector; the other keys belong to the view."""
+        """Alt with the arrows moves in the inspector, with a letter it presses one of its buttons; the other keys
+        belong to the view."""
         if typing or not key.startswith("Alt+") or self.page is None:
             return False
+        able = next((name for name, row in BUTTONS.items() if row[5] == key and name in self.page.can | {"copy"}), "")
+        if able:
+            self.act(able)
+            return True
         plain = key.removeprefix("Alt+")
         if plain in ("Left", "Right"):
             self._turn((self.tab + 1) % max(1, len(self.page.tabs)))

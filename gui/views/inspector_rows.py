@@ -232,7 +232,7 @@ def event_row(at: int, event: Event) -> FlowRow:
     """One thing that happened to a bullet."""
     word, picture, color = HAPPENED.get(event.what, (event.what, "history", "hint"))
     before = (
-        f"\nbefore: {split_provenance(event.before[2:])[0]}"
+        f"\nbefore: {without_emphasis(split_provenance(event.before[2:])[0])}"
         if event.before and event.what in ("edited", "undone")
         else ""
     )
@@ -243,7 +243,7 @@ def source_page(note: NoteView) -> Page:
     """A source file with its notes."""
     sentence, _ = headline(note)
     rows = tuple(
-        FlowRow(("note", at), found.bullet.text, _came(found), "file-text", "accent", "text", COPY)
+        FlowRow(("note", at), without_emphasis(found.bullet.text), _came(found), "file-text", "accent", "text", COPY)
         for at, found in enumerate(note.rows)
     )
     can = frozenset({"show", "open"} if note.exists else {"show"})

@@ -1,23 +1,25 @@
-"""All keys of the panel, from the same table that makes them work."""
+"""All keys of the panel: those that work everywhere, from the table that makes them work, and those of each view."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import dearpygui.dearpygui as dpg
 
 from gui.keys import Shortcut
 from gui.shell import Shell
 from gui.theme import Look
+from gui.widgets import text
 from gui.widgets_dialog import Dialog
-from gui.widgets_layout import box
+from gui.widgets_layout import box, space
 from gui.widgets_lines import Line, Lines
 
+WIDTH, HEIGHT = 940, 560
 EVERYWHERE = (
     ("Up, Down, Page up, Page down", "Move in a list"),
     ("Enter", "Open what is selected; confirm a dialog"),
     ("/", "Filter the list"),
-    ("Esc", "Close a dialog, leave a field, empty the filter"),
+    ("Esc", "Close a dialog, leave a field, empty a filter"),
     ("Right click", "What can be done with a line"),
 )
 
@@ -33,18 +35,37 @@ def key_lines(shortcuts: Iterable[Shortcut]) -> list[Line]:
     return lines + [Line("", "accent", what, key) for key, what in EVERYWHERE]
 
 
+def own_lines(part: object) -> list[Line]:
+    """The keys that a view, or the inspector, hears itself; none where it names none."""
+    keys: Iterable[tuple[str, str]] = getattr(part, "keys", ())
+    return [Line("", "accent", what, key) for key, what in keys]
+
+
 class KeysDialog:
     """A window with all keys; Esc or Enter closes it."""
 
     def __init__(self, look: Look, shell: Shell, shortcuts: Iterable[Shortcut]) -> None:
         self._look, self._shell, self._lines = look, shell, key_lines(shortcuts)
 
-    def build(self) -> None:
-        """Make it, hidden."""
-        self.dialog = Dialog(self._look, "Keys", "Close", lambda: True, icon="keyboard", width=560)
+    def build(self, parts: Mapping[str, object] | None = None) -> None:
+        """Make it, hidden. `parts` are views by their names, each perhaps with `keys`."""
+        look = self._look
+        self.dialog = Dialog(look, "Keys", "Close", lambda: True, icon="keyboard", width=WIDTH)
         dpg.configure_item(self.dialog.cancel_button.item, show=False)
-        Lines(self._look, box(self._look, self.dialog.body, "well", height=0), len(self._lines)).set(self._lines)
+        row = int(dpg.add_group(horizontal=True, parent=self.dialog.body))
+        half = (WIDTH - 8) / 2
+        left = box(look, row, "well", width=half, height=HEIGHT, scroll=True)
+        right = box(look, row, "well", width=half, height=HEIGHT, scroll=True)
+        self._part(left, "Everywhere", self._lines)
+        for name, part in (parts or {}).items():
+            if lines := own_lines(part):
+                self._part(right, name, lines)
         self._shell.layers.append(self.dialog.key)
+
+    def _part(self, parent: int, name: str, lines: list[Line]) -> None:
+        text(self._look, parent, name, "strong", "muted")
+        Lines(self._look, parent, len(lines)).set(lines)
+        space(self._look, parent, 4)
 
     def open(self) -> None:
         """Show it."""

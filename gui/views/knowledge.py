@@ -30,6 +30,17 @@ class KnowledgeView:
 
     name = "knowledge"
     gather = staticmethod(knowledge_rows.gather)
+    keys = (
+        ("Left, Right", "Another category"),
+        ("N", "Write a bullet"),
+        ("F2, Enter", "Edit the bullet"),
+        ("Ctrl+Enter", "Save what is written"),
+        ("Space", "Done, open again, or let in what is held"),
+        ("S", "Strike through, or take the line away"),
+        ("Delete", "Delete, or drop what is held"),
+        ("Ctrl+C", "Copy the bullet"),
+        ("Ctrl+Z", "Take the last edit back"),
+    )
 
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell

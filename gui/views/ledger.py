@@ -10,13 +10,26 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
 from core.commands.trash import trash_restore
+from gui.column_widths import remembered_widths, remembering
 from gui.icons import icon
 from gui.quiet import let_go, quietly
 from gui.shell import GATHER, Shell
 from gui.state import State
 from gui.table import BigTable
 from gui.theme import Look
-from gui.views.ledger_rows import COLUMNS, STATUS_LOOKS, Ledger, Row, Wish, arrange, cell, chip_counts, rows_of, wished
+from gui.views.ledger_rows import (
+    COLUMNS,
+    STATUS_LOOKS,
+    Ledger,
+    Row,
+    Wish,
+    arrange,
+    cell,
+    chip_counts,
+    rows_of,
+    tip,
+    wished,
+)
 from gui.widgets import field
 from gui.widgets_layout import ChipRow, box
 from gui.widgets_menu import Menu, MenuRow
@@ -30,6 +43,7 @@ class LedgerView:
     """All entries of the ledger. Selecting one shows it in the inspector; Enter opens the conversation."""
 
     name = "ledger"
+    keys = (("Enter", "Open the conversation"), ("M", "What can be done with a line"))
 
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
@@ -66,6 +80,9 @@ class LedgerView:
             on_open=self._open,
             on_context=self._context,
             on_sort=self._sort,
+            tip=lambda row: tip(self.ledger.rows[row]),
+            widths=remembered_widths(self._shell.places, self.name),
+            on_widths=remembering(self._shell.places, self.name),
         )
         self.table.build(self._full)
         self._teach = EmptyState(
@@ -114,6 +131,9 @@ class LedgerView:
             return True
         if typing and key not in ("Up", "Down", "Page up", "Page down", "Enter"):
             return False
+        if key == "M" and self.table.selected is not None:
+            self._context(self.table.selected)
+            return True
         return self.table.press(key)
 
     def dispose(self) -> None:

@@ -53,6 +53,8 @@ class Row:
     model: str
     when: float
     words: str
+    path: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ def row_of(key: str, entry: dict[str, Any]) -> Row:
     folder, name = os.path.split(path)
     folder = os.path.basename(folder)
     words = f"{path}\n{model}\n{key}".lower()
-    return Row(key, status, short_name(name) or key, folder, items, place_of(entry), model, when, words)
+    error = str(entry.get("error") or entry.get("last_error") or "")
+    return Row(key, status, short_name(name) or key, folder, items, place_of(entry), model, when, words, path, error)
 
 
 def short_name(name: str) -> str:
@@ -159,6 +162,11 @@ def cell(row: Row, column: int, now: float) -> Cell:
     if column == 5:
         return row.model
     return age(row.when, now)
+
+
+def tip(row: Row) -> str:
+    """What the tooltip of a row says: its status in a word, why it failed, and the whole path."""
+    return "\n".join(part for part in (STATUS_LOOKS.get(row.status, OTHER)[0], row.error[:600], row.path) if part)
 
 
 def chip_counts(found: Ledger) -> dict[str, int]:

@@ -219,9 +219,9 @@ class Rail:
         elif file == "files":
             self._shell.show("files")
         else:
-            self._shell.select("file", file)
             if file in ICONS and file not in ("digest.md", "quarantine.md"):
                 self._shell.show("knowledge")
+            self._shell.select("file", file)
 
     def _open(self, number: int) -> None:
         snapshot = self._shell.state.snapshot

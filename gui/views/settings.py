@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,21 @@ def set_words(kind: str, words: str) -> str:
     return json.dumps(words, ensure_ascii=False) if kind == "text" else words
 
 
+def help_words(words: str) -> str:
+    """The comment of a setting as a paragraph; indented lines stay lines of their own.
+
+    A full stop after a straight quote could be wrapped alone to the next line, so quotes are curly where they are not
+    part of a list."""
+    lines: list[str] = []
+    for line in words.splitlines():
+        listed = line.startswith("  ")
+        if not lines or listed or not line.strip():
+            lines.append(("    " if listed else "") + re.sub(r"\s{2,}", "  –  ", line.strip()))
+        else:
+            lines[-1] += f" {line.strip()}"
+    return "\n".join(re.sub(r'"([^"\n]*)"', "“\\1”", line) if "[" not in line else line for line in lines)
+
+
 class Editor:
     """One setting with its field: built once, changed by `show`."""
 
@@ -93,7 +109,7 @@ class Editor:
         origin = lowered(look, right, 7)
         self._origin = text(look, origin, "", "small", "hint")
         self._origin_tip = hint(look, self._origin, "")
-        text(look, holder, " ".join(row.help.split()) if "\n  " not in row.help else row.help, "small", "hint", True)
+        text(look, holder, help_words(row.help), "small", "hint", True)
         line = int(dpg.add_group(horizontal=True, parent=holder))
         self.toggle: Toggle | None = None
         self.item = 0

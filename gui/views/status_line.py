@@ -109,7 +109,7 @@ class StatusLine:
             sign, color, words = resting_words(state, now)
             fraction = -1.0
         shown, of = state.shown
-        rows = "" if not of else f"{shown:,} of {of:,} rows" if shown != of else f"{of:,} rows"
+        rows = "" if not of else f"{shown:,} of {of:,} rows" if shown != of else "1 row" if of == 1 else f"{of:,} rows"
         event = state.event if running is None and state.event not in words else ""
         view = (sign, color, words, fraction, rows, event, running is not None and running.stopping)
         if view == self._shown:
