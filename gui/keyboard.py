@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import dearpygui.dearpygui as dpg
 
-from gui.keys import KEY_NAMES, Shortcut, find
+from gui.keys import EQUALS, KEY_NAMES, OTHER_KEYS, Shortcut, find
 from gui.theme import Look
 
 Layer = Callable[[str, frozenset[str], bool], bool]
@@ -30,6 +30,7 @@ class Keyboard:
         self._look, self._shortcuts, self._on_command, self._active = look, tuple(shortcuts), on_command, active
         self.layers: list[Layer] = []
         self._names = {getattr(dpg, constant): name for name, constant in KEY_NAMES.items() if hasattr(dpg, constant)}
+        self._names |= OTHER_KEYS
         self._modifiers = {
             "Ctrl": (dpg.mvKey_LControl, dpg.mvKey_RControl),
             "Alt": (dpg.mvKey_LAlt, dpg.mvKey_RAlt),
@@ -45,6 +46,8 @@ class Keyboard:
             return
         # Read here, with the frame that saw the key: a frame later a quick finger has let go of Ctrl.
         down = frozenset(word for word, keys in self._modifiers.items() if any(dpg.is_key_down(one) for one in keys))
+        if code == EQUALS:
+            down -= {"Shift"}
         self._look.jobs.post(self.press, name, down, self._look.typing())
 
     def press(self, name: str, modifiers: frozenset[str] = frozenset(), typing: bool = False) -> bool:

@@ -33,6 +33,11 @@ KEY_NAMES: dict[str, str] = {
     ".": "mvKey_Period",
 }
 
+# Further keys that mean the same, as numbers of Dear ImGui: Dear PyGui's own constant for plus is no key at all, and
+# the keypad has keys of its own. On most keyboards plus is above the equals sign, with or without Shift.
+EQUALS = 602
+OTHER_KEYS: dict[int, str] = {EQUALS: "Plus", 626: "Plus", 625: "Minus", **{612 + n: str(n) for n in range(10)}}
+
 # These go to a text field when one has the keyboard, also together with Shift.
 TYPING_KEEPS = frozenset(KEY_NAMES) - {f"F{number}" for number in range(1, 13)} - {"Esc"}
 # A text field uses these with Ctrl itself: select all, copy, cut, paste, undo, redo, and moves by words.

@@ -11,7 +11,7 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from gui.column_widths import WidthWatch, measured
+from gui.column_widths import WidthWatch, measured, wide
 from gui.columns import Cell, Column, moved_to
 from gui.table_rows import PoolRow, make_row, make_table
 from gui.theme import Look
@@ -57,7 +57,7 @@ class BigTable:
         self.item = self.holder = 0
         self._tall = 0.0
         self._pool: list[PoolRow] = []
-        self._wide = 0.0
+        self._wide, self._scale = 0.0, look.scale
         self._shown: list[list[tuple[str, str] | None]] = []
         self._lit: int | None = None
         self._scroll = -1.0
@@ -269,12 +269,30 @@ class BigTable:
             self.first = max(0, first - (len(self._pool) - seen) // 2)
 
     def _restyle(self) -> None:
-        """After a change of palette or scale: all colours again, and the height of a row by measure."""
+        """After a change of palette or scale: all colours and columns again, and the height of a row by measure."""
+        if self._scale != self._look.scale:
+            self._resize()
         self._shown = [[None] * len(self.columns) if shown else [] for shown in self._shown]
         lit, self._lit = self._lit, None
         if lit is not None:
             dpg.unhighlight_table_row(self.item, lit + 1)
         self.refresh()
+
+    def _resize(self) -> None:
+        """Other widths for the columns, and the same rows in sight. A table takes the widths of its columns once, when
+        it is new; under another label it is new, and sorted as it was."""
+        ratio, self._scale = self._look.scale / self._scale, self._look.scale
+        for item, column in self._column_items.items():
+            now = self.sort if self.sort is not None and self.sort[0] == column.key else None
+            down = now[1] if now else column.descending_first
+            dpg.configure_item(
+                item, init_width_or_weight=wide(column, self._widths, self._look.px), default_sort=now is not None,
+                prefer_sort_descending=down, prefer_sort_ascending=not down,
+            )  # fmt: skip
+        scroll = dpg.get_y_scroll(self.item) * ratio
+        dpg.configure_item(self.item, label=f"at {self._scale}")
+        dpg.set_y_scroll(self.item, scroll)
+        self._wanted_scroll = scroll
 
     # What Dear PyGui calls, perhaps on its own thread: it only posts.
 

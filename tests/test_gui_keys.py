@@ -1,0 +1,152 @@
+"""Everything by keys: the size of everything, the columns at the sides, the buttons of the inspector, and what the keys
+dialog says about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.result import Ok
+from core.commands.harvest import HarvestRequest, harvest
+from core.commands.workspace import Workspace
+from gui.actions import SHORTCUTS
+from gui.keys import conflicts
+from gui.views.inspector import BUTTONS, Inspector
+from gui.views.keys_dialog import own_lines
+from gui.views.table import NUMBER_KEYS, VIEWS, view_keys
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.panel_desk import Seat, at_home_fixture, seated, workspace_at  # noqa: F401
+
+
+def harvested(folder: Path) -> Workspace:
+    """A home whose conversations have been read."""
+    workspace = workspace_at(folder)
+    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
+    return workspace
+
+
+def test_no_two_commands_share_a_key_and_a_view_is_one_row() -> None:
+    """A second view on a key would hide the first one."""
+    assert conflicts(SHORTCUTS) == []
+    assert [key.label for key in view_keys()] == [str(number) for number in range(1, len(VIEWS) + 1)][:NUMBER_KEYS]
+    assert len(view_keys(VIEWS * 5)) == NUMBER_KEYS
+    assert {row.name for row in VIEWS} == {row.view.name for row in VIEWS}
+
+
+def test_every_button_of_the_inspector_is_told_in_the_keys_dialog() -> None:
+    """A key that nobody can look up is none."""
+    told = {line.aside for line in own_lines(Inspector)}
+    assert {row[5] for row in BUTTONS.values()} <= told
+
+
+def sizes(seat: Seat) -> tuple[float, float, float]:
+    """Height of a row of the ledger, width of the left column, height of the Harvest button."""
+    dpg, panel = seat.desk.dpg, seat.panel
+    ledger: Any = panel.workbench.views["ledger"]
+    rail = panel.columns.panes[0].item
+    return ledger.table.pitch, dpg.get_item_width(rail), dpg.get_item_rect_size(panel.header.harvest.item)[1]
+
+
+@pytest.mark.parametrize("plus", ["equal", "KP_Add", "shift+equal"])
+def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk, at_home: Path, plus: str) -> None:
+    """Somebody whose eyes are tired must not have to look for a setting; letters, columns and rows grow together."""
+    with seated(desk, harvested(at_home)) as seat:
+        usual, items = sizes(seat), desk.items()
+        desk.press(f"ctrl+{plus}")
+        desk.press(f"ctrl+{plus}")
+        seat.settle()
+        desk.frames(5)
+        assert seat.panel.look.scale == 1.25 and seat.panel.shell.places["scale"] == 1.25
+        large = sizes(seat)
+        assert all(now == pytest.approx(before * 1.25, rel=0.08) for now, before in zip(large, usual, strict=True))
+        left = seat.panel.workbench.views["ledger"].table._lefts()  # type: ignore[attr-defined]
+        assert left[1] - left[0] > 1.15 * 42  # the column of icons
+        desk.press("ctrl+minus")
+        seat.settle()
+        assert seat.panel.look.scale == 1.125
+        desk.press("ctrl+0")
+        seat.settle()
+        desk.frames(5)
+        assert sizes(seat) == usual
+        assert desk.items() - items <= 40  # the fonts of other sizes
+
+
+def test_the_columns_at_the_sides_are_hidden_and_shown_by_key_and_by_button(desk: Desk, at_home: Path) -> None:
+    """On a small screen the work needs the room; what was hidden stays hidden with the next start."""
+    workspace = harvested(at_home)
+    with seated(desk, workspace) as seat:
+        dpg, panes = desk.dpg, {pane.name: pane for pane in seat.panel.columns.panes}
+        wide = dpg.get_item_width(panes["work"].item)
+        desk.press("ctrl+b")
+        desk.frames(4)
+        assert not dpg.is_item_shown(panes["rail"].item)
+        without_rail = dpg.get_item_width(panes["work"].item)
+        assert without_rail == wide + dpg.get_item_width(panes["rail"].item) + 8
+        desk.click(seat.panel.header.panes["inspector"].item)
+        assert not dpg.is_item_shown(panes["inspector"].item)
+        assert dpg.get_item_width(panes["work"].item) > without_rail + 240
+        places, choices = dict(seat.panel.shell.places), dict(seat.panel.shell.choices)
+    with seated(desk, workspace, places=places, choices=choices) as seat:
+        panes = {pane.name: pane for pane in seat.panel.columns.panes}
+        assert not dpg.is_item_shown(panes["rail"].item) and not dpg.is_item_shown(panes["inspector"].item)
+        desk.press("ctrl+b")
+        desk.press("ctrl+i")
+        desk.frames(4)
+        assert dpg.get_item_width(panes["work"].item) == wide
+
+
+def test_the_buttons_of_the_inspector_have_keys(desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a mouse a conversation could be looked at, but neither opened nor followed to what it gave."""
+    opened: list[str] = []
+    with seated(desk, harvested(at_home)) as seat:
+        shell = seat.panel.shell
+        monkeypatch.setattr(shell, "open_path", opened.append)
+        desk.press("Down")
+        desk.press("Down")
+        seat.settle()
+        assert shell.state.selected.kind == "conversation"
+        desk.press("alt+o")
+        assert len(opened) == 1 and Path(opened[0]).is_file()
+        desk.press("alt+Down")
+        seat.settle()
+        assert shell.state.selected.kind == "bullet"
+        desk.press("alt+f")
+        seat.settle()
+        assert shell.state.selected.kind == "conversation"
+        desk.press("alt+Down")
+        seat.settle()
+        desk.press("alt+v")
+        seat.settle()
+        assert shell.state.view == "knowledge" and shell.state.selected.kind == "bullet"
+        before = shell.state.selected
+        desk.press("alt+s")
+        seat.settle()
+        assert "~~" in shell.state.selected.raw and shell.state.selected != before
+
+
+def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: Path) -> None:
+    """A conversation that stays beside the settings looks as if it belonged to them."""
+    with seated(desk, harvested(at_home)) as seat:
+        desk.press("Down")
+        seat.settle()
+        chosen = seat.state.selected
+        desk.press("4")
+        seat.settle()
+        assert seat.state.selected.kind == "" and seat.panel.inspector.page is None
+        desk.press("3")
+        seat.settle()
+        assert seat.state.selected.kind == "source"
+        desk.press("1")
+        seat.settle()
+        assert seat.state.selected == chosen
+
+
+def test_the_keys_dialog_opens_by_f1_and_closes_by_esc(desk: Desk, at_home: Path) -> None:
+    """Whoever forgot a key looks it up without leaving the keyboard."""
+    with seated(desk, harvested(at_home)) as seat:
+        desk.press("F1")
+        assert seat.panel.keys.dialog.is_open
+        desk.press("Escape")
+        assert not seat.panel.keys.dialog.is_open
