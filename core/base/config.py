@@ -58,6 +58,7 @@ class Config:
     price_input_per_million: float
     price_output_per_million: float
     summarize_threshold_bytes: int
+    summary_part_bytes: int
     max_harvest_source_bytes: int
     file_roots: tuple[str, ...]
     sources: tuple[str, ...]

@@ -124,6 +124,7 @@ SETTINGS: tuple[Setting, ...] = (
     _row("price_input_per_million", "number", _price, "US dollars from 0 up, or -1 for the shipped price table"),
     _row("price_output_per_million", "number", _price, "US dollars from 0 up, or -1 for the shipped price table"),
     _whole("summarize_threshold_bytes", 1, _BYTES),
+    _whole("summary_part_bytes", 1024, _BYTES),
     _whole("max_harvest_source_bytes", 1, _BYTES),
     _row("file_roots", "list", _folders, 'a list of absolute folders or ones that begin with ~, such as ["~", "/srv"]'),
     _row("sources", "list", _sources, "a list of names that `knowledge sources` prints, or of paths"),

@@ -213,6 +213,7 @@ def _options(workspace: Workspace, request: HarvestRequest, patience: Patience) 
         summarize_bytes=config.summarize_threshold_bytes,
         quotes=config.quotes,
         redact=config.redact,
+        part_bytes=config.summary_part_bytes,
         harvest_prompt=prompts[0],
         summarize_prompt=prompts[1],
     )

@@ -6,7 +6,6 @@ conversation (seed 1, 4.2). Above `summarize_bytes` the conversation is summaris
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,13 +19,10 @@ from core.conversations.read import transcript
 from core.harvest.answer import SCHEMA, Item, items_from, needs_source, parse_answer
 from core.harvest.offline import distil_offline
 from core.harvest.options import DistilSettings
+from core.harvest.parts import fenced, summarize
 from core.harvest.quotes import NO_SOURCE, source_of
 
-_CLOSING = re.compile(r"<\s*/\s*conversation\b[^>]{0,40}>", re.IGNORECASE)
 RETRY_SUFFIX = "\nYour previous reply was not valid JSON. Return only the JSON object.\n"
-PART_BYTES = 49152
-LEAST_PART_BYTES = 1024
-MAX_ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -103,67 +99,3 @@ def build_prompt(template: str, name: str, text: str, *, retry: bool) -> str:
     """The whole prompt. The conversation cannot close its own fence."""
     suffix = RETRY_SUFFIX if retry else ""
     return f"{template}\n\nConversation name: {sanitise_name(name)}\n\n{fenced(text)}{suffix}"
-
-
-def fenced(text: str) -> str:
-    """Text between the marks that tell a model where foreign words begin and end."""
-    inside = _CLOSING.sub("</conversation_>", text)
-    return f"<conversation>\n{inside}\n</conversation>\n"
-
-
-# --- long conversations ----------------------------------------------------------------------------------------------
-
-
-def summarize(conversation: Conversation, settings: DistilSettings, generate: Generate) -> Result[str]:
-    """Shorten a conversation part by part (map), again if the parts together are still too long (reduce)."""
-    limit = max(LEAST_PART_BYTES, min(PART_BYTES, settings.summarize_bytes))
-    parts = split_parts(conversation, limit)
-    for _ in range(MAX_ROUNDS):
-        summaries = []
-        for number, part in enumerate(parts, start=1):
-            head = f"{settings.summarize_prompt}\n\nPart {number} of {len(parts)}\n\n"
-            answer = generate(head + fenced(part))
-            if isinstance(answer, Err):
-                return answer
-            if not answer.value.text.strip():
-                return fail("empty-summary", "the model returned no summary of a long conversation")
-            summaries.append(answer.value.text.strip())
-        text = "\n\n".join(summaries)
-        if len(text.encode("utf-8", "replace")) <= settings.summarize_bytes:
-            return Ok(text)
-        parts = _cut(text, limit)
-    return fail("summary-too-long", "the model's summaries do not get shorter than the conversation")
-
-
-def split_parts(conversation: Conversation, limit: int) -> list[str]:
-    """The transcript in parts of at most `limit` bytes, cut between turns; a longer turn is cut between lines."""
-    parts: list[str] = []
-    current, size = "", 0
-    for turn in conversation.turns:
-        text = transcript(replace(conversation, turns=(turn,))).strip()
-        if not text:
-            continue
-        length = len(text.encode("utf-8", "replace"))
-        if current and size + length > limit:
-            parts.append(current)
-            current, size = "", 0
-        if length > limit:
-            parts += _cut(text, limit)
-            continue
-        current, size = f"{current}\n\n{text}".strip(), size + length
-    return [*parts, current] if current else parts
-
-
-def _cut(text: str, limit: int) -> list[str]:
-    parts: list[str] = []
-    current: list[str] = []
-    size = 0
-    pieces = [line[at : at + limit // 4] for line in text.split("\n") for at in range(0, max(1, len(line)), limit // 4)]
-    for piece in pieces:
-        length = len(piece.encode("utf-8", "replace")) + 1
-        if current and size + length > limit:
-            parts.append("\n".join(current))
-            current, size = [], 0
-        current.append(piece)
-        size += length
-    return [*parts, "\n".join(current)] if current else parts

@@ -18,6 +18,7 @@ class DistilSettings:
     summarize_bytes: int
     quotes: str
     redact: bool
+    part_bytes: int = 49152
     harvest_prompt: str = ""
     summarize_prompt: str = ""
 
