@@ -18,9 +18,9 @@ class DistilSettings:
     summarize_bytes: int
     quotes: str
     redact: bool
-    part_bytes: int = 49152
     harvest_prompt: str = ""
     summarize_prompt: str = ""
+    part_bytes: int = 49152
 
 
 @dataclass(frozen=True)
