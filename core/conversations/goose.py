@@ -48,7 +48,7 @@ def read(name: str, data: bytes) -> Conversation:
             else:
                 records.append(record)
     for record in records:
-        _read_message(record, reading)
+        read_message(record, reading)
     title = about.get("description") or about.get("name")
     return reading.conversation(name, "goose", id=about.get("id"), title=title, folder=about.get("working_dir"))
 
@@ -59,7 +59,8 @@ def _nested(record: Record) -> list[Record]:
     return [Record(row if isinstance(row, dict) else None, record.start, record.end) for row in rows]
 
 
-def _read_message(record: Record, reading: Reading) -> None:
+def read_message(record: Record, reading: Reading, delegated: bool = False) -> None:
+    """One message. In a delegated session what stands as the person's words was written by an assistant."""
     value = record.value
     if value is None or value.get("role") not in ("user", "assistant") or not isinstance(value.get("content"), list):
         reading.skipped += 1
@@ -84,7 +85,7 @@ def _read_message(record: Record, reading: Reading) -> None:
             reading.say("system", text_of(block.get("msg")), *place)
         elif kind not in _SILENT:
             reading.skipped += 1
-    if hidden:
+    if hidden or delegated:
         reading.say("system", "\n".join(said), *place)
     else:
         reading.person("\n".join(said), *place)

@@ -41,10 +41,10 @@ def read(name: str, data: bytes) -> Conversation:
     info = found.members.get("info")
     info = info if isinstance(info, dict) else {}
     if "messages" not in found.members:
-        _read_message(Record(found.members, 0, len(data)), reading, delegated=False)
+        read_message(Record(found.members, 0, len(data)), reading, delegated=False)
         info = {"id": _session_of(found.members)}
     for record in found.records("messages"):
-        _read_message(record, reading, bool(info.get("parentID")))
+        read_message(record, reading, bool(info.get("parentID")))
     return _finish(name, reading, info)
 
 
@@ -71,7 +71,7 @@ def join_files(name: str, files: Mapping[str, bytes]) -> Conversation:
         message = messages[key]
         own = sorted(parts.pop(key, []), key=lambda part: str(part.get("id")))
         shaped = message if own == [] and "parts" in message else {"info": message, "parts": own}
-        _read_message(Record(shaped, 0, 0), reading, bool(info.get("parentID")))
+        read_message(Record(shaped, 0, 0), reading, bool(info.get("parentID")))
     reading.skipped += sum(len(rows) for rows in parts.values())
     return _finish(name, reading, info or {"id": _session_of(next(iter(messages.values()), {}))})
 
@@ -104,7 +104,8 @@ def _created(message: dict[str, Any]) -> float:
     return 0.0
 
 
-def _read_message(record: Record, reading: Reading, delegated: bool) -> None:
+def read_message(record: Record, reading: Reading, delegated: bool) -> None:
+    """One message with its parts. In a delegated session the prompts were written by an assistant."""
     value = record.value or {}
     info = value["info"] if isinstance(value.get("info"), dict) else value
     parts, role = value.get("parts"), info.get("role")

@@ -23,6 +23,7 @@ from core.conversations import (
     opencode,
     plain,
     specstory,
+    stores,
     swe_agent,
 )
 from core.conversations.conversation import Conversation
@@ -47,6 +48,7 @@ class Reader:
 
 # The first that recognises the content reads it. Plain text takes everything and stays last.
 READERS: tuple[Reader, ...] = (
+    Reader("store", stores.sniff, stores.read),
     Reader("gemini_cli", gemini_cli.sniff, gemini_cli.read, gemini_cli.read_all),
     Reader("codex", codex.sniff, codex.read, codex.read_all),
     Reader("claude_code", claude_code.sniff, claude_code.read, claude_code.read_all),

@@ -1,0 +1,129 @@
+"""Opens another program's SQLite file so that nothing is written beside it, also while its owner writes.
+
+SQLite makes the files of its write-ahead log (`-wal`, `-shm`) when a database in that mode is opened and they are not
+there, even for reading (https://www.sqlite.org/wal.html, "Read-Only Databases"). So:
+
+- no write-ahead log mode: plain `mode=ro`; a reader's lock makes the owner wait for moments only;
+- the log's two files are there, so the owner is at work or was killed: `mode=ro` uses what is there;
+- neither is there: everything is in the one file, which is read as `immutable`. If the owner begins to write meanwhile,
+  the file or its folder shows it, and what was read is thrown away (`StoreChangedError`);
+- the log without its index: both are copied into a folder of ours and read there.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from core.base import files
+
+WAIT_SECONDS = 5.0
+COPY_LIMIT = 512 << 20
+_MAGIC = b"SQLite format 3\0"
+_WAL_MODE = 2
+
+
+class StoreError(OSError):
+    """A store cannot be read; `strerror` says why in words, `filename` which."""
+
+    def __init__(self, why: str, path: str) -> None:
+        super().__init__(errno.EIO, why, path)
+
+
+class StoreChangedError(StoreError):
+    """The owner wrote while the store was read: ask again."""
+
+
+class StoreFile:
+    """An open store. Every query is one look: rows that the owner adds later are seen by the next one. Not for several
+    threads at once."""
+
+    def __init__(self, path: str, copies: Path) -> None:
+        """`copies` is a folder of ours for the one case in which a copy is needed. Raises OSError."""
+        self.path = path
+        self._before: tuple[object, ...] | None = None
+        self._copy: Path | None = None
+        address = f"file:{quote(path)}?mode=ro"
+        if _is_wal(path):
+            log, index = os.path.lexists(f"{path}-wal"), os.path.lexists(f"{path}-shm")
+            if not log:
+                self._before = _state(path)
+                address += "&immutable=1"
+            elif not index:
+                self._copy = _copied(path, copies)
+                address = f"file:{quote(str(self._copy))}"
+        try:
+            self._connection = sqlite3.connect(
+                address, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            for statement in ("query_only = 1", "trusted_schema = 0", "cell_size_check = 1", "mmap_size = 0"):
+                self._connection.execute(f"PRAGMA {statement}")
+            self._tables = self._columns()
+        except sqlite3.Error as error:
+            raise StoreError(f"the database cannot be read: {error}", path) from error
+        self._connection.text_factory = lambda data: data.decode("utf-8", "replace")
+
+    def _columns(self) -> dict[str, frozenset[str]]:
+        names = [str(row[0]) for row in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        asked = "SELECT name FROM pragma_table_info(?)"
+        return {name: frozenset(str(row[0]) for row in self._connection.execute(asked, (name,))) for name in names}
+
+    def has(self, table: str, *columns: str) -> bool:
+        """Whether there is such a table with all these columns."""
+        return set(columns) <= self._tables.get(table, frozenset()) if table in self._tables else False
+
+    def column(self, table: str, *names: str) -> str:
+        """The first of these columns that the table has, else the SQL for none."""
+        return next((f'"{name}"' for name in names if self.has(table, name)), "NULL")
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, one at a time. Raises StoreError."""
+        try:
+            yield from self._connection.execute(query, values)
+        except (sqlite3.Error, OverflowError) as error:
+            raise StoreError(f"the database cannot be read: {error}", self.path) from error
+        if self._before is not None and _state(self.path) != self._before:
+            raise StoreChangedError("the database was written while it was read", self.path)
+
+    def close(self) -> None:
+        self._connection.close()
+        if self._copy is not None:
+            for name in (str(self._copy), f"{self._copy}-wal", f"{self._copy}-shm"):
+                files.remove_file(Path(name))
+
+
+def _is_wal(path: str) -> bool:
+    """Whether the file's header says that it is used with a write-ahead log. Raises OSError for what is no database."""
+    fd = files.open_regular(path)
+    try:
+        head = os.read(fd, 100)
+    finally:
+        os.close(fd)
+    if head[:16] != _MAGIC or len(head) < 100:
+        raise StoreError("this is no SQLite database", path)
+    return head[18] == _WAL_MODE or head[19] == _WAL_MODE
+
+
+def _state(path: str) -> tuple[object, ...]:
+    found = os.stat(path)
+    log = os.path.lexists(f"{path}-wal") and os.path.getsize(f"{path}-wal") > 0
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, log)
+
+
+def _copied(path: str, copies: Path) -> Path:
+    """A private copy of a database and its log, taken while neither changes."""
+    for _ in range(3):
+        before = (_state(path), os.stat(f"{path}-wal").st_mtime_ns)
+        main, log = (files.read_file(name, COPY_LIMIT).data for name in (path, f"{path}-wal"))
+        if before == (_state(path), os.stat(f"{path}-wal").st_mtime_ns):
+            files.make_folder(copies)
+            target = files.temporary_name(copies / "store.db")
+            files.write_atomic(Path(f"{target}-wal"), log, 0o600)
+            files.write_atomic(target, main, 0o600)
+            return target
+    raise StoreChangedError("the database is being written", path)
