@@ -228,6 +228,7 @@ def _options(workspace: Workspace, request: HarvestRequest, patience: Patience) 
             max_run_tokens=config.max_run_tokens,
             patience=patience,
             home=HOME in named.value or ALL in named.value,
+            copies=cache_folder(workspace.paths.home, workspace.environment) / "stores",
             places=places(named.value, workspace.environment, config.project_roots),
         )
     )

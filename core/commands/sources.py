@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.paths import cache_folder
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.artifact import HOME, Artifact
 from core.harvest.classify import classify_conversation
 from core.harvest.protection import read_protection
 from core.harvest.scan import scan_conversations
+from core.harvest.sessions import Shelf, list_sessions
 from core.harvest.sources import ALL, NAMES, SOURCES, Place, known_name, places, title_of
 from core.harvest.survey import survey
 from core.knowledge.ledger import Entry, seen_ledger
@@ -97,9 +99,11 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     report = SourcesReport([], errors=[ledger.error] if isinstance(ledger, Err) else [])
     rows = places(named.value, workspace.environment, workspace.config.project_roots)
     found = survey(rows)
-    report.notes += found.notes
+    with Shelf(cache_folder(workspace.paths.home, workspace.environment) / "stores") as shelf:
+        inside = list_sessions([row for row in found.artifacts if row.kind == "store"], shelf)
+    report.notes += [*found.notes, *inside.notes]
     by_source: dict[str, list[Artifact]] = {}
-    for item in found.artifacts:
+    for item in (*(row for row in found.artifacts if row.kind != "store"), *inside.artifacts):
         by_source.setdefault(item.source, []).append(item)
     if HOME in named.value or ALL in named.value:
         by_source[HOME] = _at_home(workspace)
@@ -125,12 +129,12 @@ def elsewhere(workspace: Workspace, asked: Sequence[str]) -> list[str]:
     left = [row.name for row in SOURCES if row.name not in asked and not row.project]
     if ALL in asked or not left:
         return []
-    counts: dict[str, list[int]] = {}
+    counts: dict[str, list[str]] = {}
     for item in survey(places(left, workspace.environment, ())).artifacts:
-        counts.setdefault(item.source, []).append(item.size)
+        counts.setdefault(item.source, []).append(item.kind)
     if not counts:
         return []
-    told = ", ".join(f"{name} ({len(sizes)})" for name, sizes in counts.items())
+    told = ", ".join(f"{name} ({'a database' if 'store' in kinds else len(kinds)})" for name, kinds in counts.items())
     first = next(iter(counts))
     return [f"not looked at: {told}; '--source {first}' reads one of them, 'knowledge sources' tells more"]
 

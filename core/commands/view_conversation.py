@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,11 +10,13 @@ from pathlib import Path
 
 from core.base import files
 from core.base.markdown import sanitise_name, split_lines, split_provenance
-from core.base.paths import Paths
+from core.base.paths import Paths, cache_folder
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace
-from core.conversations.conversation import Turn
+from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
+from core.harvest.artifact import Artifact
+from core.harvest.sessions import Shelf
 from core.knowledge.categories import CATEGORY_FILES, read_text
 from core.knowledge.edit import QUARANTINE
 from core.knowledge.journal import read_plans
@@ -62,7 +65,7 @@ class ConversationView:
     @property
     def name(self) -> str:
         """The conversation's own name."""
-        return Path(self.path).name or self.key
+        return str(self.entry.get("name", "")) or Path(self.path).name or self.key
 
 
 def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView]:
@@ -80,6 +83,15 @@ def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView
         problem = None
     except OSError as error:
         given, problem = (), ErrorInfo("unreadable", f"its harvest cannot be read: {error.strerror}", error.filename)
+    if (session := _session(workspace, key, entry, path)) is not None:
+        where, told = session
+        now = path if told.turns else ""
+        size = int(entry.get("bytes", 0))
+        return Ok(
+            ConversationView(
+                key, entry, path, where, now, "", size, told.title, told.format, told.turns, False, given, problem
+            )
+        )
     where, now, trash = whereabouts(workspace.paths, key, entry, path)
     if not now:
         return Ok(ConversationView(key, entry, path, where, given=given, problem=problem))
@@ -97,6 +109,21 @@ def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView
     )
 
 
+def _session(workspace: Workspace, key: str, entry: Entry, path: str) -> tuple[str, Conversation] | None:
+    """Where a conversation of a store is and what was said in it; None for one that is a file of its own."""
+    source, name = str(entry.get("source", "")), str(entry.get("name", ""))
+    id = name.partition("/")[2]
+    if not source or not path.endswith(f"#{id}") or files.exists(path):
+        return None
+    copies = cache_folder(workspace.paths.home, workspace.environment) / "stores"
+    try:
+        with Shelf(copies) as shelf:
+            data = shelf.content(Artifact(path, name, "session", source=source))
+    except OSError:
+        return GONE, Conversation(name, source, ())
+    return IN_PLACE if hashlib.sha256(data).hexdigest() == key else CHANGED, read_conversation(name, data)
+
+
 def conversation_key(workspace: Workspace, source: str) -> Result[str]:
     """The key of the newest ledger entry for a conversation's name as provenances tell it. Err when there is none."""
     loaded = seen_ledger(workspace.paths)
@@ -109,8 +136,8 @@ def conversation_key(workspace: Workspace, source: str) -> Result[str]:
 
 
 def _is_called(entry: Mapping[str, object], source: str) -> bool:
-    name = str(entry.get("path", "")).replace("\\", "/").rsplit("/", 1)[-1]
-    return source in (name, sanitise_name(name))
+    own = str(entry.get("name", "")) or str(entry.get("path", "")).replace("\\", "/").rsplit("/", 1)[-1]
+    return source in (own, sanitise_name(own))
 
 
 def whereabouts(paths: Paths, key: str, entry: Entry, path: str) -> tuple[str, str, str]:

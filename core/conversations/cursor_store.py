@@ -50,8 +50,8 @@ def _folder(store: StoreFile, id: str, data: dict[str, Any]) -> str:
     found = _workspace(data)
     if found:
         return found
-    query = "SELECT value FROM cursorDiskKV WHERE key >= ? AND key < ? AND INSTR(CAST(value AS TEXT), 'workspaceUris') LIMIT 3"
-    for (value,) in store.rows(query, (f"{_BUBBLE}{id}:", f"{_BUBBLE}{id};")):
+    query = "SELECT value FROM cursorDiskKV WHERE key >= ? AND key < ? AND INSTR(CAST(value AS TEXT), 'workspaceUris')"
+    for (value,) in store.rows(f"{query} LIMIT 3", (f"{_BUBBLE}{id}:", f"{_BUBBLE}{id};")):
         bubble = parsed(value)
         found = found or (_workspace(bubble) if isinstance(bubble, dict) else "")
     return found

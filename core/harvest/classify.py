@@ -107,7 +107,7 @@ def classify(scan: Scan, entries: Mapping[str, Mapping[str, Any]], now: datetime
     protection, folder = scan.protection, scan.folder
     rows = [
         classify_conversation(item, protection, folder)
-        if item.kind == "conversation"
+        if item.kind in ("conversation", "session")
         else _classify(item, scan, entries, now, trash_days)
         for item in scan.artifacts
     ]

@@ -26,7 +26,8 @@ class DistilSettings:
 @dataclass(frozen=True)
 class HarvestOptions:
     """All settings of a run. `file_roots` are absolute folders; `digest_max_bytes` None: the digest is off. `home` says
-    whether the home folder is read, `places` what else is."""
+    whether the home folder is read, `places` what else is; `copies` is a folder of ours for the rare store that can be
+    read only as a copy."""
 
     limits: Limits
     distil: DistilSettings
@@ -38,6 +39,7 @@ class HarvestOptions:
     patience: Patience = field(default_factory=lambda: DEFAULT_PATIENCE)
     home: bool = True
     places: tuple[Place, ...] = ()
+    copies: Path = Path("copies")
 
 
 def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections import deque
 from collections.abc import Callable, Generator
@@ -28,6 +29,7 @@ from core.harvest.proofs import Proofs
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import HarvestReport, Progress, Report
+from core.harvest.sessions import Shelf
 from core.knowledge.digest import regenerate_digest
 
 CANCELLED = "cancelled"
@@ -85,7 +87,11 @@ def _apply(
     run = new_run(now())
     report = HarvestReport(applied=True, run=run, plan=plan, ledger=str(paths.ledger))
     report.errors += recovered.errors
-    report.notes += [*recovered.notes, *([f"nothing is reclaimed: {plan.careful}"] if plan.careful else [])]
+    report.notes += [
+        *recovered.notes,
+        *plan.notes,
+        *([f"nothing is reclaimed: {plan.careful}"] if plan.careful else []),
+    ]
     budget = Budget(options.max_run_tokens)
     committer = Committer(
         paths,
@@ -128,7 +134,7 @@ def _distilled(
 
     def work(step: Step) -> Distilled:
         meter = Meter(generate, budget) if generate is not None else None
-        return Distilled(step, distil_step(step, options, meter), meter)
+        return Distilled(step, distil_step(step, options, meter, shelf), meter)
 
     def submit(step: Step) -> Distilled | Future[Distilled]:
         if step.action != "harvest" or step.sha256 in committer.recovered.unfinished:
@@ -136,7 +142,7 @@ def _distilled(
         return pool.submit(work, step) if generate is not None else work(step)
 
     window: deque[Distilled | Future[Distilled]] = deque()
-    with ThreadPoolExecutor(max(1, options.jobs)) as pool:
+    with Shelf(options.copies) as shelf, ThreadPoolExecutor(max(1, options.jobs)) as pool:
         ahead = max(1, options.jobs) * 2 if generate is not None else 1
         try:
             for step in plan.steps:
@@ -160,23 +166,28 @@ def _result(waiting: Distilled | Future[Distilled]) -> Distilled:
     return waiting.result() if isinstance(waiting, Future) else waiting
 
 
-def distil_step(step: Step, options: HarvestOptions, meter: Meter | None) -> Result[Harvest]:
+def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf: Shelf) -> Result[Harvest]:
     """Stage 3 for one conversation: read it again, make sure it is what was planned, distil."""
     item = step.artifact
     try:
-        read = files.read_file(item.path, options.limits.max_source_bytes)
+        if item.kind == "session":
+            data = shelf.content(item)
+            sha256 = hashlib.sha256(data).hexdigest()
+        else:
+            read = files.read_file(item.path, options.limits.max_source_bytes)
+            data, sha256 = read.data, read.sha256
     except OSError as error:
         return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
-    if read.sha256 != step.sha256:
+    if sha256 != step.sha256:
         return fail("changed", "the conversation changed since it was looked at", item.path, "run the harvest again")
-    conversation = read_conversation(item.name, read.data)
-    unread = why_unread(read.data, conversation)
+    conversation = read_conversation(item.name, data)
+    unread = why_unread(data, conversation)
     if unread is not None:
         return fail(unread.code, unread.message, item.path, unread.hint)
-    found = distil(conversation, item.name, spoken_bytes(read.data, conversation), options.distil, meter)
+    found = distil(conversation, item.name, spoken_bytes(data, conversation), options.distil, meter)
     if isinstance(found, Err):
         return found
-    entry: dict[str, Any] = {"bytes": len(read.data)}
+    entry: dict[str, Any] = {"bytes": item.size}
     if conversation.folder:
         entry["project"] = conversation.folder
     return Ok(replace(found.value, folder=conversation.folder, entry=entry))

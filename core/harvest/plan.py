@@ -13,6 +13,7 @@ from core.harvest.classify import HarvestPlan, classify, plan_steps
 from core.harvest.hashes import HashCache, hash_artifacts
 from core.harvest.options import HarvestOptions
 from core.harvest.scan import Scan, scan
+from core.harvest.sessions import Shelf, hash_sessions, list_sessions
 from core.harvest.survey import survey
 
 
@@ -33,16 +34,33 @@ def _plan(
     paths: Paths, options: HarvestOptions, entries: Mapping[str, Mapping[str, Any]], now: datetime, cache: HashCache
 ) -> HarvestPlan:
     found = scan(paths, cache) if options.home else Scan(())
-    notes: list[str] = []
-    if options.places:
-        elsewhere = survey(options.places)
-        foreign = [row for row in elsewhere.artifacts if row.kind == "conversation"]
-        found, notes = replace(found, artifacts=(*found.artifacts, *foreign)), elsewhere.notes
+    if not options.places:
+        return _judged(paths, options, entries, now, found, cache, {})
+    elsewhere = survey(options.places)
+    with Shelf(options.copies) as shelf:
+        inside = list_sessions([row for row in elsewhere.artifacts if row.kind == "store"], shelf)
+        hashes = hash_sessions(inside.artifacts, shelf, cache)
+    foreign = [row for row in elsewhere.artifacts if row.kind != "store"]
+    found = replace(found, artifacts=(*found.artifacts, *foreign, *inside.artifacts))
+    plan = _judged(paths, options, entries, now, found, cache, hashes)
+    return replace(plan, notes=(*elsewhere.notes, *inside.notes))
+
+
+def _judged(
+    paths: Paths,
+    options: HarvestOptions,
+    entries: Mapping[str, Mapping[str, Any]],
+    now: datetime,
+    found: Scan,
+    cache: HashCache,
+    hashes: dict[str, str],
+) -> HarvestPlan:
+    """Stage 2 over all that was found. `hashes` are known for sessions."""
     classified = classify(found, entries, now, options.trash_days)
-    hashes = hash_artifacts([row.artifact for row in classified if row.klass == "harvest"], cache)
+    wanted = [row.artifact for row in classified if row.klass == "harvest" and row.artifact.kind == "conversation"]
+    hashes = {**hash_artifacts(wanted, cache), **hashes}
     is_proven = _proofs(paths) if entries else _never  # without entries nothing can be proven yet
-    plan = plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
-    return replace(plan, notes=tuple(notes)) if notes else plan
+    return plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
 
 
 def _never(_sha256: str, _entry: Mapping[str, Any]) -> bool:
