@@ -8,13 +8,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from collections.abc import Sequence
+from typing import IO, Any, NoReturn
 
 from core.cli.parser import build_parser
-
-if TYPE_CHECKING:
-    from core.commands.table import Command
 
 
 def run() -> NoReturn:
@@ -65,7 +62,7 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
 def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     from pathlib import Path
 
-    from core.base.result import Err, ErrorInfo
+    from core.base.result import Err
     from core.cli.interrupt import Interrupt
     from core.cli.text import errors_of, grouped, one_line, to_json, to_text, visible
     from core.commands.table import COMMAND
@@ -83,11 +80,6 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
         for warning in opened.value.loaded.warnings:
             print(visible(f"knowledge: {warning}"), file=err)
     is_new = not opened.value.paths.home.exists()
-    if home and is_new and _writes_into_home(command, options):
-        hint = "check the name; if it is to be a new home, make the folder first"
-        missing = ErrorInfo("no-home", "there is no such home folder", str(opened.value.paths.home), hint)
-        print(visible(f"knowledge: {missing}"), file=err)
-        return 1
     with Interrupt(enabled=command.long) as interrupt:
         if command.long:
             from core.cli.progress import reporter
@@ -116,16 +108,6 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
 
         open_panel(result.value, err)
     return 1 if errors else 0
-
-
-def _writes_into_home(command: Command, options: Mapping[str, Any]) -> bool:
-    """Whether this call would write below the home: not a dry run, a list, or a command that makes its own home."""
-    looks = options.get("action") in ("list", "show") or not all(options.get(name, True) for name in _SWITCHES)
-    return command.mutates and command.name not in ("config", "demo") and not looks
-
-
-_SWITCHES = ("apply", "repair", "run")
-"""Arguments without which their command only looks."""
 
 
 def _tolerate_any_text(*streams: IO[str]) -> None:
