@@ -4,7 +4,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from core.base.result import Result
 
 # The kinds in the order in which people look for them.
 KINDS = ("bullet", "note", "memory", "context", "fact", "document")
@@ -17,6 +22,9 @@ class SearchEntry(NamedTuple):
     memory's id, a fact's id); `title` is a short heading or "", `text` all that is searched. `date` is YYYY-MM-DD or
     "", `provenance` the bracketed source as it stands in a file or "". `project` is a folder's path or "" for what
     belongs to no project; `path` is the file in which a person can read it.
+
+    `thread` names the conversation or document that this is a piece of ("" for what stands alone) and `position` its
+    place in it, counted from 0: what stands beside a hit, and the whole it is a part of, speak for it.
     """
 
     kind: str
@@ -28,3 +36,14 @@ class SearchEntry(NamedTuple):
     tags: tuple[str, ...] = ()
     project: str = ""
     path: str = ""
+    thread: str = ""
+    position: int = 0
+
+
+class SearchSource(NamedTuple):
+    """One file that entries come from. `name` is stable and unique (`bullets:facts.md`); `entries` turns the file's
+    bytes into rows, Err for a file that holds none and should. It is called only when the bytes have changed."""
+
+    name: str
+    path: Path
+    entries: Callable[[bytes], Result[Sequence[SearchEntry]]]

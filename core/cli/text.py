@@ -26,6 +26,7 @@ TEXT = {
     "done": f"{_STORE}:change_text",
     "edit": f"{_STORE}:change_text",
     "rm": f"{_STORE}:change_text",
+    "search": "core.cli.search_text:search_text",
     "save": "core.cli.memory_text:save_text",
     "recall": "core.cli.memory_text:recall_text",
     "memories": "core.cli.memory_text:memories_text",

@@ -15,6 +15,7 @@ from core.base.paths import Paths, shipped_root
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.exclusive import with_store
 from core.commands.harvest import HARVEST_PROMPT, SUMMARIZE_PROMPT, connect_provider
+from core.commands.search import check_index
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.options import read_prompt
 from core.harvest.trashed import holds, sha_in_trash
@@ -109,6 +110,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
     yield from _check_history(paths)
     yield from check_permissions(paths)
     yield from _check_digest(workspace)
+    yield from check_index(workspace)
     yield from _check_settings(workspace)
 
 

@@ -56,6 +56,8 @@ _CATEGORY = Argument(("category",), "facts, decisions, questions, playbooks, tas
 _SECRETS = _flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
 _MATCH = Argument(("match",), "the bullet's text, or a part of it that no other bullet has")
 
+_KIND = {"default": "", "choices": ("bullet", "note", "memory", "context", "fact", "document")}
+_DATE = {"default": "", "metavar": "DATE"}
 _PROJECT = Argument(
     ("--project",), "a project's folder (default: the one around this folder)", {"default": "", "metavar": "DIR"}
 )
@@ -153,6 +155,21 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.bullets:remove",
         True,
         (_CATEGORY, _MATCH, _flag("--strike", "strike it through instead: kept, but in no digest")),
+    ),
+    Command(
+        "search",
+        "find anything in the store, best first",
+        "knowledge search port 8080 --kind bullet --since 2026-05",
+        "core.commands.search:search",
+        False,
+        (
+            Argument(("query",), "any words; in quotation marks: a phrase", {"nargs": "+"}),
+            Argument(("--kind",), "only bullet, note, memory, context, fact or document", _KIND),
+            Argument(("--since",), "only what is dated from then on: 2026, 2026-05 or 2026-05-31", _DATE),
+            Argument(("--tag",), "only what has this tag, such as decisions (repeatable)", _REPEATED),
+            Argument(("--project",), "only what belongs to this folder", {"default": "", "metavar": "DIR"}),
+            Argument(("--limit",), "at most N hits (default: 10)", {"type": int, "default": 10, "metavar": "N"}),
+        ),
     ),
     Command(
         "save",

@@ -1,0 +1,187 @@
+"""`knowledge search`: ranked over everything that a person's store holds. Here rooms say where entries come from.
+
+The index lies in the cache folder, one for the home alone and one for each project that it was used in (those hold what
+belongs to the home too). It is brought up to date at every search; deleting it loses nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core import memories
+from core.base.paths import Paths, cache_folder, project_paths
+from core.base.redact import redact
+from core.base.result import Err, Ok, Result, fail
+from core.base.search_entry import KINDS, SearchEntry, SearchSource
+from core.commands.project import find_project
+from core.commands.workspace import Workspace
+from core.context_files import GLOBAL, PROJECT, entries, read_context
+from core.knowledge.check import Finding
+from core.knowledge.entries import sources as bullet_sources
+
+if TYPE_CHECKING:
+    from core.search.query import Hit
+
+LIMIT, MOST = 10, 1000
+_SINCE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\Z")
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """What was found, best first. `warnings` name the files that are not searched, and say when vectors were asked for
+    and could not be had. `entries` is how many there are in all."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    entries: int
+    warnings: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The list of `--json`, as commands.md has it."""
+        return [hit.to_json() for hit in self.hits]
+
+
+# --- where entries come from -----------------------------------------------------------------------------------------
+
+
+def _memory_sources(paths: Paths, project: str) -> list[SearchSource]:
+    scope = "project" if project else "global"
+    try:
+        names = sorted(os.listdir(paths.memories))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [
+        SearchSource(f"memories:{project}:{name}", path, partial(_memory, path, scope, project))
+        for name in names
+        if name.endswith(".md") and not name.startswith(".")
+        for path in (paths.memories / name,)
+    ]
+
+
+def _memory(path: Path, scope: str, project: str, _data: bytes) -> Result[Sequence[SearchEntry]]:
+    memory = memories.read_memory(path, scope)
+    return memory if isinstance(memory, Err) else Ok(memories.entries([memory.value], project))
+
+
+def _context_sources(paths: Paths, project: str) -> list[SearchSource]:
+    scope = PROJECT if project else GLOBAL
+    return [SearchSource(f"context:{project}", paths.context, partial(_context, paths.context, scope, project))]
+
+
+def _context(path: Path, scope: str, project: str, _data: bytes) -> Result[Sequence[SearchEntry]]:
+    found = read_context(scope, path)
+    return Ok(entries([found] if found.body else [], project))
+
+
+ROOMS: tuple[Callable[[Paths, str], list[SearchSource]], ...] = (bullet_sources, _memory_sources, _context_sources)
+"""One row for each room that yields entries: places and the project that they belong to ("": none) -> its files.
+May raise OSError."""
+
+
+def search_sources(workspace: Workspace, project: Path | None) -> list[SearchSource]:
+    """Every file that is searched. Raises OSError when a folder cannot be listed."""
+    found = [source for room in ROOMS for source in room(workspace.paths, "")]
+    if project is not None:
+        found += [source for room in ROOMS for source in room(project_paths(project), str(project))]
+    return found
+
+
+def search_folder(workspace: Workspace, project: Path | None) -> Path:
+    """Where the index for the home, seen from `project`, lies."""
+    name = f"search-{hashlib.sha256(os.fsencode(project)).hexdigest()[:16]}" if project is not None else "search"
+    return cache_folder(workspace.paths.home, workspace.environment) / name
+
+
+# --- searching -------------------------------------------------------------------------------------------------------
+
+
+def search(
+    workspace: Workspace,
+    query: str | Sequence[str],
+    kind: str = "",
+    since: str = "",
+    tag: Sequence[str] | None = None,
+    project: str = "",
+    limit: int = LIMIT,
+) -> Result[SearchReport]:
+    """The best entries for any text. `since` is YYYY, YYYY-MM or YYYY-MM-DD; `project` limits it to what belongs to a
+    folder. Err for a filter that is none, or a store that cannot be listed."""
+    text = query if isinstance(query, str) else " ".join(query)
+    if kind and kind not in KINDS:
+        return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
+    if since and not _SINCE.match(since):
+        return fail("usage", f"{since!r} is no date", hint="write it as 2026-06-12, 2026-06 or 2026")
+    if not 1 <= limit <= MOST:
+        return fail("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MOST}")
+    asked = find_project(workspace, project)
+    if isinstance(asked, Err):
+        return asked
+    here = asked.value
+    from core.search.candidates import Filters
+    from core.search.index import open_index
+    from core.search.query import search as find
+    from core.search.store import counted
+
+    try:
+        index = open_index(search_folder(workspace, here), search_sources(workspace, here))
+    except OSError as error:
+        return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
+    try:
+        filters = Filters((kind,) if kind else (), tuple(tag or ()), since, str(here or "") if project else "")
+        hits = find(index, text, filters, limit)
+        number = counted(index.database)
+    finally:
+        index.close()
+    if workspace.config.redact:
+        hits = [_without_secrets(hit) for hit in hits]
+    warnings = [problem.message for problem in index.problems] + [index.note] * bool(index.note)
+    return Ok(SearchReport(text, tuple(hits), number, tuple(warnings)))
+
+
+def _without_secrets(hit: Hit) -> Hit:
+    """Harvested lines were cleaned before they were written; what a person writes into context.md was not."""
+    if hit.entry.kind != "context":
+        return hit
+    return replace(hit, entry=hit.entry._replace(text=redact(hit.entry.text).text))
+
+
+def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:
+    """Make the index anew and return the number of its entries. Raises OSError."""
+    from core.search.index import open_index
+
+    index = open_index(search_folder(workspace, project), search_sources(workspace, project), anew=True)
+    index.close()
+    return index.changed
+
+
+def check_index(workspace: Workspace) -> Iterator[Finding]:
+    """For the doctor: how the index of the home differs from the files. It is a projection, so this is a note; no
+    index is no finding."""
+    from core.base import files
+
+    folder = search_folder(workspace, None)
+    if not files.exists(folder):
+        return
+    from core.search.index import differences
+
+    try:
+        found = differences(folder, search_sources(workspace, None))
+    except OSError as error:
+        yield Finding("unreadable", f"the store cannot be listed: {error.strerror}", str(error.filename or ""))
+        return
+    for message in found:
+        yield Finding(
+            "index-stale", f"{message}; the next search mends it", str(folder), partial(_mend, workspace), True
+        )
+        return
+
+
+def _mend(workspace: Workspace) -> None:
+    rebuild_index(workspace)

@@ -1,0 +1,79 @@
+"""What the knowledge folder yields to the search: the bullets of the category files and of the per-file notes.
+
+Struck bullets are history, and what lies in quarantine is not knowledge yet: neither is yielded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from core.base.markdown import Bullet, parse_bullets, without_emphasis
+from core.base.paths import Paths
+from core.base.result import Ok, Result
+from core.base.search_entry import SearchEntry, SearchSource
+from core.knowledge.categories import CATEGORIES, CATEGORY_FILES, bullets_in, note_files
+
+
+def sources(paths: Paths, project: str = "") -> list[SearchSource]:
+    """One source for each file that holds bullets. `project` is the folder that the store belongs to, "": none.
+    Raises OSError when the notes cannot be listed."""
+    begin = f"bullets:{project}:" if project else "bullets:"
+    found = [
+        SearchSource(f"{begin}{file}", paths.knowledge / file, partial(_bullets, paths.knowledge / file, project))
+        for file in CATEGORY_FILES
+    ]
+    return found + [
+        SearchSource(f"{begin}files/{note.name}", note, partial(_notes, note, project)) for note in note_files(paths)
+    ]
+
+
+def _bullets(path: Path, project: str, data: bytes) -> Result[Sequence[SearchEntry]]:
+    text = _text(data)
+    found = []
+    for row in CATEGORIES:
+        if row.file != path.name:
+            continue
+        tags = ("tasks", row.name) if row.name.startswith("tasks") else (row.name,)
+        for bullet in bullets_in(text, row.name):
+            if not bullet.struck:
+                found.append(_entry("bullet", path, bullet, tags, project))
+    return Ok(found)
+
+
+def _notes(path: Path, project: str, data: bytes) -> Result[Sequence[SearchEntry]]:
+    """The first line of a note names its source file: `# /home/…/app.py`."""
+    text = _text(data)
+    first = text.split("\n", 1)[0].strip()
+    source = first[2:].strip() if first.startswith("# ") else ""
+    folder = project or source.replace("\\", "/").rpartition("/")[0]
+    return Ok(
+        [
+            _entry("note", path, bullet, ("files",), folder, source)
+            for bullet in parse_bullets(text)
+            if not bullet.struck
+        ]
+    )
+
+
+def _entry(kind: str, path: Path, bullet: Bullet, tags: tuple[str, ...], project: str, title: str = "") -> SearchEntry:
+    """`key` is FILE:LINE, which the commands for single bullets take."""
+    source = bullet.provenance
+    text = "\n".join([without_emphasis(bullet.text), *(line.strip() for line in bullet.more)])
+    file = f"files/{path.name}" if kind == "note" else path.name
+    return SearchEntry(
+        kind,
+        f"{file}:{bullet.line}",
+        title,
+        text,
+        source.date if source is not None else "",
+        str(source) if source is not None else "",
+        tags,
+        project,
+        str(path),
+    )
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")

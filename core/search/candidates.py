@@ -1,0 +1,189 @@
+"""Which entries may be meant at all, by index, and what stands beside them. Ranking them comes after."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.search.store import COLUMNS, TAG_MARK, Row
+from core.search.terms import Query, Term, match_all, match_any, match_prefix
+from core.search.words import folded
+
+if TYPE_CHECKING:
+    import sqlite3
+
+SMALL = 20_000
+"""Up to so many entries everything is looked at; above, the rarest words of a query choose."""
+POSTINGS = 3_000
+"""In a large index a query reads about so many places before it ranks."""
+MANY, FEW = 500, 150
+"""How many are ranked in a small index and in a large one."""
+AROUND = 2
+"""How far to each side of a hit its neighbours are looked at."""
+BATCH = 400
+
+_ALL = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a hit must be: of one of `kinds` (none: any), with every one of `tags`, not older than `since`
+    (YYYY-MM-DD), of the folder `project` or below it. "" asks for nothing."""
+
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    since: str = ""
+    project: str = ""
+
+    def sql(self) -> tuple[str, list[str]]:
+        """Conditions on `e`, each after an AND, with their values."""
+        parts: list[str] = []
+        values: list[str] = []
+        if self.kinds:
+            parts.append(f"e.kind IN ({', '.join('?' * len(self.kinds))})")
+            values += self.kinds
+        for tag in self.tags:
+            parts.append("instr(e.tags, ?)")
+            values.append(f"{TAG_MARK}{tag.casefold()}{TAG_MARK}")
+        if self.since:
+            parts.append("e.date >= ?")
+            values.append(self.since)
+        if self.project:
+            folder = self.project.rstrip("/\\") or self.project
+            parts.append("(e.project = ? OR substr(e.project, 1, ?) IN (?, ?))")
+            values += [folder, str(len(folder) + 1), f"{folder}/", f"{folder}\\"]
+        return "".join(f" AND {part}" for part in parts), values
+
+    def __bool__(self) -> bool:
+        return bool(self.kinds or self.tags or self.since or self.project)
+
+
+EVERYTHING = Filters()
+
+
+@dataclass
+class Found:
+    """Rows by id; `how` says for those that did not come by their words how they came: `prefix`, `part` of a word,
+    `beside` a hit, `vector`."""
+
+    rows: dict[int, Row]
+    how: dict[int, str]
+
+
+def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: int) -> Found:
+    """All candidates for a query; at least `limit` where there are so many."""
+    found = Found({}, {})
+    wanted = max(MANY if query.entries <= SMALL else FEW, limit)
+    terms = [term for term in query.terms if term.found]
+    if terms:
+        for match in _matches(query, terms):
+            _take(database, found, match, filters, wanted)
+    if len(found.rows) < limit:
+        lost = [term for term in query.terms if not term.found and len(term.word) > 2]
+        if lost:
+            _take(database, found, match_prefix(lost), filters, wanted, "prefix")
+    if query.literal and _spelling_is_open(query, found, limit):
+        _take_parts(database, found, query.literal, filters, wanted)
+    return found
+
+
+def _matches(query: Query, terms: Sequence[Term]) -> list[str]:
+    """What to ask the full-text table, in the order in which it matters."""
+    rare = sorted(terms, key=lambda term: (term.found, term.word))
+    if query.entries <= SMALL or len(terms) == 1 or sum(term.found for term in terms) <= POSTINGS:
+        return [match_any(terms)]
+    chosen: list[Term] = []
+    places = 0
+    for term in rare:
+        if chosen and places + term.found > POSTINGS:
+            break
+        chosen.append(term)
+        places += term.found
+    return [match_all(terms), match_any(chosen)]
+
+
+def _take(database: sqlite3.Connection, found: Found, match: str, filters: Filters, wanted: int, how: str = "") -> None:
+    condition, values = filters.sql()
+    if condition:
+        sql = (
+            f"SELECT {_ALL} FROM words JOIN entries e ON e.id = words.rowid WHERE words MATCH ?{condition}"
+            " ORDER BY words.rank LIMIT ?"
+        )
+    else:  # the rows are fetched for the best alone
+        sql = (
+            f"SELECT {_ALL} FROM (SELECT rowid AS id, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?) f"
+            " JOIN entries e ON e.id = f.id"
+        )
+    for row in database.execute(sql, (match, *values, wanted)):
+        if row[0] not in found.rows:
+            found.rows[row[0]] = Row(*row)
+            if how:
+                found.how[row[0]] = how
+
+
+def _spelling_is_open(query: Query, found: Found, limit: int) -> bool:
+    """Whether entries must be read letter by letter: nothing found so far has the query as it was typed, and either
+    there is room for more, or the spelling matters, or reading costs nothing."""
+    if len(found.rows) >= limit and not query.exact and query.entries > SMALL and len(query.words) > 2:
+        return False
+    return not any(query.literal in folded(f"{row.text}\n{row.title}") for row in found.rows.values())
+
+
+def _take_parts(database: sqlite3.Connection, found: Found, literal: str, filters: Filters, wanted: int) -> None:
+    """Entries that have the letters of the query anywhere, inside words too."""
+    condition, values = filters.sql()
+    if literal.isascii() and " " not in literal:
+        # ASCII letters fold in SQLite itself; what else folds to them (a full-width letter, the Kelvin sign) has been
+        # a word of the index already.
+        place, value = "(instr(lower(e.text), ?1) OR instr(lower(e.title), ?1))", literal
+    else:
+        database.create_function("folded_has", 2, _folded_has, deterministic=True)
+        place, value = "(folded_has(e.text, ?1) OR folded_has(e.title, ?1))", literal
+    sql = f"SELECT {_ALL} FROM entries e WHERE {place}{condition} ORDER BY e.id LIMIT {int(wanted)}"
+    for row in database.execute(sql, (value, *values)):
+        if row[0] not in found.rows:
+            found.rows[row[0]] = Row(*row)
+            found.how[row[0]] = "part"
+
+
+def _folded_has(text: str, literal: str) -> bool:
+    if text.isascii() and not literal.isascii():
+        return unicodedata.is_normalized("NFKC", literal) and literal in folded(text)
+    return literal in folded(text)
+
+
+def neighbours(database: sqlite3.Connection, found: Found, hits: Iterable[Row], around: int = AROUND) -> None:
+    """Add what stands beside the given hits in their threads."""
+    places = {
+        (row.thread, row.position + step) for row in hits if row.thread for step in range(-around, around + 1) if step
+    }
+    places -= {(row.thread, row.position) for row in found.rows.values()}
+    wanted = sorted(places)
+    for start in range(0, len(wanted), BATCH):
+        part = wanted[start : start + BATCH]
+        marks = ", ".join(["(?, ?)"] * len(part))
+        rows = database.execute(
+            f"SELECT {COLUMNS} FROM entries WHERE thread <> '' AND (thread, position) IN (VALUES {marks})",
+            [value for place in part for value in place],
+        )
+        for row in rows:
+            if row[0] not in found.rows:
+                found.rows[row[0]] = Row(*row)
+                found.how[row[0]] = "beside"
+
+
+def thread_lengths(database: sqlite3.Connection, threads: Iterable[str]) -> dict[str, int]:
+    """How many pieces each thread has."""
+    wanted = sorted(threads)
+    lengths: dict[str, int] = {}
+    for start in range(0, len(wanted), BATCH):
+        part = wanted[start : start + BATCH]
+        marks = ", ".join("?" * len(part))
+        lengths |= dict(
+            database.execute(
+                f"SELECT thread, count(*) FROM entries WHERE thread <> '' AND thread IN ({marks}) GROUP BY thread", part
+            )
+        )
+    return lengths

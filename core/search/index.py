@@ -1,0 +1,312 @@
+"""Opens the index, and brings it up to date with the files that its entries come from.
+
+Every opening looks at each source: as long as a file has the state (size, times, inode) under which it was read, it is
+not opened; else its sha256 decides whether its entries are read again. Writers take turns behind a lock; an index that
+must be made anew is made beside the old one and renamed, so that a reader has a whole one at any time. Where the cache
+folder cannot be used, or somebody holds the lock and does not let go, the index is made in memory, for this one time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.base import files, locks
+from core.base.result import Err, ErrorInfo
+from core.base.search_entry import SearchEntry, SearchSource
+from core.search import store
+from core.search.words import Stems
+
+if TYPE_CHECKING:
+    import sqlite3
+
+LOCK_SECONDS = 10.0
+SETTLED_NS = 2_000_000_000
+"""A file written less than this before it was read may be written again within one tick of its clock: look again."""
+
+
+@dataclass
+class Index:
+    """An open index. `problems` name the sources that could not be read; `note` says why it is in memory ("": it is
+    not). `rebuilt` says that it was made anew, `changed` how many entries were added, removed or rewritten."""
+
+    database: sqlite3.Connection
+    stems: Stems
+    problems: list[ErrorInfo] = field(default_factory=list)
+    note: str = ""
+    rebuilt: bool = False
+    changed: int = 0
+
+    def close(self) -> None:
+        """Let the file go."""
+        self.database.close()
+
+
+@dataclass(frozen=True)
+class _Look:
+    """One source as it is now: the state to remember ("" when it must be looked at again), hash, rows or a problem."""
+
+    state: str
+    sha256: str
+    rows: list[tuple[object, ...]] | None
+    problem: str = ""
+
+
+def open_index(
+    folder: Path, sources: Sequence[SearchSource], *, anew: bool = False, patience: float = LOCK_SECONDS
+) -> Index:
+    """The index in `folder`, made or brought up to date as far as needed; `anew` makes it in any case. Never fails: at
+    worst it is made in memory and says so. `patience` is how many seconds to wait for another writer."""
+    import sqlite3
+
+    stems = Stems()
+    if not anew:
+        index = _as_it_is(folder, sources, stems)
+        if index is not None:
+            return index
+    try:
+        with _alone(folder, patience):
+            if not anew:
+                index = _as_it_is(folder, sources, stems) or _updated(folder, sources, stems)
+                if index is not None:
+                    return index
+            return _made(folder, sources, stems)
+    except (OSError, sqlite3.Error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        index = _filled(":memory:", sources, stems)
+        index.note = f"the search index cannot be kept in {folder} ({why}); it was made in memory for this one search"
+        return index
+
+
+def differences(folder: Path, sources: Sequence[SearchSource]) -> list[str]:
+    """How the index on disk differs from what the files say, as sentences; [] when it does not or there is none.
+    Reads every file and every entry, and changes nothing."""
+    import sqlite3
+
+    if not files.exists(folder / store.FILE):
+        return []
+    if not store.is_sealed(folder):
+        return ["the search index is not as the program left it"]
+    found: list[str] = []
+    try:
+        with contextlib.closing(store.connect(folder / store.FILE)) as database:
+            if not store.is_sound(database):
+                return ["the search index is from another version"]
+            if database.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                return ["the search index is damaged"]
+            held = store.held_sources(database)
+            for source in sources:
+                known = held.pop(source.name, None)
+                look = _look(source, None)
+                there = [tuple(row[1:]) for row in store.rows_of(database, known.id)] if known else []
+                wanted = (look.rows if look is not None else None) or []
+                # No `known` was given, so there is a look, and it has rows or none.
+                more, less = len(set(wanted) - set(there)), len(set(there) - set(wanted))
+                if sorted(map(repr, there)) != sorted(map(repr, wanted)):
+                    found.append(f"{source.name}: {more} entries not in the search index, {less} in it too many")
+            found += [f"{name}: in the search index, and not a source any more" for name in held]
+            counted = database.execute("SELECT count(*) FROM entries").fetchone()[0]
+            words = database.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
+            if counted != words:
+                found.append(f"the search index has {counted} entries and words of {words}")
+    except (OSError, sqlite3.Error) as error:
+        return [f"the search index cannot be read: {error}"]
+    return found
+
+
+# --- looking at the files --------------------------------------------------------------------------------------------
+
+
+def _look(source: SearchSource, known: store.Held | None) -> _Look | None:
+    """None when nothing changed since it became known."""
+    try:
+        state = store.state_of(source.path)
+        if known is not None and known.state and known.state == state:
+            return None
+        if not state:
+            gone = _Look("", "", [])
+            return None if known is not None and not known.sha256 and not known.problem else gone
+        started = time.time_ns()
+        data = files.read_or_empty(os.path.realpath(source.path))
+        if store.state_of(source.path) != state or started - int(state.split()[1]) < SETTLED_NS:
+            state = ""
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        return _Look("", "unreadable", [], f"{source.path} cannot be read, so it is not searched: {why}")
+    sha256 = hashlib.sha256(data).hexdigest()
+    if known is not None and known.sha256 == sha256:
+        return _Look(state, sha256, None, known.problem)
+    result = source.entries(data)
+    if isinstance(result, Err):
+        return _Look(state, sha256, [], str(result.error))
+    return _Look(state, sha256, [store.stored(entry) for entry in result.value])
+
+
+def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index | None:
+    """The index, when it is sound and no source changed."""
+    import sqlite3
+
+    if not store.is_sealed(folder):
+        return None
+    try:
+        database = store.connect(folder / store.FILE)
+    except sqlite3.Error:
+        return None
+    try:
+        if store.is_sound(database):
+            held = store.held_sources(database)
+            if held.keys() == {source.name for source in sources} and all(
+                (look := _look(source, held[source.name])) is None
+                or (look.rows is None and not look.state and not held[source.name].state)
+                or (look.sha256 == held[source.name].sha256 == "unreadable")
+                for source in sources
+            ):
+                return Index(database, stems, _problems(held))
+    except sqlite3.Error:
+        pass
+    database.close()
+    return None
+
+
+def _problems(held: dict[str, store.Held]) -> list[ErrorInfo]:
+    return [ErrorInfo("not-searched", row.problem) for row in held.values() if row.problem]
+
+
+@contextlib.contextmanager
+def _alone(folder: Path, patience: float) -> Iterator[None]:
+    """Hold the writers' lock; OSError(EBUSY) when nobody lets it go in `patience` seconds."""
+    end = time.monotonic() + patience
+    with contextlib.ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(locks.locked(folder / store.LOCK))
+                break
+            except locks.LockHeldError as error:
+                if time.monotonic() >= end:
+                    raise OSError(errno.EBUSY, "another program is writing it") from error
+                time.sleep(0.02)
+        yield
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index | None:
+    """The index with every change of the sources brought in; None when it cannot be trusted."""
+    import sqlite3
+
+    if not store.is_sealed(folder):
+        return None
+    try:
+        database = store.connect(folder / store.FILE)
+    except sqlite3.Error:
+        return None
+    try:
+        if not store.is_sound(database):
+            database.close()
+            return None
+        database.execute("BEGIN IMMEDIATE")
+        changed = _bring_in(database, sources)
+        database.execute("COMMIT")
+    except sqlite3.Error:
+        database.close()
+        return None
+    except BaseException:
+        database.close()
+        raise
+    store.seal(folder)
+    return Index(database, stems, _problems(store.held_sources(database)), changed=changed)
+
+
+def _bring_in(database: sqlite3.Connection, sources: Sequence[SearchSource]) -> int:
+    held = store.held_sources(database)
+    changed = 0
+    free = max((row.id for row in held.values()), default=0) + 1
+    for source in sources:
+        known = held.pop(source.name, None)
+        look = _look(source, known)
+        if look is None:
+            continue
+        number = known.id if known is not None else free
+        free += known is None
+        if look.rows is not None:
+            changed += _replace(database, number, look.rows)
+        store.put_source(database, store.Held(number, source.name, look.state, look.sha256, look.problem))
+    for gone in held.values():
+        store.drop_source(database, gone.id)
+        changed += 1
+    store.count(database)
+    return changed
+
+
+def _replace(database: sqlite3.Connection, source: int, rows: Sequence[tuple[object, ...]]) -> int:
+    """Make the entries of one source those of `rows`, touching only what differs."""
+    waiting: dict[tuple[str, str, str], list[store.Row]] = {}
+    for row in reversed(store.rows_of(database, source)):
+        waiting.setdefault(store.searched(row[1:]), []).append(row)
+    new, changed = [], 0
+    for wanted in rows:
+        same = waiting.get(store.searched(wanted))
+        if not same:
+            new.append(wanted)
+            continue
+        old = same.pop()
+        if old[1:] != wanted:
+            store.change(database, old, wanted)
+            changed += 1
+    gone = [row for rest in waiting.values() for row in rest]
+    store.remove(database, gone)
+    store.add(database, source, new, store.next_id(database))
+    return changed + len(gone) + len(new)
+
+
+def _made(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index:
+    """A new index in place of whatever was there. The caller holds the lock."""
+    for left in folder.glob(f".{store.FILE}.*{files.TEMPORARY_MARK}*"):
+        files.discard(left)
+    temporary = files.temporary_name(folder / store.FILE)
+    try:
+        _filled(temporary, sources, stems).close()
+        fd = files.open_regular(temporary, os.O_RDWR)
+        try:
+            files.sync(fd)
+        finally:
+            os.close(fd)
+        for ending in ("-journal", "-wal", "-shm"):  # what belonged to the old file must not be played into the new
+            files.discard(folder / f"{store.FILE}{ending}")
+        files.replace_file(temporary, folder / store.FILE)
+    finally:
+        files.discard(temporary)
+    store.seal(folder)
+    database = store.connect(folder / store.FILE)
+    index = Index(database, stems, _problems(store.held_sources(database)), rebuilt=True)
+    index.changed = store.counted(database)
+    return index
+
+
+def _filled(place: Path | str, sources: Sequence[SearchSource], stems: Stems) -> Index:
+    database = store.connect(place, make=True)
+    database.execute("BEGIN")
+    free = 1
+    for number, source in enumerate(sources, start=1):
+        look = _look(source, None)
+        assert look is not None and look.rows is not None
+        free = store.add(database, number, look.rows, free)
+        store.put_source(database, store.Held(number, source.name, look.state, look.sha256, look.problem))
+    store.finish(database)
+    store.count(database)
+    database.execute("COMMIT")
+    return Index(database, stems, _problems(store.held_sources(database)), rebuilt=True, changed=free - 1)
+
+
+def entries_of(index: Index) -> Iterator[SearchEntry]:
+    """Everything in the index, in no order that means anything."""
+    for row in store.every_row(index.database):
+        yield row.entry()

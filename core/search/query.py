@@ -1,0 +1,153 @@
+"""Answers a query: candidates, their ranks, the same statement once, and for each hit why it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.base.search_entry import KINDS, SearchEntry
+from core.search.candidates import EVERYTHING, Filters, Found, find, neighbours, thread_lengths
+from core.search.index import Index
+from core.search.rank import THREAD_WEIGHTS, WEIGHTS, Features, Seen, see_all, weighted
+from core.search.store import Row
+from core.search.terms import Query, parse_query
+from core.search.words import folded
+
+LITERAL, PHRASE, PART, PREFIX = 6.0, 8.0, 2.0, 1.0
+"""What it adds to a score that an entry has the query letter by letter, a phrase in quotation marks, the letters inside
+longer words, a word that begins so. A literal is worth what it says: as many letters as it covers, up to this."""
+LITERAL_CHARACTERS = 12
+BESIDE_OF = 60
+"""The neighbours of so many of the best candidates may become hits of their own."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One thing that was found. `score`: higher is better, comparable within one answer. `why` says what matched;
+    `confirmations` are the sources of the same statement elsewhere."""
+
+    entry: SearchEntry
+    score: float
+    why: tuple[str, ...]
+    confirmations: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        entry = self.entry
+        return {
+            "kind": entry.kind,
+            "key": entry.key,
+            "title": entry.title or None,
+            "text": entry.text,
+            "score": round(self.score, 4),
+            "why": list(self.why),
+            "provenance": entry.provenance or None,
+            "confirmations": list(self.confirmations),
+            "date": entry.date or None,
+            "tags": list(entry.tags),
+            "project": entry.project or None,
+            "path": entry.path or None,
+        }
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    seen: Seen
+    score: float
+    literal: str
+
+
+def search(index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10) -> list[Hit]:
+    """The best `limit` entries for a query, best first. Any text is a query; an empty one finds nothing."""
+    query, found, ranked, _ = _rank(index, text, filters, limit)
+    hits: list[Hit] = []
+    at: dict[str, int] = {}
+    for one in ranked:
+        entry = one.seen.row.entry()
+        same = "" if entry.thread else folded(entry.text).rstrip(" .")
+        if same and same in at:
+            known = hits[at[same]]
+            sources = (*known.confirmations, entry.provenance or entry.path)
+            own = known.entry.provenance or known.entry.path
+            more = tuple(source for source in dict.fromkeys(sources) if source and source != own)
+            hits[at[same]] = Hit(known.entry, known.score, known.why, more)
+        elif len(hits) < limit:
+            if same:
+                at[same] = len(hits)
+            hits.append(Hit(entry, one.score, _why(query, one, found), ()))
+    return hits
+
+
+def search_threads(
+    index: Index,
+    text: str,
+    filters: Filters = EVERYTHING,
+    limit: int = 10,
+) -> list[tuple[str, float]]:
+    """The threads (conversations, documents) that a query is about, best first, with their scores."""
+    _, _, ranked, features = _rank(index, text, filters, limit)
+    scores: dict[str, list[float]] = {}
+    for one in ranked:
+        if one.seen.row.thread:
+            scores.setdefault(one.seen.row.thread, []).append(one.score)
+    rows = [(name, weighted(features.of_thread(name, best), THREAD_WEIGHTS)) for name, best in scores.items()]
+    return sorted(rows, key=lambda row: (-row[1], row[0]))[:limit]
+
+
+def _rank(index: Index, text: str, filters: Filters, limit: int) -> tuple[Query, Found, list[_Ranked], Features]:
+    query = parse_query(text, index.database, index.stems)
+    if not query.literal:
+        return query, Found({}, {}), [], Features(query, [], {})
+    found = find(index.database, query, filters, limit)
+    neighbours(index.database, found, list(found.rows.values())[:BESIDE_OF])
+    seen = see_all(query, found, index.stems)
+    features = Features(query, seen, thread_lengths(index.database, {one.row.thread for one in seen if one.row.thread}))
+    ranked = []
+    for one in seen:
+        literal, bonus = _letters(query, one.row)
+        bonus += {"part": PART, "prefix": PREFIX}.get(found.how.get(one.row.id, ""), 0.0)
+        ranked.append(_Ranked(one, weighted(features.of(one), WEIGHTS) + bonus, literal))
+    ranked.sort(key=lambda one: (-one.score, _order(one.seen.row)))
+    return query, found, ranked, features
+
+
+def _order(row: Row) -> tuple[int, str, str, str, int]:
+    """Between equal scores: kinds in their order, then what is newer; nothing depends on when it was indexed."""
+    kind = KINDS.index(row.kind) if row.kind in KINDS else len(KINDS)
+    newer = "".join(chr(0x10FFFF - ord(char)) for char in row.date)
+    return kind, newer, row.key, row.text, row.position
+
+
+def _letters(query: Query, row: Row) -> tuple[str, float]:
+    """Which letters of the query stand in an entry as they were typed, and what that is worth."""
+    text = folded(f"{row.title}\n{row.text}")
+    bonus, said = 0.0, ""
+    for phrase in query.phrases:
+        if phrase in text:
+            bonus, said = bonus + PHRASE, phrase
+    if query.literal in text:
+        worth = min(len(query.literal), LITERAL_CHARACTERS) / LITERAL_CHARACTERS
+        if len(query.words) > 1 or query.exact:
+            bonus, said = bonus + LITERAL * worth, query.literal
+    return said, bonus
+
+
+def _why(query: Query, one: _Ranked, found: Found) -> tuple[str, ...]:
+    """What matched, in words a person understands."""
+    row, why = one.seen.row, []
+    if one.literal:
+        why.append(f"exact: {one.literal}")
+    matched = sorted(one.seen.words)
+    if matched:
+        why.append(f"words: {', '.join(matched)}")
+    if one.seen.titled:
+        why.append("title")
+    how = found.how.get(row.id, "")
+    if how == "prefix":
+        begun = [term.word for term in query.terms if not term.found]
+        why.append(f"begins like: {', '.join(begun)}")
+    elif how == "part" and not one.literal:
+        why.append(f"part of a word: {query.literal}")
+    elif how == "beside" and not matched:
+        why.append("beside a match")
+    return tuple(why) or ("related",)

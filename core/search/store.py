@@ -1,0 +1,238 @@
+"""The index file: one SQLite database with the entries, where each came from, and a full-text table over them.
+
+It is a projection. A file that is missing, half-written, damaged, from another version or touched by another program is
+thrown away and made anew. How a touched one is known: after each write of ours `search.seal` beside it records the
+state of the file (size, times, inode); any other state is nobody's promise.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.base import files
+from core.base.search_entry import SearchEntry
+from core.search.words import TOKENIZER, spaced, storable
+
+if TYPE_CHECKING:
+    import sqlite3
+
+VERSION = 1
+"""Raised whenever the tables, the tokenizer or what is put into it change: an index of another version is made anew."""
+
+FILE, SEAL, LOCK = "search.db", "search.seal", "search.lock"
+TAG_MARK = "\n"
+
+_TABLES = f"""
+CREATE TABLE sources(
+    id INTEGER PRIMARY KEY, name TEXT UNIQUE, state TEXT, sha256 TEXT, problem TEXT
+);
+CREATE TABLE entries(
+    id INTEGER PRIMARY KEY, source INTEGER, kind TEXT, key TEXT, title TEXT, text TEXT, date TEXT, provenance TEXT,
+    tags TEXT, project TEXT, path TEXT, thread TEXT, position INTEGER
+);
+CREATE TABLE counted(entries INTEGER);
+INSERT INTO counted VALUES (0);
+CREATE VIRTUAL TABLE words USING fts5(title, text, about, content='', tokenize="{TOKENIZER}");
+CREATE VIRTUAL TABLE stems USING fts5vocab(words, row);
+"""
+_INDICES = (
+    "CREATE INDEX by_source ON entries(source)",
+    "CREATE INDEX by_thread ON entries(thread, position) WHERE thread <> ''",
+)
+COLUMNS = "id, kind, key, title, text, date, provenance, tags, project, path, thread, position"
+
+
+class Row(NamedTuple):
+    """One stored entry. `tags` stand between line breaks."""
+
+    id: int
+    kind: str
+    key: str
+    title: str
+    text: str
+    date: str
+    provenance: str
+    tags: str
+    project: str
+    path: str
+    thread: str
+    position: int
+
+    def entry(self) -> SearchEntry:
+        """What was put in."""
+        tags = tuple(tag for tag in self.tags.split(TAG_MARK) if tag)
+        return SearchEntry(*self[1:7], tags, *self[8:])
+
+
+class Held(NamedTuple):
+    """What the index knows of one source: `state` of its file when it was read ("" for none), the sha256 of its bytes,
+    and the sentence of what was wrong with it."""
+
+    id: int
+    name: str
+    state: str
+    sha256: str
+    problem: str
+
+
+# --- opening ---------------------------------------------------------------------------------------------------------
+
+
+def connect(path: Path | str, *, make: bool = False) -> sqlite3.Connection:
+    """Open an index file; with `make`, put its tables into it."""
+    import sqlite3
+
+    database = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+    try:
+        if make:
+            database.executescript(
+                "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                f"PRAGMA user_version = {VERSION}; {_TABLES}"
+            )
+            database.execute("INSERT INTO words(words, rank) VALUES ('hashsize', 16777216)")
+        database.execute("PRAGMA cache_size = -32000")
+        database.execute("PRAGMA mmap_size = 268435456")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def finish(database: sqlite3.Connection) -> None:
+    """Make the lesser tables of a new index, once it is full: that is faster than keeping them while it grows."""
+    for index in _INDICES:
+        database.execute(index)
+
+
+def is_sound(database: sqlite3.Connection) -> bool:
+    """Whether this is an index of our version. Raises sqlite3.Error for a file that is none."""
+    version: int = database.execute("PRAGMA user_version").fetchone()[0]
+    return version == VERSION
+
+
+def state_of(path: Path) -> str:
+    """Which file stands there and in what state: changes with every write, whatever sets its time back. "" for none.
+    Raises OSError when it cannot be looked at."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return ""
+    except NotADirectoryError:
+        return ""
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
+
+
+def is_sealed(folder: Path) -> bool:
+    """Whether the index file is as our last write left it."""
+    try:
+        state = state_of(folder / FILE)
+        sealed = json.loads(files.read_or_empty(folder / SEAL))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return bool(state) and sealed == {"version": VERSION, "state": state}
+
+
+def seal(folder: Path) -> None:
+    """Record the state of the index file after a write."""
+    files.write_cache(folder / SEAL, json.dumps({"version": VERSION, "state": state_of(folder / FILE)}).encode("ascii"))
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def held_sources(database: sqlite3.Connection) -> dict[str, Held]:
+    """All sources by name."""
+    rows = database.execute("SELECT id, name, state, sha256, problem FROM sources")
+    return {row[1]: Held(*row) for row in rows}
+
+
+def put_source(database: sqlite3.Connection, held: Held) -> None:
+    """Insert or replace what is known of a source."""
+    database.execute("INSERT OR REPLACE INTO sources(id, name, state, sha256, problem) VALUES (?, ?, ?, ?, ?)", held)
+
+
+def drop_source(database: sqlite3.Connection, source: int) -> None:
+    """Forget a source and its entries."""
+    remove(database, rows_of(database, source))
+    database.execute("DELETE FROM sources WHERE id = ?", (source,))
+
+
+def rows_of(database: sqlite3.Connection, source: int) -> list[Row]:
+    """The entries of one source."""
+    rows = database.execute(f"SELECT {COLUMNS} FROM entries WHERE source = ? ORDER BY id", (source,))
+    return [Row(*row) for row in rows]
+
+
+def stored(entry: SearchEntry) -> tuple[object, ...]:
+    """The columns of an entry, from kind on."""
+    kind, key, title, text, date, provenance, tags, project, path, thread, position = entry
+    marked = f"\n{TAG_MARK.join(tag.casefold() for tag in tags)}\n" if tags else ""
+    row = (kind, key, title, text, date, provenance, marked, project, path, thread)
+    if not "".join(row).isascii() or "\0" in text:
+        row = tuple(storable(value) for value in row)  # type: ignore[assignment]
+    return (*row, position)
+
+
+def searched(row: Sequence[object]) -> tuple[str, str, str]:
+    """What of a stored row (from kind on) goes into the full-text table: title, text, and what is known about it."""
+    about = f"{row[6]} {row[5]} {row[4]}" if row[4] or row[5] or row[6] else ""
+    return spaced(str(row[2])), spaced(str(row[3])), spaced(about)
+
+
+def add(database: sqlite3.Connection, source: int, rows: Iterable[Sequence[object]], start: int) -> int:
+    """Insert stored rows (`stored`) with ids from `start` on; returns the next free id."""
+    entries, words = [], []
+    for row in rows:
+        entries.append((start, source, *row))
+        words.append((start, *searched(row)))
+        start += 1
+    database.executemany(f"INSERT INTO entries VALUES ({', '.join('?' * 13)})", entries)
+    database.executemany("INSERT INTO words(rowid, title, text, about) VALUES (?, ?, ?, ?)", words)
+    return start
+
+
+def remove(database: sqlite3.Connection, rows: Iterable[Row]) -> None:
+    """Take entries out. The full-text table must be told what it was given."""
+    for row in rows:
+        database.execute(
+            "INSERT INTO words(words, rowid, title, text, about) VALUES ('delete', ?, ?, ?, ?)",
+            (row.id, *searched(row[1:])),
+        )
+        database.execute("DELETE FROM entries WHERE id = ?", (row.id,))
+
+
+def change(database: sqlite3.Connection, old: Row, new: Sequence[object]) -> None:
+    """Rewrite what is not searched of an entry."""
+    database.execute(
+        "UPDATE entries SET kind=?, key=?, title=?, text=?, date=?, provenance=?, tags=?, project=?, path=?, thread=?,"
+        " position=? WHERE id = ?",
+        (*new, old.id),
+    )
+
+
+def next_id(database: sqlite3.Connection) -> int:
+    """An id that no entry has."""
+    found = database.execute("SELECT max(id) FROM entries").fetchone()[0]
+    return (found or 0) + 1
+
+
+def count(database: sqlite3.Connection) -> int:
+    """Record how many entries there are, which every query wants to know at once; returns it."""
+    database.execute("UPDATE counted SET entries = (SELECT count(*) FROM entries)")
+    return counted(database)
+
+
+def counted(database: sqlite3.Connection) -> int:
+    """How many entries there are."""
+    number: int = database.execute("SELECT entries FROM counted").fetchone()[0]
+    return number
+
+
+def every_row(database: sqlite3.Connection) -> Iterator[Row]:
+    """All entries by id."""
+    for row in database.execute(f"SELECT {COLUMNS} FROM entries ORDER BY id"):
+        yield Row(*row)

@@ -1,0 +1,109 @@
+"""A query as a list of terms. Whatever a person types is a query: there are no operators and no syntax errors."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.search.english import STOP_WORDS, forms
+from core.search.store import counted
+from core.search.words import Stems, folded, storable, words_of
+
+if TYPE_CHECKING:
+    import sqlite3
+
+QUERY_CHARACTERS = 4000
+TERMS = 64
+FORM_WEIGHT = 0.7
+
+_QUOTED = re.compile(r'"([^"]+)"')
+_TIGHT = re.compile(r"\w[^\w\s]+\w|\w[+#]+|[.@#$/~-]+\w|_")
+
+
+@dataclass(frozen=True)
+class Term:
+    """One word that is looked for: `stems` with their weights (other forms of the word count less), how many entries
+    have one (`found`), and how much it says (`worth`, the inverse document frequency of BM25)."""
+
+    word: str
+    stems: dict[str, float]
+    found: int
+    worth: float
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is looked for. `literal` is the whole of it, folded; `phrases` what stood in quotation marks. `exact` says
+    that its spelling matters: it has characters that are no words, as in `C++` or `session_store.py`. `when`: it asks
+    for a time."""
+
+    text: str
+    literal: str
+    phrases: tuple[str, ...]
+    words: tuple[str, ...]
+    terms: tuple[Term, ...]
+    exact: bool
+    when: bool
+    entries: int
+
+    @property
+    def worth(self) -> float:
+        """What an entry with every term would have."""
+        return sum(term.worth for term in self.terms) or 1.0
+
+
+def parse_query(text: str, database: sqlite3.Connection, stems: Stems) -> Query:
+    """Any text as a query against this index."""
+    text = storable(text[:QUERY_CHARACTERS]).strip()
+    words = tuple(words_of(text)[: TERMS * 4])
+    known = stems.learn(words)
+    telling = [word for word in words if word not in STOP_WORDS] or list(words)
+    groups: dict[str, tuple[str, dict[str, float]]] = {}
+    for word in telling[:TERMS]:
+        others = forms().get(word, ())
+        known = stems.learn((word, *others))
+        group = {known[other]: FORM_WEIGHT for other in others} | {known[word]: 1.0}
+        groups.setdefault(known[word], (word, group))
+    entries = counted(database)
+    terms = []
+    for word, group in groups.values():
+        marks = ", ".join("?" * len(group))
+        rows = database.execute(f"SELECT sum(doc) FROM stems WHERE term IN ({marks})", tuple(group))
+        found = min(rows.fetchone()[0] or 0, entries)
+        terms.append(Term(word, group, found, math.log(1 + (entries - found + 0.5) / (found + 0.5))))
+    literal = folded(text)
+    unquoted = folded(text.replace('"', " "))
+    phrases = tuple(phrase for phrase in map(folded, _QUOTED.findall(text)) if phrase)
+    return Query(
+        text,
+        literal if any(mark in literal for mark in "+#_./\\$@~-") or not words else unquoted or literal,
+        phrases,
+        words,
+        tuple(terms),
+        bool(_TIGHT.search(text)) or not text.isascii() or not words,
+        "when" in words or "date" in words,
+        entries,
+    )
+
+
+def match_any(terms: Sequence[Term]) -> str:
+    """The terms for the full-text table: any of them."""
+    return " OR ".join(f'"{stem_word}"' for term in terms for stem_word in _spellings(term))
+
+
+def match_all(terms: Sequence[Term]) -> str:
+    """The terms for the full-text table: all of them."""
+    return " AND ".join("(" + " OR ".join(f'"{one}"' for one in _spellings(term)) + ")" for term in terms)
+
+
+def match_prefix(terms: Sequence[Term]) -> str:
+    """Words that begin like a term that nothing has."""
+    return " OR ".join(f'"{term.word}" *' for term in terms)
+
+
+def _spellings(term: Term) -> list[str]:
+    """Words that the tokenizer brings back to the stems of a term."""
+    return [term.word, *forms().get(term.word, ())]

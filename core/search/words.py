@@ -1,0 +1,94 @@
+"""How text becomes words, the same for what is stored and for what is asked.
+
+SQLite's `porter unicode61` tokenizer does the work. Two things it cannot do are done before: scripts that are written
+without spaces are parted into single characters, so that any part of them is a phrase, and emoji become words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co So Mn Mc'"
+"""`So` makes words of emoji. Marks stay inside words, as in Devanagari; accents are still taken off."""
+
+_WORD = re.compile(r"[^\W_]+")
+_KEPT = ("L", "N", "Mn", "Mc", "So", "Co")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u303b\u3040-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\U00020000-\U0003ffff]"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+_JOINS = {0x200D: " ", 0xFE0E: None, 0xFE0F: None}
+"""What holds the parts of an emoji together, or says how it should look."""
+
+
+class _Letters(dict[int, int]):
+    """For str.translate: what the tokenizer takes for a part of a word stays, all else becomes a space."""
+
+    def __missing__(self, code: int) -> int:
+        self[code] = code if unicodedata.category(chr(code)).startswith(_KEPT) else 0x20
+        return self[code]
+
+
+_LETTERS = _Letters()
+
+
+def spaced(text: str) -> str:
+    """Text as it goes into the index: every character of an unspaced script or emoji stands alone. Plain ASCII, which
+    is most of it, comes back as it is."""
+    if text.isascii():
+        return text
+    return _UNSPACED.sub(r" \g<0> ", storable(text).translate(_JOINS))
+
+
+def storable(text: str) -> str:
+    """Text that SQLite can hold: a lone surrogate becomes U+FFFD, a NUL a space."""
+    if not text.isascii():
+        text = _SURROGATE.sub("\ufffd", text)
+    return text.replace("\0", " ") if "\0" in text else text
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case and in their order, before stemming."""
+    if text.isascii():
+        return _WORD.findall(text.lower())
+    return spaced(text).lower().translate(_LETTERS).split()
+
+
+def folded(text: str) -> str:
+    """Text for a literal comparison: one form of each letter, no case, single spaces."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return " ".join(text.casefold().split())
+
+
+class Stems:
+    """Words to stems, by the very tokenizer of the index, each word looked up once in the life of a process."""
+
+    def __init__(self) -> None:
+        import sqlite3
+
+        self._known: dict[str, str] = {}
+        self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        self._database.execute(f"CREATE VIRTUAL TABLE words USING fts5(word, content='', tokenize=\"{TOKENIZER}\")")
+        self._database.execute("CREATE VIRTUAL TABLE stems USING fts5vocab(words, instance)")
+
+    def learn(self, words: Iterable[str]) -> dict[str, str]:
+        """A table that has at least these words."""
+        known = self._known
+        new = [word for word in set(words) if word not in known]
+        if new:
+            if len(known) > 200_000:
+                known.clear()
+                new = list(set(words))
+            self._database.execute("INSERT INTO words(words) VALUES ('delete-all')")
+            self._database.executemany("INSERT INTO words(rowid, word) VALUES (?, ?)", enumerate(new))
+            for stem, row in self._database.execute("SELECT term, doc FROM stems"):
+                known.setdefault(new[row], stem)
+            for word in new:
+                known.setdefault(word, word)
+        return known

@@ -1,0 +1,149 @@
+"""Questions with known answers, from public sets that lie beside the project; see SOURCES.md there for each format.
+
+Every set becomes the same thing: collections (a conversation, a meeting, a scene) of entries in threads, and questions
+with the keys of the entries that answer them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from core.base.search_entry import SearchEntry
+
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "retrieval"
+
+
+class Asked(NamedTuple):
+    """One question and the keys of the entries that answer it."""
+
+    text: str
+    answers: frozenset[str]
+
+
+class Collection(NamedTuple):
+    """Entries that belong together, and the questions about them."""
+
+    name: str
+    entries: list[SearchEntry]
+    asked: list[Asked]
+
+
+def _turn(name: str, thread: str, at: int, key: str, speaker: str, text: str, date: str = "") -> SearchEntry:
+    return SearchEntry(
+        "document", f"{name}/{key}", speaker, text, date, project=name, thread=f"{name}/{thread}", position=at
+    )
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _sessions(talk: dict[str, Any]) -> list[int]:
+    return sorted(int(found[1]) for key in talk if (found := re.fullmatch(r"session_(\d+)", key)))
+
+
+def _asked(name: str, entries: list[SearchEntry], rows: list[dict[str, Any]]) -> list[Asked]:
+    """Questions whose evidence is a list of `D1:3`; damaged ids are read as far as they go, unknown ones left out."""
+    keys = {entry.key for entry in entries}
+    asked = []
+    for row in rows:
+        ids = [f"{name}/{found}" for text in row["evidence"] for found in re.findall(r"D\d+:\d+", str(text))]
+        answers = frozenset(key for key in ids if key in keys)
+        if answers:
+            asked.append(Asked(str(row["question"]), answers))
+    return asked
+
+
+def locomo() -> Iterator[Collection]:
+    """LoCoMo: one collection a conversation, one thread a session, one entry a turn (with the caption of its image)."""
+    for path in sorted((FOLDER / "locomo").rglob("*.json")):
+        data = _json(path)
+        name, talk = str(data.get("sample_id", path.stem)), data["conversation"]
+        entries = []
+        for number in _sessions(talk):
+            for at, turn in enumerate(talk[f"session_{number}"]):
+                caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
+                text = f"{turn['text']}{caption}"
+                entries.append(_turn(name, str(number), at, turn["dia_id"], turn["speaker"], text))
+        yield Collection(name, entries, _asked(name, entries, data["qa"]))
+
+
+def realtalk() -> Iterator[Collection]:
+    """REALTALK: chats of 21 days, each session a thread."""
+    for path in sorted((FOLDER / "realtalk").rglob("*.json")):
+        data = _json(path)
+        entries = []
+        for number in _sessions(data):
+            for at, turn in enumerate(data[f"session_{number}"]):
+                key = str(turn.get("dia_id") or f"D{number}:{at + 1}")
+                text = str(turn.get("clean_text") or turn.get("text") or "")
+                entries.append(_turn(path.stem, str(number), at, key, str(turn.get("speaker", "")), text))
+        yield Collection(path.stem, entries, _asked(path.stem, entries, data.get("qa", [])))
+
+
+def qmsum() -> Iterator[Collection]:
+    """QMSum: one meeting a line; the answer of a query is every turn of its spans."""
+    for path in sorted((FOLDER / "qmsum").rglob("*.jsonl")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")):
+            if not line.strip():
+                continue
+            meeting, name = json.loads(line), f"meeting-{number}"
+            turns = meeting["meeting_transcripts"]
+            entries = [_turn(name, "0", at, str(at), turn["speaker"], turn["content"]) for at, turn in enumerate(turns)]
+            asked = []
+            for row in meeting["specific_query_list"]:
+                spans = [(int(first), int(last)) for first, last in row["relevant_text_span"]]
+                answers = frozenset(
+                    f"{name}/{at}" for first, last in spans for at in range(first, last + 1) if at < len(turns)
+                )
+                if answers:
+                    asked.append(Asked(row["query"], answers))
+            yield Collection(name, entries, asked)
+
+
+def friendsqa() -> Iterator[Collection]:
+    """FriendsQA: one scene a collection; the answer is any utterance that an annotator marked."""
+    for path in sorted((FOLDER / "friendsqa").rglob("*.json")):
+        for number, scene in enumerate(_json(path)["data"]):
+            for part, paragraph in enumerate(scene["paragraphs"]):
+                name = f"scene-{number}-{part}"
+                entries = [
+                    _turn(name, "0", at, str(turn["uid"]), ", ".join(turn["speakers"]), turn["utterance"])
+                    for at, turn in enumerate(paragraph["utterances:"])
+                ]
+                keys = {entry.key for entry in entries}
+                asked = []
+                for row in paragraph["qas"]:
+                    answers = frozenset(f"{name}/{one['utterance_id']}" for one in row["answers"]) & keys
+                    if answers:
+                        asked.append(Asked(row["question"], answers))
+                yield Collection(name, entries, asked)
+
+
+def molweni() -> Iterator[Collection]:
+    """Molweni: one dialogue of Ubuntu chat a collection; a question is asked in the words of its own turn, and what
+    answers it is the turn that the annotators linked. The question itself is no answer."""
+    for path in sorted((FOLDER / "molweni").rglob("*.json")):
+        for number, dialogue in enumerate(_json(path)):
+            name = f"chat-{number}"
+            turns = dialogue["edus"]
+            entries = [_turn(name, "0", at, str(at), turn["speaker"], turn["text"]) for at, turn in enumerate(turns)]
+            answers: dict[int, set[str]] = {}
+            for link in dialogue["relations"]:
+                if link["type"] == "Question_answer_pair" or link["type"] == "QAP":
+                    answers.setdefault(link["x"], set()).add(f"{name}/{link['y']}")
+            asked = [Asked(turns[x]["text"], frozenset(keys)) for x, keys in sorted(answers.items())]
+            yield Collection(name, entries, asked)
+
+
+SETS: dict[str, Callable[[], Iterator[Collection]]] = {
+    "locomo": locomo,
+    "realtalk": realtalk,
+    "qmsum": qmsum,
+    "friendsqa": friendsqa,
+    "molweni": molweni,
+}
