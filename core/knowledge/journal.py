@@ -1,6 +1,6 @@
 """The journal of a run: what makes a crash harmless. See storage.md, "The order of durable steps".
 
-One record a line: eight hex digits of CRC-32, a space, JSON. A reader stops at the first line whose checksum is wrong:
+One record a line, with its checksum (base/checked_lines.py). A reader stops at the first line whose checksum is wrong:
 what follows a torn write is not trusted. Kinds of record, in the life of one conversation:
 
 - `intent`     sha, path, the frozen plan: from here on the model is never asked again for this content
@@ -16,19 +16,17 @@ At the end of a run the records are archived as `.state/plans/<run>.jsonl`, and 
 from __future__ import annotations
 
 import errno
-import json
 import os
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.checked_lines import Record as Record
+from core.base.checked_lines import decode as decode
+from core.base.checked_lines import encode as encode
 from core.knowledge.lines import PlannedFile
-
-Record = dict[str, Any]
-_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
 
 class JournalError(OSError):
@@ -80,26 +78,6 @@ def plan_from_json(data: Record) -> FrozenPlan:
         for row in data["files"]
     )
     return FrozenPlan(planned, dict(data["items"]), dict(data.get("notes", {})), dict(data.get("entry", {})))
-
-
-def encode(record: Record) -> bytes:
-    body = _ENCODER.encode(record).encode("ascii")
-    return b"%08x %s\n" % (zlib.crc32(body), body)
-
-
-def decode(data: bytes) -> Iterator[Record]:
-    """The records up to the first damaged line."""
-    for line in data.split(b"\n"):
-        body = line[9:]
-        if len(line) < 10 or line[8:9] != b" " or line[:8] != b"%08x" % zlib.crc32(body):
-            return
-        try:
-            record = json.loads(body)
-        except (ValueError, RecursionError):
-            return
-        if not isinstance(record, dict):
-            return
-        yield record
 
 
 class Journal:

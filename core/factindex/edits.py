@@ -1,0 +1,255 @@
+"""Changes to the text of a knowledge file that touch nothing else: new items, single values, items taken out.
+
+Values are replaced in place, character for character, so that headings, remarks, order and a person's own way of
+writing stay. Every operation is plain data, says what it expects to find, and does nothing when it is done already or
+when a person has changed the place meanwhile: it can be repeated after a crash.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.factindex.facts import CATEGORIES, KEYS, Fact
+from core.factindex.items import BOM, Item, block_at, scan
+from core.factindex.yaml_nodes import Span, read_block
+
+Operation = dict[str, Any]
+"""`{"op": "add", "fact": row}`, `{"op": "set", "id": …, "from": values, "to": values}`, `{"op": "remove", "id": …,
+"raw": the item's own lines}` or `{"op": "date", "day": …}`."""
+
+HARVESTED = "## Harvested"
+TITLES = dict(
+    zip(CATEGORIES, ("Facts", "Pitfalls", "Patterns", "Tool quirks", "Questions"), strict=True),
+)
+_INTRO = {
+    "fact": "What is so.",
+    "pitfall": "What went wrong before, and what was assumed wrongly.",
+    "pattern": "Steps that worked and can be taken again.",
+    "tool-quirk": "How tools and environments behave, against expectation.",
+    "question": "What was asked and not answered yet.",
+}
+_SAFE_TAG = re.compile(r"[a-z][a-z0-9-]*")
+_YAML_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+_SAFE_ID = re.compile(r"[\w][\w.:-]*")
+_FRONT_DATE = re.compile(r"(?m)^(last_updated[ \t]*:[ \t]*)([\"']?)(\d{4}-\d{2}-\d{2})\2(?=[ \t]*(?:#|\r?$))")
+
+
+# --- values as they are written --------------------------------------------------------------------------------------
+
+
+def quoted(text: str) -> str:
+    """A text in double quotes that JSON and YAML read alike; what neither shows on one line is escaped."""
+    plain = json.dumps(text, ensure_ascii=False)
+    if plain.isprintable():
+        return plain
+    return "".join(
+        char if char.isprintable() else f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
+        for char in plain
+    )
+
+
+def written(key: str, value: Any) -> str:
+    """A value of a field as it stands in an item."""
+    if key == "confidence":
+        text = f"{value:.6f}".rstrip("0")
+        return text + "0" if text.endswith(".") else text
+    if key == "source_count":
+        return str(value)
+    if key == "tags":
+        rows = [one if _SAFE_TAG.fullmatch(one) and one not in _YAML_WORDS else quoted(one) for one in value]
+        return f"[{', '.join(rows)}]"
+    if key == "related":
+        return f"[{', '.join(one if _SAFE_ID.fullmatch(one) else quoted(one) for one in value)}]"
+    if key in ("id", "domain", "category"):
+        return str(value) if _SAFE_ID.fullmatch(value) else quoted(value)
+    return quoted(value)
+
+
+def item_text(fact: Fact) -> str:
+    """A fact as an item of our own shape, with a line break at its end."""
+    row = fact.to_json()
+    rows = [f"{key}: {written(key, row[key])}" for key in KEYS if key in row and key not in ("category", "domain")]
+    return f"- {rows[0]}\n" + "".join(f"  {line}\n" for line in rows[1:])
+
+
+def new_file_text(domain: str, category: str, day: str) -> str:
+    """The beginning of a new file: frontmatter, heading, one sentence, and the heading of what is harvested."""
+    front = (
+        f'---\ndomain: {written("domain", domain)}\ncategory: {category}\nversion: 1\nlast_updated: "{day}"\n---\n\n'
+    )
+    return f"{front}# {TITLES[category]} ({domain})\n\n{_INTRO[category]}\n\n{HARVESTED}\n\n"
+
+
+# --- operations on a whole file --------------------------------------------------------------------------------------
+
+
+def apply_operations(text: str, operations: Sequence[Operation]) -> str:
+    """The text after the operations. Those that are done already, or whose place a person has changed, do nothing."""
+    if not operations:
+        return text
+    items = scan(text).items
+    ending = "\r\n" if "\r\n" in text[:4096] else "\n"
+    by_id: dict[str, Item] = {}
+    for item in items:
+        by_id.setdefault(item.id, item)
+    pieces: list[tuple[int, int, str]] = []
+    for row in operations:
+        known = by_id.get(row["id"]) if "id" in row else None
+        if known is None:
+            continue
+        item = known
+        if row["op"] == "remove" and text[item.start : item.end] == row["raw"]:
+            pieces.append((item.start, item.end, ""))
+        elif row["op"] == "set" and not item.problem:
+            changed = with_values(text, item, _due(item, row["from"], row["to"]))
+            if changed is not None:
+                pieces.append((item.start, item.end, changed))
+    for start, end, new in sorted(pieces, reverse=True):
+        text = text[:start] + new + text[end:]
+    added = [_fact_of(row["fact"]) for row in operations if row["op"] == "add" and row["fact"]["id"] not in by_id]
+    if added:
+        text = _with_items(text, added, ending)
+    days = [row["day"] for row in operations if row["op"] == "date"]
+    return _with_date(text, max(days)) if days else text
+
+
+def _due(item: Item, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that still are what they were when the change was decided."""
+    return {key: value for key, value in after.items() if (item.fields.get(key) or None) == (before.get(key) or None)}
+
+
+def _fact_of(row: Mapping[str, Any]) -> Fact:
+    from core.factindex.facts import fact_from
+
+    return fact_from(row)
+
+
+def _with_date(text: str, day: str) -> str:
+    body = scan_body(text)
+    found = _FRONT_DATE.search(text, 0, body)
+    if found is None or found[3] >= day:
+        return text
+    return text[: found.start()] + f"{found[1]}{found[2]}{day}{found[2]}" + text[found.end() :]
+
+
+def scan_body(text: str) -> int:
+    """The offset after the frontmatter."""
+    from core.factindex.items import frontmatter
+
+    return frontmatter(text)[1]
+
+
+def _with_items(text: str, facts: Sequence[Fact], ending: str) -> str:
+    """New items at the end of the section of harvested ones, which is made at the end of the file if it is not there.
+    A person moves them to other headings; new ones still come to this one."""
+    new = "".join(map(item_text, facts))
+    heading = next((found for found in re.finditer(r"(?m)^## Harvested[ \t]*\r?$", text)), None)
+    if heading is None:
+        text = _ended(text, ending)
+        if text.removeprefix(BOM) and not text.endswith((f"{ending}{ending}", "\n\n")):
+            text += ending
+        return text + f"{HARVESTED}\n\n{new}".replace("\n", ending)
+    following = re.compile(r"(?m)^#{1,2} ").search(text, heading.end())
+    stop = following.start() if following is not None else len(text)
+    inside = text[heading.end() : stop]
+    kept = inside.rstrip()
+    gap = inside[len(kept) :] if following is not None else ""
+    lead = ending if kept else f"{ending}{ending}"
+    if kept and not _ends_with_item(text[: heading.end() + len(kept)]):
+        lead = f"{ending}{ending}"
+    tail = (gap.lstrip(" \t").removeprefix("\r").removeprefix("\n") or ending) if following is not None else ""
+    return text[: heading.end()] + kept + lead + new.replace("\n", ending) + tail + text[stop:]
+
+
+def _ends_with_item(text: str) -> bool:
+    items = scan(text).items
+    return bool(items) and items[-1].end >= len(text)
+
+
+def _ended(text: str, ending: str) -> str:
+    return text if not text.removeprefix(BOM) or text.endswith("\n") else text + ending
+
+
+# --- single values ---------------------------------------------------------------------------------------------------
+
+
+def with_values(text: str, item: Item, values: Mapping[str, Any]) -> str | None:
+    """The lines of one item with other values; None when nothing changes or it cannot be done without touching more.
+
+    A value of None is taken away (an emptied `expires` stays as "" in an item that a person has written)."""
+    wanted = {key: value for key, value in values.items() if (item.fields.get(key) or None) != (value or None)}
+    if not wanted:
+        return None
+    raw = text[item.start : item.end]
+    if item.ours:
+        return _ours_with(item, wanted, raw)
+    block = block_at(text, item.start)
+    if block is None:
+        return None
+    from dataclasses import replace
+
+    block = replace(block, end=item.end)
+    read = read_block(block)
+    changes: list[tuple[int, int, str]] = []
+    missing: list[str] = []
+    for key in sorted(wanted, key=KEYS.index):
+        new = (
+            written(key, wanted[key]) if wanted[key] not in (None, ()) else "[]" if key in ("tags", "related") else '""'
+        )
+        if key in read.spans:
+            changes.append(_replacement(text, read.spans[key], new))
+        elif wanted[key] not in (None, ()):
+            missing.append(f"{key}: {new}")
+    if missing and read.flow:
+        brace = text.rindex("}", item.start, item.end)
+        changes.append((brace, brace, ", " + ", ".join(missing)))
+    elif missing:
+        ending = "\r\n" if "\r\n" in raw else "\n"
+        margin = " " * (block.indent if block.flush else block.key_column)
+        lead = "" if raw.endswith("\n") else ending
+        lines = lead + "".join(f"{margin}{line}{ending}" for line in missing)
+        changes.append((item.end, item.end, lines if raw.endswith("\n") else lines.removesuffix(ending)))
+    result = raw
+    for start, end, new in sorted(changes, reverse=True):
+        result = result[: start - item.start] + new + result[end - item.start :]
+    return result if _says(result, item, wanted) else None
+
+
+def _ours_with(item: Item, wanted: Mapping[str, Any], raw: str) -> str:
+    fields = {**item.fields, **wanted}
+    rows = [
+        f"{key}: {written(key, fields[key])}"
+        for key in KEYS
+        if key not in ("category", "domain") and fields.get(key) not in (None, "", (), [])
+    ]
+    new = f"- {rows[0]}\n" + "".join(f"  {line}\n" for line in rows[1:])
+    return new.replace("\n", "\r\n") if "\r\n" in raw else new
+
+
+def _replacement(text: str, span: Span, new: str) -> tuple[int, int, str]:
+    """Which characters to replace by what: the value without the blank lines and remarks that follow it."""
+    lines = text[span.start : span.end].split("\n")
+    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    end = span.start + len("\n".join(lines).rstrip())
+    space = " " if text[span.start - 1 : span.start] == ":" else ""
+    return span.start, max(end, span.start), space + new
+
+
+def _says(raw: str, item: Item, wanted: Mapping[str, Any]) -> bool:
+    """Whether the changed lines say what was wanted, and otherwise the same as before."""
+    items = scan(raw).items if not raw.startswith("---") else []
+    if len(items) != 1 or items[0].problem or items[0].end != len(raw):
+        return False
+    before = {key: _comparable(value) for key, value in {**item.fields, **wanted}.items()}
+    after = {key: _comparable(value) for key, value in items[0].fields.items()}
+    return {key: value for key, value in before.items() if value} == {
+        key: value for key, value in after.items() if value
+    }
+
+
+def _comparable(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

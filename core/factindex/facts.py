@@ -1,0 +1,226 @@
+"""Fact: one record of the fact index, and the seven validations (seed 5, "Fact Object" and "Validation").
+
+A fact is named by its id, `{domain}:{category}:{sequence}`. The YAML files are the truth; how they are read is in
+items.py, where they lie in places.py, and `index.json`, their projection, is made in index.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+from core.base.result import ErrorInfo
+
+CATEGORIES = ("fact", "pitfall", "pattern", "tool-quirk", "question")
+FACT_CHARACTERS = 280
+GLOBAL = "global"
+KEYS = (
+    "id", "fact", "category", "domain", "confidence", "tags", "source_count", "first_seen", "last_confirmed",
+    "expires", "related",
+)  # fmt: skip
+"""The seed's fields, in its order."""
+DATES = ("first_seen", "last_confirmed", "expires")
+
+_ID = re.compile(r"(?P<domain>[^:\s/\\]+):(?P<category>[^:\s]+):(?P<sequence>[0-9]{3,})")
+_DOMAIN = re.compile(r"[^\W_][\w.-]*")
+_TAG = re.compile(r"[a-z0-9-]+")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?")
+_DECORATION = re.compile("[*`\"'“”‘’«»„]+")
+
+
+class Fact(NamedTuple):
+    """One fact with every field of the seed. `confidence` is from 0.0 to 1.0; dates are YYYY-MM-DD, "" for none;
+    `source_count` is None where it is not written. In the index `confidence` is what is left of it after decay and
+    `stale` says that the fact has expired; in a YAML file neither is the case."""
+
+    id: str
+    fact: str
+    category: str
+    domain: str
+    confidence: float
+    tags: tuple[str, ...] = ()
+    source_count: int | None = None
+    first_seen: str = ""
+    last_confirmed: str = ""
+    expires: str = ""
+    related: tuple[str, ...] = ()
+    stale: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The row of index.json: the five required fields, then whichever optional ones are there."""
+        row: dict[str, Any] = {
+            "id": self.id,
+            "fact": self.fact,
+            "category": self.category,
+            "domain": self.domain,
+            "confidence": self.confidence,
+        }
+        if self.tags:
+            row["tags"] = list(self.tags)
+        if self.source_count is not None:
+            row["source_count"] = self.source_count
+        for key, value in zip(DATES, (self.first_seen, self.last_confirmed, self.expires), strict=True):
+            if value:
+                row[key] = value
+        if self.related:
+            row["related"] = list(self.related)
+        if self.stale:
+            row["stale"] = True
+        return row
+
+
+class Problem(NamedTuple):
+    """One thing that keeps a fact out of the index: where it stands (`line` counts from 1, 0 for the whole file), which
+    fact ("" when it has no id), what is wrong and what is allowed."""
+
+    code: str
+    file: str
+    line: int
+    id: str
+    message: str
+
+    @property
+    def error(self) -> ErrorInfo:
+        """The same as one sentence for a person."""
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        about = f"{self.id}: " if self.id else ""
+        return ErrorInfo(self.code, f"{where}: {about}{self.message}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return self._asdict()
+
+
+def split_id(text: str) -> tuple[str, str, int] | None:
+    """Domain, category and sequence of an id, None for what is none. The category may be an unknown word."""
+    found = _ID.fullmatch(text)
+    return (found["domain"], found["category"], int(found["sequence"])) if found else None
+
+
+def format_id(domain: str, category: str, sequence: int) -> str:
+    """The id of a fact: three digits or more."""
+    return f"{domain}:{category}:{sequence:03d}"
+
+
+def is_domain(text: str) -> bool:
+    """Whether a text may be a domain: a name without colons, slashes and spaces that begins with a letter or digit."""
+    return bool(_DOMAIN.fullmatch(text)) and len(text) <= 100
+
+
+def check(fields: Mapping[str, object]) -> list[tuple[str, str]]:
+    """What is wrong with one fact: (code, sentence) for each of the validations 1 to 6 that it fails, and for an
+    optional field of a wrong type. That ids are unique (7) is a matter of all facts together."""
+    found: list[tuple[str, str]] = []
+    raw, category, domain = fields.get("id"), fields.get("category"), fields.get("domain")
+    parts = split_id(raw) if isinstance(raw, str) else None
+    if parts is None:
+        allowed = "allowed: {domain}:{category}:{sequence} with three digits or more, such as global:pitfall:001"
+        found.append(("bad-id", f"the id is {shown(raw)}; {allowed}"))
+    if category not in CATEGORIES:
+        found.append(("bad-category", f"the category is {shown(category)}; allowed: {', '.join(CATEGORIES)}"))
+    elif parts is not None and parts[1] != category:
+        found.append(("bad-id", f"the id names the category {parts[1]!r}, the fact {category!r}; allowed: the same"))
+    if not isinstance(domain, str) or not domain.strip():
+        found.append(("bad-domain", "the domain is empty; allowed: a repository's name, global, or an agent's name"))
+    elif parts is not None and parts[0] != domain:
+        found.append(("bad-id", f"the id names the domain {parts[0]!r}, the fact {domain!r}; allowed: the same"))
+    elif not is_domain(domain):
+        allowed = "letters, digits, '.', '_' and '-', beginning with a letter or digit, at most 100"
+        found.append(("bad-domain", f"the domain is {shown(domain)}; allowed: {allowed}"))
+    confidence = fields.get("confidence")
+    number = isinstance(confidence, (int, float)) and not isinstance(confidence, bool)
+    if not number or not 0.0 <= confidence <= 1.0:  # type: ignore[operator]
+        found.append(("bad-confidence", f"the confidence is {shown(confidence)}; allowed: a number from 0.0 to 1.0"))
+    text = fields.get("fact")
+    if not isinstance(text, str) or not text.strip():
+        found.append(("bad-fact", f"the fact is {shown(text)}; allowed: a text that is not empty"))
+    elif len(text) > FACT_CHARACTERS:
+        found.append(("bad-fact", f"the fact has {len(text)} characters; allowed: at most {FACT_CHARACTERS}"))
+    return found + _check_optional(fields)
+
+
+def _check_optional(fields: Mapping[str, object]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    tags = fields.get("tags")
+    if tags is not None:
+        rows = list(tags) if isinstance(tags, (list, tuple)) else [tags]
+        wrong = [tag for tag in rows if not isinstance(tag, str) or not _TAG.fullmatch(tag)]
+        if wrong or not isinstance(tags, (list, tuple)):
+            which = ", ".join(map(shown, wrong or rows))
+            allowed = "a list of lower-case letters, digits and hyphens, such as [git, api-v1]"
+            found.append(("bad-tags", f"the tags have {which}; allowed: {allowed}"))
+    count = fields.get("source_count")
+    if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 0):
+        found.append(("bad-field", f"source_count is {shown(count)}; allowed: a whole number from 0 up"))
+    for key in DATES:
+        value = fields.get(key)
+        if value not in (None, "") and day_of(value) is None:
+            found.append(("bad-field", f"{key} is {shown(value)}; allowed: a date such as 2026-04-13"))
+    related = fields.get("related")
+    if related is not None:
+        rows = list(related) if isinstance(related, (list, tuple)) else [related]
+        wrong = [one for one in rows if not isinstance(one, str) or split_id(one) is None]
+        if wrong or not isinstance(related, (list, tuple)):
+            found.append(("bad-field", f"related has {', '.join(map(shown, wrong or rows))}; allowed: a list of ids"))
+    return found
+
+
+def day_of(value: object) -> str | None:
+    """A date as YYYY-MM-DD, from a text in ISO 8601 or from what a YAML or TOML reader makes of a bare date."""
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if not isinstance(value, str) or not _DATE.fullmatch(value):
+        return None
+    try:
+        return datetime.fromisoformat(value).date().isoformat()
+    except ValueError:
+        return None
+
+
+def fact_from(fields: Mapping[str, Any]) -> Fact:
+    """The record of fields that `check` found nothing wrong with."""
+    return Fact(
+        fields["id"],
+        fields["fact"],
+        fields["category"],
+        fields["domain"],
+        float(fields["confidence"]),
+        tuple(fields.get("tags") or ()),
+        fields.get("source_count"),
+        day_of(fields.get("first_seen")) or "",
+        day_of(fields.get("last_confirmed")) or "",
+        day_of(fields.get("expires")) or "",
+        tuple(fields.get("related") or ()),
+        fields.get("stale") is True,
+    )
+
+
+def sort_key(fact: Fact) -> tuple[str, int, int]:
+    """The order of the index: domain, category in the seed's order, number."""
+    parts = split_id(fact.id)
+    return fact.domain, CATEGORIES.index(fact.category), parts[2] if parts else 0
+
+
+def normalised(text: str) -> str:
+    """What two wordings must share to be the same fact: letters without case, white space, emphasis, quotes and the
+    punctuation at the end apart."""
+    flat = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(_DECORATION.sub("", flat).split()).rstrip(" .!;:,?…")
+
+
+def mark_of(text: str) -> str:
+    """A short name for a normalised text: 20 hex digits of its sha256."""
+    return hashlib.sha256(normalised(text).encode("utf-8", "replace")).hexdigest()[:20]
+
+
+def shown(value: object) -> str:
+    """A foreign value as it may stand in a sentence: short, on one line."""
+    text = "missing" if value is None else repr(value) if isinstance(value, (str, bool, int, float)) else str(value)
+    text = " ".join(text.split())
+    return text if len(text) <= 60 else text[:57] + "..."

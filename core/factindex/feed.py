@@ -1,0 +1,265 @@
+"""From what harvested conversations taught to changes of the YAML files: decided here, written by sync.py. Pure.
+
+The same text (mark) in the same domain, or in `global`, is the same fact: another conversation confirms it, the same
+one does not. What a person has deleted stays deleted. Near-duplicates are left to the person (similar.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.base.checked_lines import Record
+from core.factindex.edits import Operation
+from core.factindex.facts import GLOBAL, Fact, format_id, mark_of, split_id
+from core.factindex.places import FactFiles, file_for
+from core.factindex.record import GONE, KEPT, NEW, SAME, Fed, History, Key, history_of
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One item of a harvest that may become a fact. `text` is one clean line of at most 280 characters."""
+
+    text: str
+    category: str
+    domain: str
+    confidence: float
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Taught:
+    """What one proven harvest taught: `sha` and `run` name it, `path` is where the conversation lay, `day` the UTC date
+    of the run."""
+
+    sha: str
+    run: str
+    path: str
+    day: str
+    lessons: tuple[Lesson, ...]
+
+
+@dataclass
+class Plan:
+    """What a sync will do: operations by file, the two parts of a new file's name that its frontmatter needs, the
+    records that tell of it, and counts for the report."""
+
+    operations: dict[str, list[Operation]] = field(default_factory=dict)
+    made_for: dict[str, list[str]] = field(default_factory=dict)
+    records: list[Record] = field(default_factory=list)
+    new: int = 0
+    confirmed: int = 0
+    gone: int = 0
+    taken_back: int = 0
+    stayed: list[str] = field(default_factory=list)
+
+
+class _Draft:
+    """The facts as they will be, beside what they are."""
+
+    def __init__(self, found: FactFiles, history: History) -> None:
+        self.found = found
+        self.facts: dict[str, Fact] = {name: row.fact for name, row in found.placed.items()}
+        self.present = found.taken
+        self.removed: set[str] = set()
+        self.made: dict[str, Fact] = {}
+        self._texts: dict[str, dict[str, str]] = {}
+        self._last: dict[tuple[str, str], int] = {}
+        for name in self.present | history.ids:
+            parts = split_id(name)
+            if parts is not None and parts[2] > self._last.get(parts[:2], 0):
+                self._last[parts[:2]] = parts[2]
+
+    def by_text(self, domain: str, mark: str) -> str:
+        """The id of the fact that says this now, "" for none."""
+        if domain not in self._texts:
+            self._texts[domain] = {}
+            for fact in self.facts.values():
+                if fact.domain == domain:
+                    self._texts[domain].setdefault(mark_of(fact.fact), fact.id)
+        return self._texts[domain].get(mark, "")
+
+    def add(self, lesson: Lesson, mark: str, day: str) -> Fact:
+        key = (lesson.domain, lesson.category)
+        self._last[key] = self._last.get(key, 0) + 1
+        name = format_id(*key, self._last[key])
+        fact = Fact(name, lesson.text, lesson.category, lesson.domain, lesson.confidence, lesson.tags, 1, day, day)
+        self.facts[name] = self.made[name] = fact
+        self.present.add(name)
+        self.by_text(lesson.domain, mark)
+        self._texts[lesson.domain].setdefault(mark, name)
+        return fact
+
+    def change(self, fact: Fact) -> None:
+        self.facts[fact.id] = fact
+        if fact.id in self.made:
+            self.made[fact.id] = fact
+
+    def remove(self, fact: Fact) -> None:
+        del self.facts[fact.id]
+        self.present.discard(fact.id)
+        self.removed.add(fact.id)
+        self._texts.pop(fact.domain, None)
+
+
+def plan_feed(
+    found: FactFiles,
+    records: Sequence[Record],
+    taught: Iterable[Taught],
+    *,
+    undone: AbstractSet[str] = frozenset(),
+    committed: AbstractSet[Key] = frozenset(),
+    agents: AbstractSet[str] = frozenset(),
+) -> Plan:
+    """Decide everything. `records` is the record so far; `undone` names runs that a person took back, of which all
+    harvests but those still in `committed` are taken back here too; `agents` are domains that are kinds of agents."""
+    plan = Plan()
+    history = history_of(records)
+    draft = _Draft(found, history)
+    lost = [fed for key, fed in history.fed.items() if fed.run in undone and key not in committed]
+    for fed in lost:
+        _take_back(fed, history, draft, plan, {(one.sha, one.run) for one in lost})
+    if lost:
+        history = history_of([*records, *plan.records])
+    for conversation in taught:
+        if (conversation.sha, conversation.run) not in history.fed:
+            _feed(conversation, history, draft, plan)
+    _compile(draft, plan, max((row["day"] for row in plan.records if row.get("day")), default=""), agents)
+    return plan
+
+
+# --- one conversation ------------------------------------------------------------------------------------------------
+
+
+def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan) -> None:
+    said = history.marks_of(taught.sha, taught.path)
+    rows: list[list[Any]] = []
+    for lesson in taught.lessons:
+        mark = mark_of(lesson.text)
+        if mark in said:
+            continue
+        said.add(mark)
+        name = _present(lesson.domain, mark, history, draft)
+        deleted = "" if name else _deleted(lesson.domain, mark, history)
+        if deleted:
+            rows.append([mark, deleted, GONE])
+            plan.gone += 1
+            continue
+        if name and name not in draft.facts:
+            rows.append([mark, name, KEPT])  # it stands there, but is not valid: nobody changes it but the person
+            continue
+        if name:
+            old = draft.facts[name]
+            fact = old._replace(
+                source_count=(1 if old.source_count is None else old.source_count) + 1,
+                last_confirmed=max(old.last_confirmed, taught.day),
+            )
+            draft.change(fact)
+            plan.confirmed += 1
+        else:
+            fact = draft.add(lesson, mark, taught.day)
+            plan.new += 1
+        rows.append([mark, fact.id, SAME if name else NEW, fact.confidence, fact.last_confirmed])
+    record = {"t": "fed", "sha": taught.sha, "run": taught.run, "path": taught.path, "day": taught.day, "items": rows}
+    plan.records.append(record)
+    for mark, name, *_ in rows:
+        parts = split_id(name)
+        history.seen.setdefault((parts[0] if parts else "", mark), name)
+        for key in (f"sha:{taught.sha}", f"path:{taught.path}"):
+            history.marks.setdefault(key, set()).add(mark)
+    history.fed[taught.sha, taught.run] = Fed(taught.sha, taught.run, taught.path, taught.day, (), 0)
+
+
+def _present(domain: str, mark: str, history: History, draft: _Draft) -> str:
+    """The id of the fact that this text confirms, "" for none: one that says the same now, or one that the text has
+    become before, under whatever words a person has given it since, or into which it was merged."""
+    for place in dict.fromkeys((domain, GLOBAL)):
+        name = draft.by_text(place, mark)
+        if name:
+            return name
+        name = history.seen.get((place, mark), "")
+        for _ in range(len(history.merged) + 1):
+            if not name or name in draft.present:
+                break
+            name = history.merged.get(name, "")
+        if name and name in draft.present:
+            return name
+    return ""
+
+
+def _deleted(domain: str, mark: str, history: History) -> str:
+    """The id of the fact that this text had become before a person deleted it, "" for none."""
+    return history.seen.get((domain, mark), "") or history.seen.get((GLOBAL, mark), "")
+
+
+# --- taking a harvest back -------------------------------------------------------------------------------------------
+
+
+def _take_back(fed: Fed, history: History, draft: _Draft, plan: Plan, lost: AbstractSet[Key]) -> None:
+    """Take the facts of one harvest out again. One that a person has changed, or that another harvest has confirmed,
+    stays; a confirmation is counted back."""
+    kept: list[list[str]] = []
+    known: dict[str, list[Any]] = {}
+    for mark, name, what in fed.rows:
+        fact = draft.facts.get(name)
+        others = [
+            one for key, one in history.fed.items() if key not in lost and any(row[1] == name for row in one.rows)
+        ]
+        if fact is None:
+            if what == GONE or (what == NEW and name not in draft.removed and name not in draft.present):
+                kept.append([mark, name])  # deleted by hand before the undo: it stays so
+            continue
+        if what == NEW and not others and _is_as_made(fact, mark, history):
+            draft.remove(fact)
+            plan.taken_back += 1
+        elif what in (NEW, SAME):
+            if what == NEW and not others:
+                plan.stayed.append(name)
+                continue
+            days = [one.day for one in others]
+            last = fact.last_confirmed
+            if last == fed.day:
+                last = max([*days, fact.first_seen])
+            count = None if fact.source_count is None else max(1, fact.source_count - 1)
+            draft.change(fact._replace(source_count=count, last_confirmed=last))
+            known[name] = [fact.confidence, last]
+    plan.records.append({"t": "undone", "sha": fed.sha, "run": fed.run, "kept": kept, "known": known})
+
+
+def _is_as_made(fact: Fact, mark: str, history: History) -> bool:
+    """Whether a fact still is what the harvest wrote: same words, same confidence, nothing added."""
+    confidence = history.known.get(fact.id, [fact.confidence])[0]
+    return mark_of(fact.fact) == mark and fact.confidence == confidence and not fact.expires and not fact.related
+
+
+# --- operations ------------------------------------------------------------------------------------------------------
+
+_COUNTED = ("source_count", "last_confirmed")
+
+
+def _compile(draft: _Draft, plan: Plan, day: str, agents: AbstractSet[str]) -> None:
+    found = draft.found
+    for name, row in found.placed.items():
+        if name in draft.removed:
+            raw = found.by_name[row.file].text[row.item.start : row.item.end]
+            plan.operations.setdefault(row.file, []).append({"op": "remove", "id": name, "raw": raw})
+            continue
+        fact = draft.facts[name]
+        if fact is row.fact:
+            continue
+        before = {key: row.item.fields.get(key) for key in _COUNTED}
+        after = {key: getattr(fact, key) or None for key in _COUNTED}
+        after = {key: value for key, value in after.items() if value != before[key]}
+        if after:
+            change = {"op": "set", "id": name, "from": {key: before[key] for key in after}, "to": after}
+            plan.operations.setdefault(row.file, []).append(change)
+    for fact in draft.made.values():
+        file = file_for(found, fact.domain, fact.category, agents)
+        plan.operations.setdefault(file, []).append({"op": "add", "fact": fact.to_json()})
+        if file not in found.by_name:
+            plan.made_for[file] = [fact.domain, fact.category]
+    for rows in plan.operations.values():
+        if day:
+            rows.append({"op": "date", "day": day})

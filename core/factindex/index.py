@@ -1,0 +1,163 @@
+"""`index.json`: the facts as machines look them up (seed 5, "index.json Schema"). A projection of the YAML files.
+
+One fact a line, in the order of their ids, so that one fact or one tag is found without reading all of the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.result import Ok, Result, fail
+from core.factindex.facts import Fact, Problem, check, fact_from, shown, sort_key
+
+NAME = "index.json"
+VERSION = 1
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": "), check_circular=False)
+_LINE = b'    {"id": "'
+_BYTES = 1 << 30
+_FACTS = re.compile(r'"facts"\s*:\s*\[')
+
+
+def rows_of(facts: Iterable[Fact]) -> list[str]:
+    """The facts as the lines of the index, sorted."""
+    return [f"    {_ENCODER.encode(fact.to_json())}" for fact in sorted(facts, key=sort_key)]
+
+
+def sum_of(rows: list[str]) -> str:
+    """A short name for what the index holds."""
+    return hashlib.sha256("\n".join(rows).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def format_index(rows: list[str], at: str) -> bytes:
+    """The whole file. `at` is when its facts last changed, ISO 8601."""
+    head = f'{{\n  "version": {VERSION},\n  "last_updated": "{at}",\n  "total_facts": {len(rows)},\n  "facts": ['
+    body = "\n" + ",\n".join(rows) + "\n  " if rows else ""
+    return f"{head}{body}]\n}}\n".encode("utf-8", "replace")
+
+
+def read_index(knowledge: Path) -> Result[list[Fact]]:
+    """All facts of index.json. Err(no-index) when it is not there, Err(bad-index) when it is no index of ours; a row
+    that is not valid is an error of the whole, for only what passed the validations is ever written."""
+    path = knowledge / NAME
+    try:
+        data = files.read_file(path, _BYTES).data
+    except FileNotFoundError:
+        return fail("no-index", "there is no index.json yet", path, "'knowledge facts sync' writes it")
+    except OSError as error:
+        return fail("bad-index", f"the index cannot be read: {error.strerror}", path)
+    try:
+        loaded = json.loads(data)
+        if loaded["version"] != VERSION:
+            return fail("bad-index", f"the index is of version {shown(loaded['version'])}, not {VERSION}", path, _ANEW)
+        return Ok(list(map(fact_from, loaded["facts"])))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        return fail("bad-index", f"the index is damaged: {type(error).__name__}", path, _ANEW)
+
+
+_ANEW = "'knowledge facts sync' writes it anew"
+
+
+def find_fact(knowledge: Path, fact_id: str) -> Fact | None:
+    """One fact by its id, None when it is not in the index. Raises OSError and ValueError."""
+    data = files.read_file(knowledge / NAME, _BYTES).data
+    wanted = _LINE + json.dumps(fact_id, ensure_ascii=False)[1:].encode("utf-8", "replace")
+    at = data.find(b"\n" + wanted)
+    if at >= 0:
+        return _fact_of_line(data, at + 1)
+    if _is_ours(data):
+        return None
+    return next((fact for fact in map(fact_from, json.loads(data)["facts"]) if fact.id == fact_id), None)
+
+
+def find_by_tag(knowledge: Path, tag: str) -> list[Fact]:
+    """All facts with a tag, in the order of the index. Raises OSError and ValueError."""
+    data = files.read_file(knowledge / NAME, _BYTES).data
+    if not _is_ours(data):
+        return [fact for fact in map(fact_from, json.loads(data)["facts"]) if tag in fact.tags]
+    wanted, found = json.dumps(tag).encode(), []
+    at = data.find(wanted)
+    while at >= 0:
+        start = data.rfind(b"\n", 0, at) + 1
+        if data.startswith(_LINE, start):
+            fact = _fact_of_line(data, start)
+            if tag in fact.tags:
+                found.append(fact)
+        end = data.find(b"\n", at)
+        at = data.find(wanted, end) if end >= 0 else -1
+    return found
+
+
+def _is_ours(data: bytes) -> bool:
+    """Whether every fact stands on a line of its own, as we write them."""
+    head = re.match(rb'\{\n  "version": 1,\n  "last_updated": "[^"\n]*",\n  "total_facts": (\d+),\n  "facts": \[', data)
+    return head is not None and data.count(b"\n" + _LINE) == int(head[1])
+
+
+def _fact_of_line(data: bytes, start: int) -> Fact:
+    end = data.find(b"\n", start)
+    return fact_from(json.loads(data[start : end if end >= 0 else len(data)].strip().removesuffix(b",")))
+
+
+# --- validation ------------------------------------------------------------------------------------------------------
+
+
+def validate_index(name: str, data: bytes) -> tuple[int, list[Problem]]:
+    """How many facts an index has, and everything that is wrong with it, with lines."""
+    try:
+        text = data.decode("utf-8")
+        loaded = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        return 0, [Problem("bad-index", name, line, "", f"this is no JSON: {shown(str(error))}")]
+    facts = loaded.get("facts") if isinstance(loaded, dict) else None
+    if not isinstance(facts, list):
+        return 0, [Problem("bad-index", name, 1, "", "there is no list of facts; allowed: the index of seed 5")]
+    found: list[Problem] = []
+    if loaded.get("version") != VERSION:
+        found.append(
+            Problem("bad-index", name, 1, "", f"version is {shown(loaded.get('version'))}; allowed: {VERSION}")
+        )
+    if loaded.get("total_facts") != len(facts):
+        message = f"total_facts is {shown(loaded.get('total_facts'))}; allowed: {len(facts)}, the number of facts"
+        found.append(Problem("bad-index", name, 1, "", message))
+    lines = list(_lines(text, len(facts)))
+    first: dict[str, int] = {}
+    for row, line in zip(facts, lines, strict=True):
+        fields = row if isinstance(row, dict) else {}
+        fact_id = fields["id"] if isinstance(fields.get("id"), str) else ""
+        found += [Problem(code, name, line, fact_id, message) for code, message in check(fields)]
+        if fact_id and fact_id in first:
+            message = f"the id stands twice, first in line {first[fact_id]}; allowed: each id once"
+            found.append(Problem("duplicate-id", name, line, fact_id, message))
+        first.setdefault(fact_id, line)
+    return len(facts), found
+
+
+def _lines(text: str, number: int) -> Iterator[int]:
+    """The line on which each fact begins. The list of facts is read once more, one value after the other."""
+    decoder, given = json.JSONDecoder(), 0
+    start = _FACTS.search(text)
+    at = start.end() if start is not None else len(text)
+    line, counted = 1, 0
+    try:
+        while given < number:
+            while text[at] in " \t\r\n,":
+                at += 1
+            end = decoder.raw_decode(text, at)[1]
+            line, counted = line + text.count("\n", counted, at), at
+            yield line
+            given, at = given + 1, end
+    except (ValueError, IndexError, RecursionError):
+        pass
+    yield from [line] * (number - given)
+
+
+def as_json(facts: Iterable[Fact]) -> list[dict[str, Any]]:
+    """The facts as rows with the seed's keys."""
+    return [fact.to_json() for fact in facts]

@@ -1,0 +1,176 @@
+"""`.state/facts.jsonl`: which conversation taught which fact. What ages, undoes and does not bring back is told here.
+
+Appended to, never rewritten; each line has its own checksum, and a damaged one is left out and counted. Kinds:
+
+- `fed`      one conversation (`sha`, `run`, `path`, `day`) and what became of its items: rows of
+             `[mark, id, what, confidence, last]` with `what` one of new, same (a confirmation), gone (the person has
+             deleted it: it stays so), kept (it stands there but is not valid)
+- `undone`   the harvest `sha` of `run` was taken back; `kept` are `[mark, id]` that stay deleted, `known` as below
+- `known`    `{id: [confidence, last_confirmed]}` of facts that a person has written or changed
+- `merged`   `from` became a part of `into`
+- `archive`  all of a run's plans up to `size` bytes are fed
+- `index`    what `index.json` holds: sum of its facts, `at` (ISO 8601), and the newest `day` there has been
+
+Deleting index.json changes nothing here. Deleting this file makes the program forget what was deleted by hand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.checked_lines import Record, decode_line, encode
+from core.factindex.facts import split_id
+
+NAME = "facts.jsonl"
+NEW, SAME, GONE, KEPT = "new", "same", "gone", "kept"
+
+Key = tuple[str, str]
+"""sha256 and run of one harvest."""
+
+
+@dataclass(frozen=True)
+class Fed:
+    """One conversation whose items have become facts. `position` counts conversations: how many there were by then."""
+
+    sha: str
+    run: str
+    path: str
+    day: str
+    rows: tuple[tuple[str, str, str], ...]
+    position: int
+
+
+@dataclass
+class History:
+    """What the record says, undone harvests taken out.
+
+    `seen` tells which fact a text (domain, mark) has become; `anchors` the position at which a fact was last confirmed
+    or changed; `known` its confidence and last_confirmed as the program or the person last wrote them.
+    """
+
+    fed: dict[Key, Fed] = field(default_factory=dict)
+    seen: dict[tuple[str, str], str] = field(default_factory=dict)
+    marks: dict[str, set[str]] = field(default_factory=dict)
+    ids: set[str] = field(default_factory=set)
+    merged: dict[str, str] = field(default_factory=dict)
+    known: dict[str, list[Any]] = field(default_factory=dict)
+    anchors: dict[str, int] = field(default_factory=dict)
+    archives: dict[str, int] = field(default_factory=dict)
+    total: int = 0
+    index_sum: str = ""
+    index_at: str = ""
+    day: str = ""
+    damaged: int = 0
+
+    def marks_of(self, sha: str, path: str) -> set[str]:
+        """The marks of everything that this conversation, under this content or this path, has said."""
+        return self.marks.get(f"sha:{sha}", set()) | (self.marks.get(f"path:{path}", set()) if path else set())
+
+
+def read_history(path: Path) -> tuple[list[Record], History]:
+    """The records and what they say. Raises OSError when the file is there and cannot be read."""
+    data = files.read_or_empty(path)
+    lines = [line for line in data.split(b"\n") if line]
+    records = [record for record in map(decode_line, lines) if record is not None]
+    history = history_of(records)
+    history.damaged = len(lines) - len(records)
+    return records, history
+
+
+def history_of(records: Iterable[Record]) -> History:
+    """Go through the records once. A record of a shape that is not ours says nothing."""
+    rows = list(records)
+    undone: dict[Key, int] = {}
+    for at, row in enumerate(rows):
+        if row.get("t") == "undone":
+            undone[str(row.get("sha")), str(row.get("run"))] = at
+    history = History()
+    people: set[str] = set()
+    for at, row in enumerate(rows):
+        try:
+            _take(row, history, people, at < undone.get((str(row.get("sha")), str(row.get("run"))), -1))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+            continue
+    return history
+
+
+def _take(row: Record, history: History, people: set[str], is_undone: bool) -> None:
+    kind = row["t"]
+    if kind == "fed":
+        history.ids.update(str(item[1]) for item in row["items"])
+        if not is_undone:
+            _take_fed(row, history, people)
+    elif kind == "undone":
+        for mark, name in row.get("kept", ()):
+            parts = split_id(name)
+            if parts is not None:
+                history.seen.setdefault((parts[0], mark), name)
+        _know(row.get("known", {}), history, None)
+    elif kind == "known":
+        _know(row["facts"], history, history.total)
+    elif kind == "merged":
+        history.merged[str(row["from"])] = str(row["into"])
+        history.ids.add(str(row["from"]))
+    elif kind == "archive":
+        history.archives[str(row["run"])] = int(row["size"])
+    elif kind == "index":
+        history.index_sum, history.index_at = str(row["sum"]), str(row["at"])
+        history.day = max(history.day, str(row["day"]))
+
+
+def _take_fed(row: Record, history: History, people: set[str]) -> None:
+    sha, run, path, day = (str(row[key]) for key in ("sha", "run", "path", "day"))
+    names = [f"sha:{sha}", *([f"path:{path}"] if path else [])]
+    if not any(name in people for name in names):
+        history.total += 1
+    people.update(names)
+    rows = []
+    for mark, name, what, *rest in row["items"]:
+        parts = split_id(name)
+        if parts is None:
+            continue
+        rows.append((mark, name, what))
+        history.seen.setdefault((parts[0], mark), name)
+        for key in names:
+            history.marks.setdefault(key, set()).add(mark)
+        if what in (NEW, SAME):
+            history.anchors[name] = history.total
+            history.known[name] = [float(rest[0]), str(rest[1])]
+    history.fed[sha, run] = Fed(sha, run, path, day, tuple(rows), history.total)
+
+
+def _know(facts: dict[str, list[Any]], history: History, anchor: int | None) -> None:
+    for name, (confidence, last) in facts.items():
+        history.known[name] = [float(confidence), str(last)]
+        history.ids.add(name)
+        if anchor is not None:
+            history.anchors[name] = anchor
+
+
+def append_records(path: Path, records: Iterable[Record]) -> None:
+    """Add records durably; one that stands there already is not added twice. Raises OSError."""
+    wanted = list(records)
+    if not wanted:
+        return
+    import os
+
+    files.make_folder(path.parent)
+    new = not files.exists(path)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | files.NOFOLLOW, 0o600)
+    try:
+        data = files.read_descriptor(fd)
+        known = {hashlib.sha256(line).digest() for line in data.split(b"\n")}
+        lines = [line for line in map(encode, wanted) if hashlib.sha256(line[:-1]).digest() not in known]
+        if lines:
+            torn = b"" if not data or data.endswith(b"\n") else b"\n"
+            files.append(fd, torn + b"".join(lines), len(data))
+            files.sync(fd)
+    finally:
+        os.close(fd)
+    if new:
+        files.sync_folder(path.parent)

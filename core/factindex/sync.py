@@ -1,0 +1,256 @@
+"""Brings YAML files, record and index together, in an order that a crash cannot harm.
+
+1. What a crashed sync had decided is finished first. 2. The files and the record are read; what the committed harvests
+taught is decided (feed.py) and written down durably as one plan, `.state/facts.journal`. 3. Each file gets its changes,
+by comparing and replacing, so that an editor's save in that moment is never lost; what is done is noted in the journal.
+4. The record is appended to, durably; only then the journal goes. 5. The index is computed from the files as they stand
+and replaced if its bytes differ. Cut anywhere, the next sync goes on from there; run twice, nothing changes.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.checked_lines import Record, decode, encode
+from core.factindex import index
+from core.factindex.confidence import aged
+from core.factindex.edits import Operation, apply_operations, new_file_text
+from core.factindex.facts import Fact, Problem
+from core.factindex.feed import Plan, Taught, plan_feed
+from core.factindex.places import FactFiles, read_all, read_one, together
+from core.factindex.record import NAME as RECORD
+from core.factindex.record import History, Key, append_records, history_of, read_history
+
+ATTEMPTS = 10
+JOURNAL = "facts.journal"
+
+Replace = Callable[[Path, bytes, bytes], bool]
+"""`replace(path, new, expected)`: put `new` in place of exactly `expected`, durably, or return False."""
+
+
+@dataclass
+class SyncReport:
+    """What a sync did: facts made, confirmed, found deleted by hand (`gone`) and taken back; how many stand in the
+    index now, how many of them are stale or have decayed; and what keeps items out of it (`problems`)."""
+
+    new: int = 0
+    confirmed: int = 0
+    gone: int = 0
+    taken_back: int = 0
+    stayed: list[str] = field(default_factory=list)
+    total: int = 0
+    stale: int = 0
+    decayed: int = 0
+    files: list[str] = field(default_factory=list)
+    index: str = ""
+    written: bool = False
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge facts sync --json`."""
+        return {**vars(self), "problems": [problem.to_json() for problem in self.problems]}
+
+
+@dataclass(frozen=True)
+class Harvests:
+    """What the store tells: conversations in the order of their harvest, which harvests are committed, which runs were
+    taken back, and the sizes of the archives that `taught` was read from."""
+
+    taught: Iterable[Taught] = ()
+    committed: AbstractSet[Key] = frozenset()
+    undone: AbstractSet[str] = frozenset()
+    sizes: dict[str, int] = field(default_factory=dict)
+
+
+def record_path(state: Path) -> Path:
+    """Where the record lies, in the store's folder of states."""
+    return state / RECORD
+
+
+def sync(
+    knowledge: Path,
+    state: Path,
+    harvests: Callable[[History], Harvests],
+    now: datetime,
+    *,
+    replace: Replace,
+    agents: AbstractSet[str] = frozenset(),
+) -> SyncReport:
+    """Do all of it. The caller holds the lock of the fact index. `harvests` is asked once, with the history so far, so
+    that archives that are fed already need not be read again. Raises OSError; UnreadableError before anything is
+    written when a YAML file cannot be read."""
+    report = SyncReport(index=str(knowledge / index.NAME))
+    found = read_all(knowledge)
+    if files.exists(state / JOURNAL):
+        _finish(knowledge, state, replace, report)
+        found = _read_again(knowledge, found, report.files)
+    records, history = read_history(record_path(state))
+    if history.damaged:
+        report.notes.append(f"{history.damaged} damaged lines of {record_path(state)} were passed over")
+    told = harvests(history)
+    plan = plan_feed(found, records, told.taught, undone=told.undone, committed=told.committed, agents=agents)
+    fresh = [
+        {"t": "archive", "run": run, "size": size}
+        for run, size in told.sizes.items()
+        if history.archives.get(run) != size
+    ]
+    plan.records += fresh
+    if plan.operations or plan.records:
+        _write_plan(state, plan)
+        _finish(knowledge, state, replace, report)
+        found = _read_again(knowledge, found, list(plan.operations))
+        history = history_of([*records, *plan.records])
+        _require(plan, found)
+    report.new, report.confirmed, report.gone = plan.new, plan.confirmed, plan.gone
+    report.taken_back, report.stayed = plan.taken_back, plan.stayed
+    _project(knowledge, state, found, history, now, report)
+    return report
+
+
+def project(knowledge: Path, state: Path, now: datetime) -> tuple[list[Fact], FactFiles, History]:
+    """The facts as the index should hold them, computed from files and record; nothing is written. Raises OSError."""
+    found = read_all(knowledge)
+    history = read_history(record_path(state))[1]
+    return _aged(found, history, now), found, history
+
+
+def _aged(found: FactFiles, history: History, now: datetime) -> list[Fact]:
+    today = now.astimezone(UTC).date().isoformat()
+    return [aged(row.fact, history, today) for row in found.placed.values()]
+
+
+# --- the journal -----------------------------------------------------------------------------------------------------
+
+
+def _write_plan(state: Path, plan: Plan) -> None:
+    files.make_folder(state)
+    row = {"t": "plan", "files": plan.operations, "made_for": plan.made_for, "records": plan.records}
+    files.write_atomic(state / JOURNAL, encode(row), 0o600)
+
+
+def _finish(knowledge: Path, state: Path, replace: Replace, report: SyncReport) -> None:
+    """Carry out what the journal says and take it away. What is done already does nothing."""
+    import os
+
+    path = state / JOURNAL
+    rows = list(decode(files.read_or_empty(path)))
+    if rows and rows[0].get("t") == "plan":
+        plan, applied = rows[0], {str(row.get("file")) for row in rows[1:]}
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | files.NOFOLLOW)
+        try:
+            for name, operations in plan["files"].items():
+                if name in applied:
+                    continue
+                if _change(knowledge, name, operations, plan["made_for"].get(name), replace):
+                    report.files.append(name)
+                files.write_all(fd, encode({"t": "applied", "file": name}))
+                files.sync(fd, data_only=True)
+        finally:
+            os.close(fd)
+        append_records(record_path(state), plan["records"])
+    files.remove_file(path)
+
+
+def _change(
+    knowledge: Path, name: str, operations: list[Operation], made_for: list[str] | None, replace: Replace
+) -> bool:
+    """Bring one file up to date; whether anything was written. Raises OSError."""
+    path = knowledge / name
+    for _ in range(ATTEMPTS):
+        try:
+            data: bytes | None = files.read_file(path).data
+        except FileNotFoundError:
+            data = None
+        if data is None and made_for is None:
+            return False  # the person has taken the whole file away meanwhile
+        day = next((str(row["day"]) for row in operations if row["op"] == "date"), "")
+        text = new_file_text(made_for[0], made_for[1], day) if data is None and made_for else (data or b"").decode()
+        new = apply_operations(text, operations).encode("utf-8")
+        if data is None:
+            files.make_folder(path.parent)
+            try:
+                files.create_atomic(path, new)
+            except FileExistsError:
+                continue
+            files.sync_folder(path.parent)
+            return True
+        if new == data:
+            return False
+        if replace(path, new, data):
+            return True
+    raise OSError(errno.EBUSY, "another program keeps saving the file", str(path))
+
+
+def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFiles:
+    """The same files, those of `names` read anew."""
+    from core.factindex.places import FILE_BYTES
+
+    read = dict(found.by_name)
+    for name in names:
+        try:
+            read[name] = read_one(name, files.read_file(knowledge / name, FILE_BYTES).data)
+        except FileNotFoundError:
+            read.pop(name, None)
+    return together(read[name] for name in sorted(read))
+
+
+def _require(plan: Plan, found: FactFiles) -> None:
+    """Every new fact was read back from its file; anything else is an error of ours or of the disk."""
+    taken = found.taken
+    for name, operations in plan.operations.items():
+        absent = [row["fact"]["id"] for row in operations if row["op"] == "add" and row["fact"]["id"] not in taken]
+        if absent:
+            raise OSError(errno.EIO, f"{len(absent)} new facts are not in the file after writing", name)
+
+
+# --- the projection --------------------------------------------------------------------------------------------------
+
+
+def _project(
+    knowledge: Path, state: Path, found: FactFiles, history: History, now: datetime, report: SyncReport
+) -> None:
+    news: list[Record] = []
+    known = _news_of_people(found, history)
+    if known:
+        news.append({"t": "known", "facts": known})
+        for name in known:
+            history.anchors[name] = history.total
+    facts = _aged(found, history, now)
+    rows = index.rows_of(facts)
+    name = index.sum_of(rows)
+    at = history.index_at
+    if name != history.index_sum:
+        moment = now.astimezone(UTC)
+        at = max(at, moment.isoformat(timespec="seconds"))
+        day = max(history.day, moment.date().isoformat())
+        news.append({"t": "index", "sum": name, "at": at, "day": day})
+    report.total, report.stale = len(facts), sum(fact.stale for fact in facts)
+    report.decayed = sum(fact.confidence != found.placed[fact.id].fact.confidence for fact in facts)
+    report.problems = found.problems
+    if not facts and not news and not files.exists(knowledge / index.NAME):
+        return  # a store without facts has no index
+    append_records(record_path(state), news)
+    data = index.format_index(rows, at)
+    path = knowledge / index.NAME
+    if files.read_or_empty(path) != data:
+        files.make_folder(knowledge)
+        files.write_atomic(path, data)
+        report.written = True
+
+
+def _news_of_people(found: FactFiles, history: History) -> dict[str, list[Any]]:
+    """The facts whose confidence or last confirmation a person has written: they count from now on."""
+    news = {}
+    for name, row in found.placed.items():
+        state: list[Any] = [row.fact.confidence, row.fact.last_confirmed]
+        if history.known.get(name) != state:
+            news[name] = state
+    return news
