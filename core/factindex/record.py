@@ -17,6 +17,7 @@ Deleting index.json changes nothing here. Deleting this file makes the program f
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,11 +158,9 @@ def append_records(path: Path, records: Iterable[Record]) -> None:
     wanted = list(records)
     if not wanted:
         return
-    import os
-
     files.make_folder(path.parent)
     new = not files.exists(path)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | files.NOFOLLOW, 0o600)
+    fd = files.open_for_append(path)
     try:
         data = files.read_descriptor(fd)
         known = {hashlib.sha256(line).digest() for line in data.split(b"\n")}

@@ -108,7 +108,9 @@ def sync(
         _finish(knowledge, state, replace, report)
         found = _read_again(knowledge, found, list(plan.operations))
         history = history_of([*records, *plan.records])
-        _require(plan, found)
+        missing = _missing(plan, found)
+        if missing:
+            report.notes.append(f"{len(missing)} new facts are not in the files after writing, first {missing[0]}")
     report.new, report.confirmed, report.gone = plan.new, plan.confirmed, plan.gone
     report.taken_back, report.stayed = plan.taken_back, plan.stayed
     _project(knowledge, state, found, history, now, report)
@@ -144,7 +146,7 @@ def _finish(knowledge: Path, state: Path, replace: Replace, report: SyncReport) 
     rows = list(decode(files.read_or_empty(path)))
     if rows and rows[0].get("t") == "plan":
         plan, applied = rows[0], {str(row.get("file")) for row in rows[1:]}
-        fd = os.open(path, os.O_WRONLY | os.O_APPEND | files.NOFOLLOW)
+        fd = files.open_for_append(path)
         try:
             for name, operations in plan["files"].items():
                 if name in applied:
@@ -172,7 +174,10 @@ def _change(
         if data is None and made_for is None:
             return False  # the person has taken the whole file away meanwhile
         day = next((str(row["day"]) for row in operations if row["op"] == "date"), "")
-        text = new_file_text(made_for[0], made_for[1], day) if data is None and made_for else (data or b"").decode()
+        try:
+            text = new_file_text(made_for[0], made_for[1], day) if data is None and made_for else (data or b"").decode()
+        except UnicodeDecodeError:
+            raise OSError(errno.EILSEQ, "the file is no longer UTF-8 text", str(path)) from None
         new = apply_operations(text, operations).encode("utf-8")
         if data is None:
             files.make_folder(path.parent)
@@ -202,13 +207,11 @@ def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFile
     return together(read[name] for name in sorted(read))
 
 
-def _require(plan: Plan, found: FactFiles) -> None:
-    """Every new fact was read back from its file; anything else is an error of ours or of the disk."""
+def _missing(plan: Plan, found: FactFiles) -> list[str]:
+    """New facts that were not read back from their files: somebody has taken them out in that very moment."""
+    rows = [row for operations in plan.operations.values() for row in operations if row["op"] == "add"]
     taken = found.taken
-    for name, operations in plan.operations.items():
-        absent = [row["fact"]["id"] for row in operations if row["op"] == "add" and row["fact"]["id"] not in taken]
-        if absent:
-            raise OSError(errno.EIO, f"{len(absent)} new facts are not in the file after writing", name)
+    return [str(row["fact"]["id"]) for row in rows if row["fact"]["id"] not in taken]
 
 
 # --- the projection --------------------------------------------------------------------------------------------------

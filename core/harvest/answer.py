@@ -13,12 +13,17 @@ from typing import Any
 
 from core.base.markdown import sanitise_line
 from core.base.redact import redact
+from core.base.repository import slug
 from core.base.result import Ok, Result, fail
 from core.harvest.quotes import Source, find_quote, only_tools_said
 from core.knowledge.categories import CATEGORIES
 
 MAX_ITEMS = 200
 MAX_DEPTH = 32
+FACTUAL = ("facts", "playbooks", "questions")
+"""The categories whose rows become facts of the fact index (seed 5)."""
+KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
+MAX_TAGS = 8
 # An order found only in the output of a tool or a web page: what a poisoned page would plant.
 _ORDER = re.compile(
     r"\W*(?:please |you (?:must|should) |from now on,? |(?:always|never) )?(?:run|execute|install|download|curl|wget|"
@@ -26,6 +31,7 @@ _ORDER = re.compile(
     r"add|use|set|always|never|do not|don't|make sure|remember to|you must)\b",
     re.IGNORECASE,
 )
+_TAG = re.compile(r"[a-z0-9-]{1,40}")
 _FENCE = re.compile(r"\A```[A-Za-z]*\s(?P<body>.*)```\Z", re.DOTALL)
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{\]}]', re.DOTALL)
 
@@ -35,7 +41,7 @@ class Item:
     """One piece of knowledge. `text` is one sanitised line; `path` is the file a note is about, as the model wrote it.
 
     `held` says why the item must wait in the quarantine ("" for one that may go in): `secret`, `quote-not-found`,
-    `no-quote` or `from-tool-output`.
+    `no-quote` or `from-tool-output`. The last four are for the fact index: what the model said about a row, if it did.
     """
 
     category: str
@@ -43,6 +49,10 @@ class Item:
     path: str = ""
     quote: str = ""
     held: str = ""
+    kind: str = ""
+    confidence: float | None = None
+    tags: tuple[str, ...] = ()
+    domain: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,17 +63,28 @@ class Items:
     skipped: dict[str, int]
 
 
-def _array(*keys: str) -> dict[str, Any]:
+_ABOUT: dict[str, Any] = {
+    "kind": {"type": "string", "enum": list(KINDS)},
+    "confidence": {"type": "number"},
+    "tags": {"type": "array", "items": {"type": "string"}},
+    "domain": {"type": "string"},
+}
+"""What a row may say for the fact index; none of it is required."""
+
+
+def _array(name: str, *keys: str) -> dict[str, Any]:
     text = {"type": "string"}
-    properties = dict.fromkeys((*keys, "quote"), text)
-    row = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    properties: dict[str, Any] = dict.fromkeys((*keys, "quote"), text)
+    required = list(properties)
+    properties |= _ABOUT if name in FACTUAL else {}
+    row = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     return {"type": "array", "items": row}
 
 
 _KEYS = {"playbooks": ("name", "steps"), "files": ("path", "note")}
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {row.name: _array(*_KEYS.get(row.name, ("statement", "detail"))) for row in CATEGORIES},
+    "properties": {row.name: _array(row.name, *_KEYS.get(row.name, ("statement", "detail"))) for row in CATEGORIES},
     "required": [row.name for row in CATEGORIES],
     "additionalProperties": False,
 }
@@ -131,6 +152,8 @@ def items_from(arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, 
     for row in CATEGORIES:
         for raw in arrays.get(row.name, []):
             item = _item(row.name, raw)
+            if item is not None and row.name in FACTUAL and isinstance(raw, dict):
+                item = _with_about(item, raw, secrets)
             problem = "wrong shape" if item is None else "empty" if not item.text else ""
             if item is not None and not problem:
                 key = (item.category, item.text, item.path)
@@ -180,6 +203,24 @@ def _with_secret(category: str, raw: Any) -> Item | None:
     texts = {key: found.text for key, found in clean.items()}
     item = _item(category, texts[""] if isinstance(raw, str) else {**raw, "quote": "", **texts})
     return replace(item, held="secret") if item is not None and item.text else None
+
+
+def _with_about(item: Item, raw: Mapping[str, Any], secrets: bool) -> Item:
+    """The item with what its row says for the fact index. What is not as it should be is as if it were not said."""
+    kind, confidence, domain = raw.get("kind"), raw.get("confidence"), raw.get("domain")
+    number = isinstance(confidence, (int, float)) and not isinstance(confidence, bool) and 0 <= confidence <= 1
+    rows = raw.get("tags") if isinstance(raw.get("tags"), list) else []
+    tags = [tag for one in rows or () if isinstance(one, str) and (tag := slug(one)) and _TAG.fullmatch(tag)]
+    if secrets:
+        tags = [tag for tag in tags if not redact(tag).counts]
+    place = slug(domain) if isinstance(domain, str) else ""
+    return replace(
+        item,
+        kind=kind if kind in KINDS else "",
+        confidence=round(float(confidence), 2) if number and confidence is not None else None,
+        tags=tuple(dict.fromkeys(tags))[:MAX_TAGS],
+        domain="" if secrets and redact(place).counts else place,
+    )
 
 
 def _hold(item: Item, source: Source, quotes: str, secrets: bool) -> Item:

@@ -17,6 +17,7 @@ from core.harvest.bindings import Bindings
 from core.harvest.classify import RESTORED, Limits, Step, may_reclaim
 from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
+from core.harvest.lessons import lessons_of
 from core.harvest.merge import Applied, apply_plan, freeze, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.missing import TOLD, find_missing, marks, tell_missing
@@ -52,6 +53,7 @@ class Committer:
     patience: Patience
     recovered: Recovered
     report: HarvestReport
+    quotes: str = "check"
     trusted: bool = True
     own: OwnWrites = field(default_factory=OwnWrites)
 
@@ -127,7 +129,8 @@ class Committer:
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
         if meter is not None:
             entry |= _spent(meter)
-        return replace(plan, entry=entry)
+        checked = self.limits.provider != "offline" and self.quotes != "off"
+        return replace(plan, entry=entry, facts=lessons_of(harvest.items, harvest.folder, quotes_checked=checked))
 
     def _applied(self, sha: str, row: Applied) -> None:
         self._known.add(row.name)

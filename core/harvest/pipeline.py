@@ -105,6 +105,7 @@ def _apply(
         options.patience,
         recovered,
         report,
+        options.distil.quotes,
     )
     done, total = 0, len(plan.steps)
     try:

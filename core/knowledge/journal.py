@@ -38,13 +38,15 @@ class FrozenPlan:
     """What one harvest will write: file -> exact lines, with the date already in them.
 
     `items` counts them by category; `notes` tells which source file each note file belongs to (note file name -> the
-    record of `file_ids.json`); `entry` holds what the ledger will say besides the seed's keys.
+    record of `file_ids.json`); `entry` holds what the ledger will say besides the seed's keys; `facts` is for the fact
+    index (harvest/lessons.py) and may be missing.
     """
 
     files: tuple[PlannedFile, ...]
     items: dict[str, int]
     notes: dict[str, dict[str, Any]] = field(default_factory=dict)
     entry: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -62,7 +64,13 @@ class Pending:
 
 
 def plan_to_json(plan: FrozenPlan) -> Record:
-    return {**vars(plan), "files": [vars(planned) for planned in plan.files]}
+    row = {**vars(plan), "files": [vars(planned) for planned in plan.files]}
+    return row if plan.facts else {key: value for key, value in row.items() if key != "facts"}
+
+
+def _table(data: Record) -> dict[str, Any]:
+    facts = data.get("facts")
+    return facts if isinstance(facts, dict) else {}
 
 
 def plan_from_json(data: Record) -> FrozenPlan:
@@ -77,7 +85,9 @@ def plan_from_json(data: Record) -> FrozenPlan:
         )
         for row in data["files"]
     )
-    return FrozenPlan(planned, dict(data["items"]), dict(data.get("notes", {})), dict(data.get("entry", {})))
+    return FrozenPlan(
+        planned, dict(data["items"]), dict(data.get("notes", {})), dict(data.get("entry", {})), _table(data)
+    )
 
 
 class Journal:

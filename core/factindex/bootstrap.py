@@ -1,0 +1,87 @@
+"""The facts that a new conversation starts with, worth their tokens: chosen by domain, order and confidence.
+
+Pitfalls first, then patterns, quirks, facts and questions; in each the most confident, then the most often confirmed.
+A fact stands on one line, and no line is ever cut: one that no longer fits is left out, a shorter one behind it may fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from core.base.markdown import defuse, sanitise_line
+from core.factindex.facts import Fact, split_id
+
+ORDER = ("pitfall", "pattern", "tool-quirk", "fact", "question")
+TITLES = {
+    "pitfall": "Pitfalls",
+    "pattern": "Patterns that worked",
+    "tool-quirk": "Tool quirks",
+    "fact": "Facts",
+    "question": "Open questions",
+}
+BUDGET = 2000
+BYTES_PER_TOKEN = 4
+HEAD = "# Facts from earlier conversations\n"
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """The chosen facts in their order, their text, its size in tokens (bytes // 4, rounded up), and how many facts of
+    these domains did not fit."""
+
+    domains: tuple[str, ...]
+    budget: int
+    tokens: int
+    facts: tuple[Fact, ...]
+    left_out: int
+    text: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge facts bootstrap --json`."""
+        return {**vars(self), "domains": list(self.domains), "facts": [fact.to_json() for fact in self.facts]}
+
+
+def tokens_of(text: str) -> int:
+    """How many tokens a text takes: four bytes each, rounded up."""
+    return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
+
+
+def choose(
+    facts: Iterable[Fact],
+    domains: Collection[str],
+    budget: int = BUDGET,
+    clean: Callable[[str], str] = lambda text: text,
+) -> Bootstrap:
+    """The facts of `domains` (repository, agent, global) that fit into `budget` tokens, headings included. `clean` is
+    handed each line and returns it without secrets."""
+    fitting = [fact for fact in facts if fact.domain in domains and not fact.stale]
+    fitting.sort(key=_rank)
+    limit = budget * BYTES_PER_TOKEN
+    text, size, category = "", 0, ""
+    chosen: list[Fact] = []
+    for fact in fitting:
+        if limit - size < 16 and text:
+            break
+        lead = HEAD if not text else ""
+        lead += f"\n## {TITLES[fact.category]}\n\n" if fact.category != category else ""
+        line = lead + _line(fact, clean)
+        cost = len(line.encode("utf-8", "replace"))
+        if size + cost > limit:
+            continue
+        text, size, category = text + line, size + cost, fact.category
+        chosen.append(fact)
+    return Bootstrap(tuple(domains), budget, tokens_of(text), tuple(chosen), len(fitting) - len(chosen), text)
+
+
+def _rank(fact: Fact) -> tuple[int, float, int, tuple[int, ...], str, int]:
+    parts = split_id(fact.id)
+    newest = tuple(-ord(char) for char in fact.last_confirmed)
+    number = parts[2] if parts else 0
+    return ORDER.index(fact.category), -fact.confidence, -(fact.source_count or 0), newest, fact.domain, number
+
+
+def _line(fact: Fact, clean: Callable[[str], str]) -> str:
+    text = sanitise_line(clean(defuse(fact.fact)), None)
+    return f"- {text} ({fact.domain}, {fact.confidence:g})\n"
