@@ -68,6 +68,8 @@ class Config:
     reclaim: str
     trash_days: int
     reclaim_foreign: bool
+    fact_index: bool
+    bootstrap_facts: bool
 
 
 @dataclass(frozen=True)

@@ -134,6 +134,8 @@ SETTINGS: tuple[Setting, ...] = (
     _choice("reclaim", "always", "model", "never"),
     _whole("trash_days", 0, 36_500),
     _switch("reclaim_foreign"),
+    _switch("fact_index"),
+    _switch("bootstrap_facts"),
 )
 
 _BY_NAME = {setting.key: setting for setting in SETTINGS} | {setting.name: setting for setting in SETTINGS}

@@ -1,7 +1,7 @@
 """The facts that a new conversation starts with, worth their tokens: chosen by domain, order and confidence.
 
 Pitfalls first, then patterns, quirks, facts and questions; in each the most confident, then the most often confirmed.
-A fact stands on one line, and no line is ever cut: one that no longer fits is left out, a shorter one behind it may fit.
+A fact stands on one line and no line is ever cut: one that does not fit is left out, a shorter one behind it may fit.
 """
 
 from __future__ import annotations

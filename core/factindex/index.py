@@ -14,7 +14,7 @@ from typing import Any
 
 from core.base import files
 from core.base.result import Ok, Result, fail
-from core.factindex.facts import Fact, Problem, check, fact_from, shown, sort_key
+from core.factindex.facts import CATEGORIES, Fact, Problem, check, fact_from, shown, sort_key
 
 NAME = "index.json"
 VERSION = 1
@@ -42,8 +42,8 @@ def format_index(rows: list[str], at: str) -> bytes:
 
 
 def read_index(knowledge: Path) -> Result[list[Fact]]:
-    """All facts of index.json. Err(no-index) when it is not there, Err(bad-index) when it is no index of ours; a row
-    that is not valid is an error of the whole, for only what passed the validations is ever written."""
+    """All facts of index.json. Err(no-index) when it is not there, Err(bad-index) when it is no index of ours, also for
+    a single row that is no fact: only what passed the validations is ever written."""
     path = knowledge / NAME
     try:
         data = files.read_file(path, _BYTES).data
@@ -55,9 +55,19 @@ def read_index(knowledge: Path) -> Result[list[Fact]]:
         loaded = json.loads(data)
         if loaded["version"] != VERSION:
             return fail("bad-index", f"the index is of version {shown(loaded['version'])}, not {VERSION}", path, _ANEW)
-        return Ok(list(map(fact_from, loaded["facts"])))
+        return Ok(list(map(_trusted, loaded["facts"])))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         return fail("bad-index", f"the index is damaged: {type(error).__name__}", path, _ANEW)
+
+
+def _trusted(row: dict[str, Any]) -> Fact:
+    """A row of the index as a fact. Raises when it is none: then somebody else has written in the file."""
+    fact = fact_from(row)
+    if fact.category not in CATEGORIES or type(fact.fact) is not str or type(fact.id) is not str:
+        raise ValueError(fact.id)
+    if type(fact.domain) is not str or not (fact.source_count is None or type(fact.source_count) is int):
+        raise ValueError(fact.id)
+    return fact
 
 
 _ANEW = "'knowledge facts sync' writes it anew"

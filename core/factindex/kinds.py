@@ -7,16 +7,18 @@ import re
 from core.factindex.facts import CATEGORIES
 
 _PITFALL = re.compile(
-    r"\b(?:pitfalls?|gotchas?|beware|watch out|careful|caveat|footgun|wrongly|mistakenly|by mistake|do(?:es)? not assume"
-    r"|don't assume|assumed\b.{0,80}\b(?:but|actual|in fact|instead|not)|turned out to be wrong|silently (?:fails?|ignor"
-    r"|drops?|breaks?|overwrit)|easy to miss|common mistake|breaks? when|must never|never use|never call|fails? unless)\b",
+    r"\b(?:pitfalls?|gotchas?|beware|watch out|careful|caveat|footgun|wrongly|mistakenly|by mistake"
+    r"|do(?:es)? not assume|don't assume|assumed\b.{0,80}\b(?:but|actual|in fact|instead|not)|turned out to be wrong"
+    r"|silently (?:fails?|ignor\w+|drops?|breaks?|overwrit\w+)|easy to miss|common mistake|breaks? when|must never"
+    r"|never use|never call|fails? unless)\b",
     re.IGNORECASE,
 )
 _SYSTEM = (
     r"(?:macos|mac os|osx|windows|linux|wsl|docker|alpine|debian|ubuntu|arm64|apple silicon|safari|firefox|chrome)"
 )
 _QUIRK = re.compile(
-    rf"\b(?:quirks?|idiosyncra\w+|oddly|surprisingly|counter-?intuitively|contrary to (?:its|the) documentation|undocumented"
+    r"\b(?:quirks?|idiosyncra\w+|oddly|surprisingly|counter-?intuitively|undocumented"
+    r"|contrary to (?:its|the) documentation"
     rf"|requires? (?:a |the )?\S+(?: \S+)? on {_SYSTEM}|(?:only|differently|not) (?:works? )?on {_SYSTEM}"
     rf"|on {_SYSTEM}[, ].{{0,60}}\b(?:needs?|requires?|expects?|behaves?|differs?))\b",
     re.IGNORECASE,

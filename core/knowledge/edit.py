@@ -37,7 +37,7 @@ BY_HAND = "by-hand"
 EDIT_RUN = "edit-"
 QUARANTINE = "quarantine.md"
 ATTEMPTS = 5
-_NOTE = re.compile(r"(?:files|memories)/[^/.][^/]*\.md\Z")
+_NOTE = re.compile(r"(?:(?:files|memories)/[^/.][^/]*\.md|(?:global|repos|agents)/(?:[^/.][^/]*/)?[^/.][^/]*\.ya?ml)\Z")
 
 PATIENCE = Patience(settle=0, swap_file=0)
 """Whoever types an edit does not wait for an editor to settle: a clash is noticed by the exchange itself."""

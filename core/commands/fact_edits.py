@@ -1,0 +1,244 @@
+"""What a person does to single facts: change, delete, merge; and what a window reads before it.
+
+A change goes into the YAML file, is refused when that is no longer the one that was seen (`seen`, its sha256), can be
+taken back with `knowledge undo`, and reaches the index at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from core.base.checked_lines import Record
+from core.base.markdown import sanitise_line
+from core.base.result import Err, Ok, Result, fail
+from core.commands.fact_feed import sync_facts, with_facts
+from core.commands.workspace import Workspace, utc_now
+from core.factindex.confidence import unconfirmed
+from core.factindex.edits import with_values
+from core.factindex.facts import Fact, Problem, check, sort_key
+from core.factindex.places import FactFiles, Placed, UnreadableError, read_all, read_one
+from core.factindex.record import append_records
+from core.factindex.sync import project, record_path
+from core.knowledge.edit import Edited, change_file, new_edit_run
+from core.knowledge.hunks import Hunk, made
+
+EDITABLE = ("fact", "confidence", "tags", "expires", "related")
+
+
+@dataclass(frozen=True)
+class FactRow:
+    """One fact for a window: as it stands in the index (`fact`), its confidence as written (`stated`), where it stands,
+    the sha256 of that file as it was seen, and how many conversations were harvested since it was last confirmed."""
+
+    fact: Fact
+    stated: float
+    file: str
+    line: int
+    sha256: str
+    unconfirmed: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return {**vars(self), "fact": self.fact.to_json()}
+
+
+@dataclass(frozen=True)
+class FactsView:
+    """All facts in the order of the index, and what keeps items out of it."""
+
+    rows: tuple[FactRow, ...]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Two facts became one: `into` as it is now, `gone` as it was. `run` takes it back."""
+
+    into: Fact
+    gone: Fact
+    run: str
+    warning: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge facts merge --json`."""
+        return {**vars(self), "into": self.into.to_json(), "gone": self.gone.to_json(), "warning": self.warning or None}
+
+
+def facts_view(workspace: Workspace, *, now: Callable[[], datetime] = utc_now) -> Result[FactsView]:
+    """What a window shows. Reads only."""
+    try:
+        facts, found, history = project(workspace.paths.knowledge, workspace.paths.state, now())
+    except OSError as error:
+        return _unreadable(error)
+    rows = []
+    for fact in sorted(facts, key=sort_key):
+        placed = found.placed[fact.id]
+        sha = found.by_name[placed.file].sha256
+        rows.append(FactRow(fact, placed.fact.confidence, placed.file, placed.line, sha, unconfirmed(fact.id, history)))
+    return Ok(FactsView(tuple(rows), tuple(found.problems)))
+
+
+def edit_fact(
+    workspace: Workspace,
+    fact_id: str,
+    values: Mapping[str, Any],
+    *,
+    seen: str | None = None,
+    now: Callable[[], datetime] = utc_now,
+) -> Result[Edited]:
+    """Give a fact other words, confidence, tags, expiry or related ids (EDITABLE). Everything else in its file stays.
+
+    Err for a value that is not allowed (the same validations as everywhere), or a file that has changed since `seen`.
+    """
+    unknown = [key for key in values if key not in EDITABLE]
+    if unknown:
+        return fail("bad-field", f"{unknown[0]} cannot be edited here", hint=f"choose one of {', '.join(EDITABLE)}")
+    placed = _placed(workspace, fact_id)
+    if isinstance(placed, Err):
+        return placed
+    wanted = dict(values)
+    if isinstance(wanted.get("fact"), str):
+        wanted["fact"] = sanitise_line(wanted["fact"], None).removeprefix("\\")
+    return _finished(workspace, _change(workspace, placed.value, wanted, now(), seen), now)
+
+
+def delete_fact(
+    workspace: Workspace, fact_id: str, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
+) -> Result[Edited]:
+    """Take a fact out of its file. No harvest brings it back; `knowledge undo` does."""
+    placed = _placed(workspace, fact_id)
+    if isinstance(placed, Err):
+        return placed
+    return _finished(workspace, _change(workspace, placed.value, None, now(), seen), now)
+
+
+def merge_facts(
+    workspace: Workspace,
+    keep: str,
+    gone: str,
+    *,
+    seen: str | None = None,
+    now: Callable[[], datetime] = utc_now,
+) -> Result[Merged]:
+    """Make `gone` a part of `keep`: confirmations added up, tags and related ids joined, the surer confidence, the
+    earlier first and the later last date. The id of `gone` stays as a related one, and what its words say in later
+    conversations confirms `keep`. Both words stand in the history: `knowledge undo` brings `gone` back."""
+    if keep == gone:
+        return fail("usage", "a fact cannot be merged with itself", hint="give the ids of two facts")
+    found = [_placed(workspace, name) for name in (keep, gone)]
+    for one in found:
+        if isinstance(one, Err):
+            return one
+    first, second = (one.value for one in found if isinstance(one, Ok))
+    a, b = first.fact, second.fact
+    values: dict[str, Any] = {"related": _joined(a.related, (b.id, *b.related), a.id)}
+    if b.id not in a.related:  # else a crash came between the two steps: the counts are added up already
+        counts = (a.source_count, b.source_count)
+        values |= {
+            "confidence": max(a.confidence, b.confidence),
+            "tags": _joined(a.tags, b.tags, ""),
+            "source_count": sum(1 if one is None else one for one in counts),
+            "first_seen": min(filter(None, (a.first_seen, b.first_seen)), default=""),
+            "last_confirmed": max(a.last_confirmed, b.last_confirmed),
+        }
+    record: Record = {"t": "merged", "from": b.id, "into": a.id}
+    noted = with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), [record]))
+    if isinstance(noted, Err):
+        return noted
+    run, moment = new_edit_run(now()), now()
+    changed = _change(workspace, first, values, moment, seen, run)
+    if isinstance(changed, Err):
+        return changed
+    again = _placed(workspace, gone)
+    if isinstance(again, Err):
+        return again
+    removed = _finished(workspace, _change(workspace, again.value, None, moment, None, run), now)
+    if isinstance(removed, Err):
+        return removed
+    kept = _placed(workspace, keep)
+    return Ok(Merged(kept.value.fact if isinstance(kept, Ok) else a, b, run, removed.value.warning))
+
+
+def _joined(one: tuple[str, ...], other: tuple[str, ...], without: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in (*one, *other) if name != without))
+
+
+# --- one place in one file -------------------------------------------------------------------------------------------
+
+
+def _placed(workspace: Workspace, fact_id: str) -> Result[Placed]:
+    try:
+        found = read_all(workspace.paths.knowledge)
+    except OSError as error:
+        return _unreadable(error)
+    placed = found.placed.get(fact_id)
+    if placed is not None:
+        return Ok(placed)
+    if fact_id in found.taken:
+        return fail("not-valid", f"{fact_id} is not valid", hint="'knowledge facts validate' tells why")
+    return fail("no-match", f"there is no fact {fact_id!r}", hint=_nearest(found, fact_id))
+
+
+def _nearest(found: FactFiles, fact_id: str) -> str:
+    from rapidfuzz import process
+
+    near = process.extractOne(fact_id, list(found.placed), score_cutoff=60)
+    return f"the nearest id is {near[0]}" if near is not None else "'knowledge facts list' shows their ids"
+
+
+def _change(
+    workspace: Workspace,
+    placed: Placed,
+    values: Mapping[str, Any] | None,
+    moment: datetime,
+    seen: str | None,
+    run: str = "",
+) -> Result[Edited]:
+    """Other values for a fact, or (None) the fact taken out, in the file as it is at that moment."""
+
+    def hunks(lines: list[str]) -> Result[list[Hunk]]:
+        read = read_one(placed.file, "".join(lines).encode("utf-8"))
+        here = next((row for row in read.placed if row.fact.id == placed.fact.id), None)
+        if here is None or here.fact != placed.fact:
+            return fail("changed-outside", f"{placed.fact.id} has changed since you saw it", placed.file, "look again")
+        start = here.line - 1
+        size = read.text.count("\n", here.item.start, here.item.end)
+        size += not read.text.endswith("\n") and here.item.end == len(read.text)
+        if values is None:
+            return Ok([made(lines, start, size, ())[1]])
+        problem = _why_not(here.fact, values)
+        if problem:
+            return fail("bad-field", f"{placed.fact.id}: {problem}", placed.file)
+        text = with_values(read.text, here.item, values)
+        if text is None:
+            return fail("unchanged", f"{placed.fact.id} says that already", placed.file)
+        rows = [line + "\n" for line in text.split("\n")]
+        last = rows.pop()[:-1]
+        return Ok([made(lines, start, size, [*rows, last] if last else rows)[1]])
+
+    return change_file(workspace.paths, placed.file, hunks, moment, seen=seen, run=run)
+
+
+def _why_not(fact: Fact, values: Mapping[str, Any]) -> str:
+    """What is wrong with a fact that had these values, "" for nothing."""
+    wrong = check({**fact._asdict(), **values})
+    return wrong[0][1] if wrong else ""
+
+
+def _finished(workspace: Workspace, result: Result[Edited], now: Callable[[], datetime]) -> Result[Edited]:
+    """Bring the index up to date after a change; when that fails the change stands, with a warning."""
+    if isinstance(result, Err):
+        return result
+    synced = sync_facts(workspace, now=now)
+    if isinstance(synced, Ok):
+        return result
+    warning = f"the index is not up to date yet: {synced.error}"
+    return Ok(replace(result.value, warning="; ".join(filter(None, (result.value.warning, warning)))))
+
+
+def _unreadable(error: OSError) -> Err:
+    name = error.filename if isinstance(error, UnreadableError) else str(error.filename or "")
+    return fail("facts-unreadable", f"the facts cannot be read: {error.strerror}", name or "", "mend the file")

@@ -1,0 +1,187 @@
+"""Joins the fact index to the store: what committed harvests taught, fed into it after a run, an undo or on demand.
+
+Everything is computed from the archived plans and the record of the fact index, so a feed that a crash cut off is made
+up for by the next one. It blocks nothing: a failure is told, and the next run tries again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from core.base import files, locks
+from core.base.markdown import sanitise_line, split_provenance, without_emphasis
+from core.base.paths import Paths
+from core.base.redact import redact
+from core.base.repository import GLOBAL, domain_of
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.runs import UNDO_RUN
+from core.commands.workspace import Workspace, utc_now
+from core.factindex.facts import FACT_CHARACTERS, is_domain, normalised
+from core.factindex.feed import Lesson, Taught
+from core.factindex.kinds import OF_CATEGORY, kind_of
+from core.factindex.places import FOLDERS, UnreadableError
+from core.factindex.record import History, Key
+from core.factindex.sync import Harvests, SyncReport, sync
+from core.harvest.lessons import UNQUOTED, mark_of_text
+from core.knowledge.categories import CATEGORY
+from core.knowledge.changes import read_changes
+from core.knowledge.journal import FrozenPlan, Pending, gather, read_journal
+from core.knowledge.leftovers import clear_leftovers
+from core.knowledge.swap import replace_expected
+
+T = TypeVar("T")
+LOCK_SECONDS = 5.0
+OFFLINE = 0.5
+"""The confidence of what the offline rules find."""
+_CATEGORY_OF_FILE = {CATEGORY[name].file: name for name in OF_CATEGORY}
+
+
+def sync_facts(
+    workspace: Workspace, *, undone: str = "", now: Callable[[], datetime] = utc_now, wait: float = LOCK_SECONDS
+) -> Result[SyncReport]:
+    """Bring YAML files, record and index together. `undone` names a run that was taken back just now. Err when another
+    process is at it for longer than `wait` seconds, a YAML file cannot be read, or the disk refuses."""
+    paths, secrets = workspace.paths, workspace.config.redact
+
+    def harvests(history: History) -> Harvests:
+        return committed_harvests(paths, history, undone, secrets)
+
+    def work() -> SyncReport:
+        kept = [aside for folder in _folders(paths.knowledge) for aside in clear_leftovers(folder)]
+        report = sync(paths.knowledge, paths.state, harvests, now(), replace=replace_expected)
+        report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
+        return report
+
+    return with_facts(paths, work, wait)
+
+
+def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> Result[T]:
+    """Do the work while no other process writes facts, with sentences for what can go wrong."""
+    until = time.monotonic() + wait
+    while True:
+        try:
+            with locks.locked(paths.state / "facts.lock"):
+                return Ok(work())
+        except locks.LockHeldError as error:
+            if time.monotonic() >= until:
+                holder, hint = error.holder or "unknown", "wait until it is done, then 'knowledge facts sync'"
+                return fail("lock-held", f"another process is writing facts ({holder})", str(error.filename), hint)
+            time.sleep(0.02)
+        except UnreadableError as error:
+            message = f"a file of facts cannot be read, so nothing was changed: {error.strerror}"
+            return fail("facts-unreadable", message, error.filename or "", "mend the file, then 'knowledge facts sync'")
+        except OSError as error:
+            message = f"the facts cannot be written: {error.strerror or error}"
+            return fail("facts-failed", message, error.filename or "", "'knowledge facts sync' tries again")
+
+
+def _folders(knowledge: Path) -> list[Path]:
+    tops = [knowledge / name for name in FOLDERS if (knowledge / name).is_dir()]
+    return [*tops, *(below for top in tops for below in sorted(top.iterdir()) if below.is_dir())]
+
+
+def after_harvest(workspace: Workspace, now: Callable[[], datetime]) -> tuple[dict[str, int] | None, list[str], Any]:
+    """The feed at the end of a run: counts for the report (None: switched off), notes, and what went wrong or None."""
+    if not workspace.config.fact_index:
+        return None, [], None
+    fed = sync_facts(workspace, now=now)
+    if isinstance(fed, Err):
+        return None, [], fed.error
+    report = fed.value
+    notes = list(report.notes)
+    if report.problems:
+        number = len(report.problems)
+        which = "one thing keeps an item" if number == 1 else f"{number} things keep items"
+        notes.append(f"{which} of the YAML files out of the fact index ('knowledge facts validate' lists them)")
+    return {"new": report.new, "confirmed": report.confirmed, "total": report.total}, notes, None
+
+
+def after_undo(workspace: Workspace, run: str, now: Callable[[], datetime]) -> list[str] | ErrorInfo:
+    """Take the facts of a run that was undone out again; notes for the report, or what went wrong."""
+    if not workspace.config.fact_index:
+        return []
+    if not any(files.exists(workspace.paths.knowledge / name) for name in FOLDERS):
+        return []
+    fed = sync_facts(workspace, undone=run, now=now)
+    if isinstance(fed, Err):
+        return fed.error
+    notes = []
+    if fed.value.taken_back:
+        number = fed.value.taken_back
+        notes.append(f"{number} fact{'s' * (number != 1)} of the run left the fact index too")
+    notes += [f"the fact {name} was changed since, so it stays" for name in fed.value.stayed]
+    return notes
+
+
+# --- what the store tells --------------------------------------------------------------------------------------------
+
+
+def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool) -> Harvests:
+    """The proven harvests that are not fed yet, in the order of their runs, and which fed ones were taken back.
+
+    An archive whose size is the recorded one was fed whole and is not read again; an undo changes it or takes it away.
+    Raises OSError.
+    """
+    sizes: dict[str, int] = {}
+    taught: list[Taught] = []
+    committed: set[Key] = set()
+    archives = sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
+    fresh = [path for path in archives if history.archives.get(path.stem) != path.stat().st_size]
+    for path in fresh:
+        run = path.stem
+        sizes[run] = path.stat().st_size
+        for sha, state in gather(read_journal(path)).items():
+            if not state.done or state.plan is None:
+                continue
+            committed.add((sha, run))
+            if (sha, run) not in history.fed:
+                taught.append(taught_by(sha, run, state, state.plan, secrets))
+    gone = (set(history.archives) - {path.stem for path in archives}) | {path.stem for path in fresh}
+    runs = {undone} if undone else set()
+    if gone & {run for _, run in history.fed}:
+        runs |= {row.run.removeprefix(UNDO_RUN) for row in read_changes(paths) if row.run.startswith(UNDO_RUN)}
+    whole = {path.stem for path in archives} - {path.stem for path in fresh}
+    return Harvests(taught, committed, runs - whole, sizes)
+
+
+def taught_by(sha: str, run: str, state: Pending, plan: FrozenPlan, secrets: bool) -> Taught:
+    """One committed plan as lessons: the lines of facts.md, playbooks.md and questions.md, with what the model said
+    about them. Old plans do not say where they were learned: then it is the project of the entry, or global."""
+    entry = {**plan.entry, **(state.entry or {})}
+    about = plan.facts.get("rows")
+    rows: dict[str, Any] = about if isinstance(about, dict) else {}
+    domain = str(plan.facts.get("domain") or "") or domain_of(str(entry.get("project") or ""))
+    domain = domain if is_domain(domain) else GLOBAL
+    usual = OFFLINE if entry.get("provider") == "offline" else UNQUOTED
+    lessons = []
+    for planned in plan.files:
+        category = _CATEGORY_OF_FILE.get(planned.name)
+        for line in planned.lines if category else ():
+            text = split_provenance(line[2:])[0]
+            row = rows.get(mark_of_text(text))
+            lesson = _lesson(category or "", text, row if isinstance(row, dict) else {}, domain, usual, secrets)
+            if lesson is not None:
+                lessons.append(lesson)
+    day = str(entry.get("at") or "")[:10] or f"{run[:4]}-{run[4:6]}-{run[6:8]}"
+    return Taught(sha, run, str(entry.get("path") or state.path), day, tuple(lessons))
+
+
+def _lesson(category: str, text: str, row: dict[str, Any], domain: str, usual: float, secrets: bool) -> Lesson | None:
+    plain = without_emphasis(text.removeprefix("\\"))
+    plain = redact(plain).text if secrets else plain
+    plain = sanitise_line(plain, FACT_CHARACTERS)
+    if not normalised(plain) or len(plain) > FACT_CHARACTERS:
+        return None
+    confidence = row.get("confidence")
+    place = str(row.get("domain") or "")
+    return Lesson(
+        plain,
+        kind_of(category, plain, str(row.get("kind") or "")),
+        place if is_domain(place) else domain,
+        float(confidence) if isinstance(confidence, (int, float)) and 0 <= confidence <= 1 else usual,
+        tuple(tag for tag in row.get("tags") or () if isinstance(tag, str)),
+    )
