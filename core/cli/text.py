@@ -33,6 +33,7 @@ TEXT = {
     "similar": "core.cli.alike_text:similar_text",
     "supersede": "core.cli.alike_text:supersede_text",
     "mcp": "core.cli.memory_text:mcp_text",
+    "facts": "core.cli.facts_text:facts_text",
     "ledger": f"{_STORE}:ledger_text",
     "trash": f"{_STORE}:trash_text",
     "undo": f"{_STORE}:undo_text",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from core.base import files
@@ -116,4 +116,8 @@ def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
         prefix = stable_prefix(workspace.paths, found.value, enabled=config.digest_enabled, secrets=config.redact)
     except OSError as error:
         return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", workspace.paths.digest)
+    if config.bootstrap_facts:
+        from core.commands.facts import fact_block
+
+        prefix = replace(prefix, text=prefix.text + fact_block(workspace, found.value))
     return Ok(ContextPrefix(prefix, str(found.value or "")))

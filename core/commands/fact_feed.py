@@ -48,6 +48,8 @@ def sync_facts(
     paths, secrets = workspace.paths, workspace.config.redact
 
     def harvests(history: History) -> Harvests:
+        if not workspace.config.fact_index:
+            return Harvests()  # nothing new goes in; what people write still reaches the index
         return committed_harvests(paths, history, undone, secrets)
 
     def work() -> SyncReport:

@@ -16,11 +16,15 @@ from core.base.search_entry import SearchEntry
 from core.commands.fact_feed import sync_facts
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
-from core.factindex.bootstrap import BUDGET, Bootstrap, choose
+from core.factindex.bootstrap import BUDGET, choose
+from core.factindex.bootstrap import Bootstrap as Bootstrap
+from core.factindex.edits import item_text
 from core.factindex.entries import entries
-from core.factindex.facts import CATEGORIES, Fact, Problem, sort_key
+from core.factindex.facts import CATEGORIES, Problem, sort_key
+from core.factindex.facts import Fact as Fact
 from core.factindex.places import ENDINGS, UnreadableError, fact_file_names, read_all, read_one, together
 from core.factindex.similar import Pair, similar_pairs
+from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project
 
 FORMATS = ("text", "json", "yaml", "csv", "md")
@@ -184,6 +188,11 @@ def fact_entries(workspace: Workspace) -> list[SearchEntry]:
     facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, utc_now())
     places = {name: str(workspace.paths.knowledge / row.file) for name, row in found.placed.items()}
     return list(entries(facts, places))
+
+
+def fact_yaml(fact: Fact) -> str:
+    """A fact as an item of a YAML list."""
+    return item_text(fact)
 
 
 # --- validation ------------------------------------------------------------------------------------------------------

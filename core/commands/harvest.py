@@ -79,7 +79,18 @@ def harvest(
         files.write_cache(cache_file, cache.to_bytes())  # a projection: whether it can be written does not matter
     if isinstance(report, Ok):
         _estimate(workspace, request, options.value, report.value)
+    if isinstance(report, Ok) and report.value.applied:
+        _feed_facts(workspace, report.value, now)
     return report
+
+
+def _feed_facts(workspace: Workspace, report: HarvestReport, now: Callable[[], datetime]) -> None:
+    """The fact index gets what committed harvests taught. Like the digest, it blocks nothing: the next run goes on."""
+    from core.commands.fact_feed import after_harvest
+
+    report.facts, notes, problem = after_harvest(workspace, now)
+    report.notes += notes
+    report.errors += [problem] if problem is not None else []
 
 
 def harvest_command(

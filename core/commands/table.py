@@ -209,6 +209,28 @@ COMMANDS: tuple[Command, ...] = (
         ),
     ),
     Command(
+        "facts",
+        "the fact index: list, validate PATH, sync, bootstrap, merge ID ID",
+        "knowledge facts list --category pitfall --format md",
+        "core.commands.facts:facts_command",
+        True,
+        (
+            _action("list, validate, sync, bootstrap or merge", "list", "validate", "sync", "bootstrap", "merge"),
+            Argument(("names",), "a path to validate, or the two ids to merge", {"nargs": "*", "metavar": "NAME"}),
+            Argument(("--domain",), "a repository, an agent or global (repeatable)", {"action": "append"}),
+            Argument(("--category",), "fact, pitfall, pattern, tool-quirk or question", {"metavar": "C"}),
+            Argument(("--tag",), "only facts with this tag", {"metavar": "T"}),
+            _flag("--stale", "only facts that have expired"),
+            _flag("--similar", "pairs of facts that nearly say the same"),
+            Argument(
+                ("--format",),
+                "text, json, yaml, csv or md",
+                {"choices": ("text", "json", "yaml", "csv", "md"), "default": "text"},
+            ),
+            Argument(("--budget",), "bootstrap: at most N tokens", {"type": int, "default": 2000, "metavar": "N"}),
+        ),
+    ),
+    Command(
         "ledger",
         "the audit log: what became of each conversation",
         "knowledge ledger --status harvest-failed",

@@ -71,7 +71,21 @@ def undo(
     if wanted.startswith(UNDO_RUN):
         hint = "'knowledge harvest --apply' harvests again what was undone"
         return fail("not-undoable", "an undo cannot be undone", hint=hint)
-    return with_store(workspace.paths, now(), lambda store: _undo(workspace, wanted, store, now()), patience)
+    undone = with_store(workspace.paths, now(), lambda store: _undo(workspace, wanted, store, now()), patience)
+    if isinstance(undone, Ok):
+        _undo_facts(workspace, undone.value, now)
+    return undone
+
+
+def _undo_facts(workspace: Workspace, report: UndoReport, now: Callable[[], datetime]) -> None:
+    """What the run taught leaves the fact index too; cut off here, the next sync of the index does it."""
+    from core.commands.fact_feed import after_undo
+
+    told = after_undo(workspace, report.run, now)
+    if isinstance(told, ErrorInfo):
+        report.errors.append(told)
+    else:
+        report.notes += told
 
 
 def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Result[UndoReport]:

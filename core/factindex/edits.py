@@ -231,12 +231,15 @@ def _ours_with(item: Item, wanted: Mapping[str, Any], raw: str) -> str:
 
 def _replacement(text: str, span: Span, new: str) -> tuple[int, int, str]:
     """Which characters to replace by what: the value without the blank lines and remarks that follow it."""
-    lines = text[span.start : span.end].split("\n")
+    start = span.start
+    if "\n" in text[span.key_start : start]:  # a list below its key comes beside it
+        start = text.index(":", span.key_start) + 1
+    lines = text[start : span.end].split("\n")
     while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
         lines.pop()
-    end = span.start + len("\n".join(lines).rstrip())
-    space = " " if text[span.start - 1 : span.start] == ":" else ""
-    return span.start, max(end, span.start), space + new
+    end = start + len("\n".join(lines).rstrip())
+    space = " " if text[start - 1 : start] == ":" else ""
+    return start, max(end, start), space + new
 
 
 def _says(raw: str, item: Item, wanted: Mapping[str, Any]) -> bool:

@@ -48,6 +48,8 @@ _FIRST_KEY = re.compile(r"(?P<indent> *)-(?P<gap>[ \t]+)(?:\{|[\"']?[\w-]+[\"']?
 _KEY_BELOW = re.compile(r"(?P<indent> *)-[ \t]*(?:#[^\n]*)?\r?\n(?P<below> +)[\"']?[\w-]+[\"']?[ \t]*:(?=[ \t\r\n])")
 _KEY_LINE = re.compile(r" *[\"']?[\w-]+[\"']?[ \t]*:(?=[ \t\r\n]|\Z)")
 _OUR_KEY = re.compile(rf"[\"']?(?:{_WORDS})[\"']?[ \t]*:(?=[ \t\r\n]|\Z)")
+_OUR_ITEM = re.compile(rf" *-[ \t]+[\"']?(?:{_WORDS})[\"']?[ \t]*:(?=[ \t\r\n]|\Z)")
+_FOLDED = re.compile(r"[^:]*:[ \t]+[|>][-+0-9]*[ \t]*(?:#.*)?\Z")
 _TELLS = re.compile(r"(?m)(?:^ *(?:-[ \t]+)?|[{,]\s*)[\"']?(?:id|fact)[\"']?[ \t]*:(?=\s)")
 _SOME_ID = re.compile(r"(?m)(?:^ *(?:-[ \t]+)?|[{,]\s*)[\"']?id[\"']?[ \t]*:[ \t]*[\"']?(?P<id>[^\s\"'#,}]+)")
 
@@ -217,6 +219,7 @@ def block_at(text: str, start: int) -> Block | None:
     flush, first = False, True
     empty = remark = False
     at, gap = end, 0
+    folded = bool(_FOLDED.match(text[start:end].rstrip()))
     while at < len(text):
         stop = end_of_line(text, at)
         row = text[at:stop].rstrip("\r\n")
@@ -226,10 +229,13 @@ def block_at(text: str, start: int) -> Block | None:
             empty = True
         elif bare.startswith("#") and (depth <= indent or empty or remark):
             remark = True  # a heading, or a remark between two keys: what follows tells
+        elif not folded and _OUR_ITEM.match(row):
+            break  # the next item, however far it is indented
         elif depth > indent and (not remark or (depth == column and _KEY_LINE.match(row))):
             if empty and depth < column:
                 break
             gap = gap or (end if empty else 0)
+            folded = bool(_FOLDED.match(row)) if depth == column else folded
             end, empty, remark, first = stop, False, False, False
         elif depth == indent and (first or flush) and not empty and _OUR_KEY.match(bare):
             end, remark, first, flush = stop, False, False, True

@@ -19,6 +19,7 @@ from typing import Any
 
 from core.base import files
 from core.base.checked_lines import Record, decode, encode
+from core.base.result import ErrorInfo
 from core.factindex import index
 from core.factindex.confidence import aged
 from core.factindex.edits import Operation, apply_operations, new_file_text
@@ -53,6 +54,11 @@ class SyncReport:
     written: bool = False
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def errors(self) -> list[ErrorInfo]:
+        """One sentence for each item that is not valid: with any, the command ends with 1."""
+        return [problem.error for problem in self.problems]
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts sync --json`."""

@@ -24,11 +24,12 @@ def mark_of_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def lessons_of(items: Sequence[Item], folder: str, *, quotes_checked: bool) -> dict[str, Any]:
-    """What a plan keeps for the fact index. `folder` is the working folder of the conversation, "" when unknown."""
+def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quotes_checked: bool) -> dict[str, Any]:
+    """What a plan keeps for the fact index. `folder` is the working folder of the conversation, "" when unknown;
+    `noted` are the source files that it left a note about, all of them known to be there."""
     domain = domain_of(folder)
     if domain == GLOBAL:
-        domain = _domain_of_files(item.path for item in items if item.category == "files" and not item.held)
+        domain = _domain_of_files(noted)
     rows = {}
     for item in items:
         if item.held or item.category not in ("facts", "playbooks", "questions"):

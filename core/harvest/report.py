@@ -53,6 +53,8 @@ class HarvestReport:
     output_tokens: int = 0
     spent: float | None = None
     cancelled: bool = False
+    facts: dict[str, int] | None = None
+    """What the fact index got: new, confirmed and total; None when it is switched off or could not be fed."""
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge harvest --json`."""
@@ -78,6 +80,7 @@ class HarvestReport:
             "notes": self.notes,
             "spent": {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens, "price": self.spent},
             "cancelled": self.cancelled,
+            "facts": self.facts,
             "digest": self.digest or None,
             "ledger": self.ledger,
             "steps": [

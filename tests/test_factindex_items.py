@@ -1,0 +1,295 @@
+"""Facts in files that people edit: whatever a person does to such a file, its facts are found again, and what the
+program writes into it leaves every other byte as it was."""
+
+from __future__ import annotations
+
+import re
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.factindex.edits import apply_operations, item_text, new_file_text, with_values
+from core.factindex.facts import CATEGORIES, Fact, check, format_id
+from core.factindex.items import scan
+from core.factindex.places import read_one
+
+SEED = Path(__file__).resolve().parents[2] / "shared" / "seeds" / "5-compounding-intelligence-schema.md"
+
+# The shape of the seed's example, with the keys flush with the dash as the document has them.
+FLUSH = """---
+domain: global # or repo name or agent name
+category: tool-quirk # fact, pitfall, pattern, tool-quirk, question
+version: 1
+last_updated: "2026-04-13"
+---
+# Tool Quirks (Global)
+What tools do that nobody expects.
+## Authentication
+- id: global:tool-quirk:001
+fact: "The token lies in ~/.config, not in the environment"
+confidence: 0.95
+tags: [git, auth]
+source_count: 23
+first_seen: "2026-03-27"
+last_confirmed: "2026-04-13"
+related: [global:pitfall:003]
+- id: global:tool-quirk:002
+fact: "Header format: 'Authorization: token TOKEN'"
+confidence: 0.9
+tags: [git, api]
+source_count: 8
+first_seen: "2026-03-28"
+"""
+
+WILD = """---
+domain: global
+category: pitfall
+---
+# T
+- a list in prose
+- Note: prose with a colon
+- id: global:pitfall:001
+  # a remark
+  fact: >
+    folded text
+    - with a dash
+
+    and more
+# a remark at the margin
+  confidence: .9
+  tags:
+  - git
+  - "2024"
+  owner: bob
+
+## next
+  - {id: global:pitfall:002, fact: "x: y", confidence: 1}
+-
+    id: global:pitfall:003
+    fact: 'it''s'
+    confidence: 0.5
+    last_confirmed: 2026-01-02 # ok
+
+    indented prose, or code
+
+```yaml
+- fact: "keys in another order"
+  confidence: 0.25
+  id: global:pitfall:004
+```
+"""
+
+
+def facts_of(text: str) -> list[Fact]:
+    read = read_one("global/x.yaml", text.encode())
+    assert not read.problems, read.problems
+    return [row.fact for row in read.placed]
+
+
+def test_the_shape_of_the_seeds_example_gives_its_two_facts() -> None:
+    """A plain YAML load of such a file fails; who followed the seed's document must not lose their facts."""
+    one, two = facts_of(FLUSH)
+    assert one == Fact(
+        "global:tool-quirk:001", "The token lies in ~/.config, not in the environment", "tool-quirk", "global", 0.95,
+        ("git", "auth"), 23, "2026-03-27", "2026-04-13", "", ("global:pitfall:003",),
+    )  # fmt: skip
+    assert (two.fact, two.last_confirmed) == ("Header format: 'Authorization: token TOKEN'", "")
+
+
+def test_the_seeds_own_example() -> None:
+    """The document itself, where it lies beside the project."""
+    if not SEED.is_file():
+        pytest.skip("the seed documents are not beside the project")
+    found = re.search(r"```yaml\n(.*?)```", SEED.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    facts = facts_of(found[1])
+    assert [fact.id for fact in facts] == ["global:tool-quirk:001", "global:tool-quirk:002"]
+    assert (facts[0].source_count, facts[0].related, facts[1].confidence) == (23, ("global:pitfall:003",), 0.9)
+
+
+def test_a_persons_own_ways_of_writing_are_understood() -> None:
+    """Folded text, braces, quotes, remarks, other orders, code fences: all of it is somebody's fact."""
+    one, two, three, four = facts_of(WILD)
+    assert (one.fact, one.confidence, one.tags) == ("folded text - with a dash and more", 0.9, ("git", "2024"))
+    assert (two.fact, two.confidence) == ("x: y", 1.0)
+    assert (three.fact, three.last_confirmed) == ("it's", "2026-01-02")
+    assert (four.id, four.confidence) == ("global:pitfall:004", 0.25)
+
+
+def test_what_cannot_be_read_is_told_with_its_line_and_harms_no_other_fact() -> None:
+    """A forgotten quote in one item must not take the others with it, nor go unnoticed."""
+    text = (
+        WILD + '\n- id: global:pitfall:005\n  fact: "broken\n\n- id: global:pitfall:006\n  fact: b\n  confidence: 1\n'
+    )
+    read = read_one("global/x.yaml", text.encode())
+    assert [row.fact.id[-3:] for row in read.placed] == ["001", "002", "003", "004", "006"]
+    (problem,) = read.problems
+    assert (problem.code, problem.id) == ("bad-yaml", "global:pitfall:005")
+    assert text.split("\n")[problem.line - 1].startswith(('  fact: "broken', "- id: global:pitfall:005"))
+    assert "global:pitfall:005" in read.ids
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "- id: &a global:fact:001\n  fact: *a\n  confidence: 0.5\n",
+        "- id: global:fact:001\n  fact: " + "[" * 3000 + "\n  confidence: 0.5\n",
+        "- id: global:fact:001\n  fact: !!python/object/apply:os.system [echo]\n  confidence: 0.5\n",
+        "- id: global:fact:001\n  id: global:fact:002\n  fact: a\n  confidence: 0.5\n",
+        "- id: global:fact:001\n\tfact: a\n  confidence: 0.5\n",
+        "- id: global:fact:001\n  fact: " + "a" * 70_000 + "\n",
+        "- fact: no id\n  confidence: 0.5\n",
+        "- id: global:fact:001\n",
+    ],
+)
+def test_hostile_items_are_problems_or_plain_text_never_an_exception(item: str) -> None:
+    """A file can come from anywhere: nothing in it may stop the others from being read, or run anything."""
+    read = read_one(
+        "global/x.yaml", (item + "\n## more\n\n- id: global:fact:009\n  fact: b\n  confidence: 1\n").encode()
+    )
+    assert "global:fact:009" in [row.fact.id for row in read.placed]
+    assert read.problems or read.placed[0].fact.fact in ("global:fact:001", "a list", "a sequence")
+
+
+# --- changes in place ------------------------------------------------------------------------------------------------
+
+
+def test_a_new_value_touches_nothing_else() -> None:
+    """A confirmation must not reformat what a person has written: not their quotes, not their remarks."""
+    for text in (FLUSH, WILD, WILD.replace("\n", "\r\n")):
+        for at, item in enumerate(scan(text).items):
+            changed = with_values(text, item, {"confidence": 0.75, "source_count": 77, "last_confirmed": "2026-09-09"})
+            assert changed is not None, (item, text)
+            new = text[: item.start] + changed + text[item.end :]
+            before, after = facts_of(text), facts_of(new)
+            wanted = before[at]._replace(confidence=0.75, source_count=77, last_confirmed="2026-09-09")
+            assert after == [*before[:at], wanted, *before[at + 1 :]]
+            for remark in ("# a remark", "# ok", "# a remark at the margin", "owner: bob", "folded text"):
+                assert text.count(remark) == new.count(remark)
+
+
+def test_tags_and_words_in_any_style_can_be_replaced() -> None:
+    """The panel edits what a person wrote as a list of lines or as folded text."""
+    item = scan(WILD).items[0]
+    changed = with_values(WILD, item, {"fact": 'New "words"', "tags": ("a", "true"), "expires": "2027-01-01"})
+    assert changed is not None
+    new = facts_of(WILD[: item.start] + changed + WILD[item.end :])[0]
+    assert (new.fact, new.tags, new.expires, new.confidence) == ('New "words"', ("a", "true"), "2027-01-01", 0.9)
+    assert "# a remark at the margin" in changed
+
+
+def test_operations_are_done_once_however_often_they_are_carried_out() -> None:
+    """After a crash all of them are carried out again."""
+    fact = Fact("global:pitfall:009", "new", "pitfall", "global", 0.5, (), 1, "2026-06-12", "2026-06-12")
+    operations = [
+        {"op": "add", "fact": fact.to_json()},
+        {"op": "set", "id": "global:pitfall:002", "from": {"source_count": None}, "to": {"source_count": 2}},
+        {"op": "date", "day": "2026-06-12"},
+    ]
+    text = WILD.replace("category: pitfall\n", 'category: pitfall\nlast_updated: "2026-01-01" # mine\n')
+    once = apply_operations(text, operations)
+    assert apply_operations(once, operations) == once
+    assert 'last_updated: "2026-06-12" # mine' in once
+    after = {row.id: row for row in facts_of(once)}
+    assert after["global:pitfall:009"] == fact and after["global:pitfall:002"].source_count == 2
+    removal = [{"op": "remove", "id": fact.id, "raw": item_text(fact)}]
+    assert fact.id not in [row.id for row in facts_of(apply_operations(once, removal))]
+    mine = once.replace('"new"', '"mine"')
+    assert apply_operations(mine, removal) == mine, "what a person has changed is not taken out"
+
+
+def test_new_facts_come_to_the_section_of_harvested_ones() -> None:
+    """A person's headings keep what the person put under them."""
+    fact = Fact("global:pitfall:009", "new", "pitfall", "global", 0.5, (), 1)
+    operations = [{"op": "add", "fact": fact.to_json()}]
+    text = "# T\n\n## Harvested\n\n- id: global:pitfall:001\n  fact: a\n  confidence: 1\n\n## Mine\n\nwords\n"
+    new = apply_operations(text, operations)
+    assert new.index("global:pitfall:009") < new.index("## Mine")
+    assert new.replace(item_text(fact), "") == text
+    assert apply_operations("words", operations).startswith("words\n\n## Harvested\n\n- id")
+    assert apply_operations("words\r\n", operations).count("\r\n") == 8
+
+
+# --- properties ------------------------------------------------------------------------------------------------------
+
+TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60).map(lambda text: " ".join(text.split()))
+TAGS = st.lists(st.text(string.ascii_lowercase + string.digits + "-", min_size=1, max_size=8), max_size=4, unique=True)
+DAYS = st.dates().map(lambda day: f"{max(day.year, 1900):04d}-{day.month:02d}-{min(day.day, 28):02d}")
+
+
+@st.composite
+def fact_lists(draw: st.DrawFn) -> list[Fact]:
+    domain = draw(st.sampled_from(["global", "the-nexus", "a.b_c", "проект"]))
+    category = draw(st.sampled_from(CATEGORIES))
+    numbers = draw(st.lists(st.integers(1, 99_999), min_size=1, max_size=6, unique=True))
+    return [
+        Fact(
+            format_id(domain, category, number),
+            draw(TEXTS.filter(bool)),
+            category,
+            domain,
+            draw(st.integers(0, 10_000)) / 10_000,
+            tuple(draw(TAGS)),
+            draw(st.none() | st.integers(0, 10**6)),
+            draw(st.just("") | DAYS),
+            draw(st.just("") | DAYS),
+            draw(st.just("") | DAYS),
+            tuple(draw(st.lists(st.sampled_from(["global:fact:001", "x-y:tool-quirk:1234"]), max_size=2, unique=True))),
+        )
+        for number in numbers
+    ]
+
+
+def written(facts: list[Fact]) -> str:
+    head = new_file_text(facts[0].domain, facts[0].category, "2026-06-12")
+    return apply_operations(head, [{"op": "add", "fact": fact.to_json()} for fact in facts])
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(fact_lists())
+def test_any_facts_survive_write_read_write(facts: list[Fact]) -> None:
+    """Byte for byte: else every run would touch files that nobody changed."""
+    assert all(not check(fact._asdict()) for fact in facts)
+    text = written(facts)
+    assert facts_of(text) == facts
+    assert written(facts_of(text)) == text
+
+
+REMARKS = ["# a remark", "", "  # an indented one"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(fact_lists(), st.randoms(use_true_random=False))
+def test_any_edit_by_hand_keeps_the_facts(facts: list[Fact], chance: object) -> None:
+    """Reordered, indented, remarked, under new headings, with other line ends: the facts are the same."""
+    from random import Random
+
+    assert isinstance(chance, Random)
+    text = written(facts)
+    items = [text[item.start : item.end] for item in scan(text).items]
+    chance.shuffle(items)
+    edited = [text[: scan(text).items[0].start]]
+    for item in items:
+        if chance.random() < 0.4:
+            edited.append(f"\n## Heading {chance.random()}\n\nSome words - with a dash.\n\n- a list: of prose\n\n")
+        first, *rows = item.rstrip("\n").split("\n")
+        id_line = "  " + first[2:]
+        if chance.random() < 0.5:
+            rows = [*rows, id_line]
+            chance.shuffle(rows)
+            first = "- " + rows.pop(0).lstrip()
+        margin = " " * chance.choice([0, 2, 4])
+        deeper = " " * chance.choice([0, 0, 1, 3])
+        lines = [f"{margin}-{deeper} {first[2:]}"]
+        for row in rows:
+            if chance.random() < 0.2:
+                lines.append(chance.choice(REMARKS[:2]) if chance.random() < 0.5 else margin + deeper + "  # remark")
+            lines.append(margin + deeper + row + chance.choice(["", "", "  ", "  # said so"]))
+        edited.append("\n".join(lines) + "\n" + chance.choice(["", "\n", "# at the margin\n"]))
+    new = "".join(edited)
+    if chance.random() < 0.3:
+        new = new.replace("\n", "\r\n")
+    assert sorted(facts_of(new)) == sorted(facts), new
