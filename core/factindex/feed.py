@@ -119,8 +119,9 @@ def plan_feed(
     history = history_of(records)
     draft = _Draft(found, history)
     lost = [fed for key, fed in history.fed.items() if fed.run in undone and key not in committed]
+    witnesses = _witnesses(history, {(one.sha, one.run) for one in lost}) if lost else {}
     for fed in lost:
-        _take_back(fed, history, draft, plan, {(one.sha, one.run) for one in lost})
+        _take_back(fed, history, draft, plan, witnesses)
     if lost:
         history = history_of([*records, *plan.records])
     for conversation in taught:
@@ -197,16 +198,24 @@ def _deleted(domain: str, mark: str, history: History) -> str:
 # --- taking a harvest back -------------------------------------------------------------------------------------------
 
 
-def _take_back(fed: Fed, history: History, draft: _Draft, plan: Plan, lost: AbstractSet[Key]) -> None:
+def _witnesses(history: History, lost: AbstractSet[Key]) -> dict[str, list[Fed]]:
+    """The harvests that are not taken back, by the ids of the facts that they made or confirmed."""
+    found: dict[str, list[Fed]] = {}
+    for key, fed in history.fed.items():
+        for _, name, what in fed.rows if key not in lost else ():
+            if what in (NEW, SAME):
+                found.setdefault(name, []).append(fed)
+    return found
+
+
+def _take_back(fed: Fed, history: History, draft: _Draft, plan: Plan, witnesses: dict[str, list[Fed]]) -> None:
     """Take the facts of one harvest out again. One that a person has changed, or that another harvest has confirmed,
     stays; a confirmation is counted back."""
     kept: list[list[str]] = []
     known: dict[str, list[Any]] = {}
     for mark, name, what in fed.rows:
         fact = draft.facts.get(name)
-        others = [
-            one for key, one in history.fed.items() if key not in lost and any(row[1] == name for row in one.rows)
-        ]
+        others = witnesses.get(name, [])
         if fact is None:
             if what == GONE or (what == NEW and name not in draft.removed and name not in draft.present):
                 kept.append([mark, name])  # deleted by hand before the undo: it stays so

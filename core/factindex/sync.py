@@ -233,6 +233,9 @@ def _project(
         for name in known:
             history.anchors[name] = history.total
     facts = _aged(found, history, now)
+    report.problems = found.problems
+    if not facts and not history.index_sum and not files.exists(knowledge / index.NAME):
+        return  # a store that never had facts has no index
     rows = index.rows_of(facts)
     name = index.sum_of(rows)
     at = history.index_at
@@ -243,9 +246,6 @@ def _project(
         news.append({"t": "index", "sum": name, "at": at, "day": day})
     report.total, report.stale = len(facts), sum(fact.stale for fact in facts)
     report.decayed = sum(fact.confidence != found.placed[fact.id].fact.confidence for fact in facts)
-    report.problems = found.problems
-    if not facts and not news and not files.exists(knowledge / index.NAME):
-        return  # a store without facts has no index
     append_records(record_path(state), news)
     data = index.format_index(rows, at)
     path = knowledge / index.NAME
