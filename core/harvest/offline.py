@@ -11,32 +11,53 @@ from itertools import chain
 
 from core.conversations.conversation import Conversation
 from core.harvest.offline_files import absolute_path, find_file_notes
+from core.harvest.offline_meetings import find_in_talk
+from core.harvest.offline_messages import find_requests
 from core.harvest.offline_playbooks import find_playbooks
+from core.harvest.offline_procedures import find_procedures
 from core.harvest.offline_prose import read_prose
 from core.harvest.offline_statements import Found, find_statements
+from core.harvest.offline_talk import read_talk
 from core.harvest.offline_tasks import find_questions, find_tasks
+from core.harvest.offline_weights import Models, shipped_models
 
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
 MAX_ITEMS = 12
+LINES_AN_ITEM = 16
 
 
-def distil_offline(conversation: Conversation) -> dict[str, list[dict[str, str]]]:
-    """The seven arrays of a harvest, by rules alone: deterministic, no network, linear in the text.
+def distil_offline(conversation: Conversation, models: Models | None = None) -> dict[str, list[dict[str, str]]]:
+    """The seven arrays of a harvest, without a model of language: deterministic, no network, linear in the text.
+
+    A conversation with an assistant is read by rules alone. In a text without one, small linear models (`models`, by
+    default those that are shipped) say what was agreed, taken on, asked for and left unanswered.
 
     Rows have `statement`, `detail` and `quote` (playbooks: `name`, `steps`, `quote`; files: `path`, `note`, `quote`).
     `quote` is one line of a person or an assistant, word for word. Tool and system turns give no items; the success
-    of a command may be read from a tool turn. At most `MAX_ITEMS` a category: the best ones, in spoken order.
+    of a command may be read from a tool turn. At most `MAX_ITEMS` a category: the best ones, in spoken order; of a
+    talk of several people one for each `LINES_AN_ITEM` lines, if that is more.
     """
     rows, codes = read_prose(conversation)
-    found = chain(
+    most = MAX_ITEMS
+    found: Iterable[Found] = chain(
         find_file_notes(rows),
         find_statements(rows),
         find_tasks(rows, conversation),
         find_questions(rows, conversation),
         find_playbooks(codes, conversation),
     )
+    if not any(turn.role == "assistant" for turn in conversation.turns):
+        models = shipped_models() if models is None else models
+        talk = read_talk(conversation)
+        if talk:
+            most = max(MAX_ITEMS, len(talk.lines) // LINES_AN_ITEM)
+            found = find_in_talk(talk, models)
+        else:
+            procedures = list(find_procedures(rows, codes, conversation))
+            requests = () if procedures else find_requests(rows, conversation, models)
+            found = chain(procedures, found, requests)
     kept = _unique(found)
-    answer = {name: _best([item for item in kept if item.category == name]) for name in CATEGORIES}
+    answer = {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
     answer["files"] = [row | {"path": absolute_path(row["path"], conversation)} for row in answer["files"]]
     return answer
 
@@ -60,8 +81,8 @@ def _words(item: Found) -> str:
     return fields.get("statement") or fields.get("steps") or f"{fields.get('path', '')} {fields.get('note', '')}"
 
 
-def _best(items: list[Found]) -> list[dict[str, str]]:
+def _best(items: list[Found], most: int) -> list[dict[str, str]]:
     # The later of two equals wins: what was said last about a thing is more likely still true.
     ranked = sorted(range(len(items)), key=lambda at: (items[at].score, items[at].turn, at), reverse=True)
-    chosen = sorted(ranked[:MAX_ITEMS], key=lambda at: (items[at].turn, at))
+    chosen = sorted(ranked[:most], key=lambda at: (items[at].turn, at))
     return [items[at].fields for at in chosen]

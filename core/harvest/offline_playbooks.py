@@ -88,23 +88,37 @@ def find_playbooks(codes: list[Code], conversation: Conversation) -> Iterator[Fo
         yield Found("playbooks", fields, 2 + min(steps, 4) + (code.role == "user"), code.turn)
 
 
+def is_shell(code: Code) -> bool:
+    """Whether a fence can hold commands: it names a shell, or nothing."""
+    return code.language in _SHELL and len(code.lines) <= 40
+
+
+def known_program(name: str) -> bool:
+    """Whether a bare line that begins with this word is a command and hardly ever prose."""
+    return name in _KNOWN or name in _LOOKING
+
+
+def bare_command(line: str) -> str:
+    """The command of a line, without prompt, remark and what only shortens its output; "" when it is none."""
+    bare = _PROMPT.sub("", line).strip()
+    bare = _SHORTENED.sub("", re.sub(r"\s+#\s.*$", "", bare))
+    if not _COMMAND.match(bare) or bare.endswith(("\\", "{", "|", "then", "do", "<<EOF", ":")) or len(bare) > 300:
+        return ""
+    return bare
+
+
 def _commands(code: Code) -> list[str]:
     """The commands of a fence; empty when it holds anything else (output, a script, a placeholder to fill in)."""
-    if code.language not in _SHELL or len(code.lines) > 40:
+    if not is_shell(code):
         return []
     prompted = any(_PROMPT.match(line) for line in code.lines)
     commands: list[str] = []
     for line in code.lines:
         bare = line.strip()
-        if not bare or bare.startswith("#"):
+        if not bare or bare.startswith("#") or (prompted and not _PROMPT.match(line)):
             continue
-        if prompted and not _PROMPT.match(line):
-            continue
-        bare = _PROMPT.sub("", line).strip()
-        bare = _SHORTENED.sub("", re.sub(r"\s+#\s.*$", "", bare))
-        if not _COMMAND.match(bare) or bare.endswith(("\\", "{", "|", "then", "do", "<<EOF", ":")) or len(bare) > 300:
-            return []
-        if not code.language and not prompted and bare.removeprefix("sudo ").split()[0] not in _KNOWN:
+        bare = bare_command(line)
+        if not bare or (not code.language and not prompted and bare.removeprefix("sudo ").split()[0] not in _KNOWN):
             return []
         if re.search(r"<[a-z][\w -]*>|\byour[-_]|/path/to/", bare, re.IGNORECASE):
             return []

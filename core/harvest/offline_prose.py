@@ -42,7 +42,7 @@ class Row:
 
     `text` is its lines joined by one blank, `bounds` where each line begins in it. `mark` is what stands in a
     checkbox (" " or "x"), "" for none. `heading` is the clean heading or lead-in line above, `low` the text
-    in lower case, for the search for cues.
+    in lower case, for the search for cues. `at` is the number of its first line in the turn.
     """
 
     text: str
@@ -53,17 +53,19 @@ class Row:
     turn: int
     mark: str = ""
     heading: str = ""
+    at: int = 0
 
 
 @dataclass(frozen=True)
 class Code:
-    """A fenced block: its language, its lines, the clean line above it, and the turn that it stands in."""
+    """A fenced block: its language, its lines, the clean line above it, the turn and the line that it begins in."""
 
     language: str
     lines: tuple[str, ...]
     lead: str
     role: str
     turn: int
+    at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,7 @@ def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
     fence = language = ""
     code: list[str] = []
     blank, diff = True, False
+    begun = 0
 
     def flush() -> None:
         nonlocal kind, mark
@@ -177,15 +180,15 @@ def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
                 text = " ".join(parts)
                 for part in parts[:-1]:
                     bounds.append(bounds[-1] + len(part) + 1)
-            reading.rows.append(Row(text, text.lower(), tuple(bounds), kind, turn.role, number, mark, heading))
+            reading.rows.append(Row(text, text.lower(), tuple(bounds), kind, turn.role, number, mark, heading, begun))
         parts.clear()
         kind = mark = ""
 
     length = 0
-    for line in turn.text.split("\n"):
+    for at, line in enumerate(turn.text.split("\n")):
         if fence:
             if line.lstrip().startswith(fence) and not line.strip().strip(fence[0]):
-                reading.codes.append(Code(language, tuple(code), clean(above), turn.role, number))
+                reading.codes.append(Code(language, tuple(code), clean(above), turn.role, number, begun))
                 fence = ""
             elif len(code) < 200:
                 code.append(line)
@@ -200,7 +203,7 @@ def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
             if opening and "`" not in line[opening.end() :]:
                 flush()
                 fence, language = opening[1], opening[2].lower()
-                code = []
+                code, begun = [], at
                 continue
         if diff or bare.startswith(_DIFF):
             flush()
@@ -221,17 +224,18 @@ def _read_turn(number: int, turn: Turn, reading: _Reading) -> None:
             flush()
             kind, mark = ("check", item[2].lower()) if item[2] else ("bullet", "")
             parts.append(item[3].rstrip())
-            length = len(bare)
+            length, begun = len(bare), at
         elif blank and line.startswith(("    ", "\t")):
             # An indented block below a blank line is code in markdown.
             kind = "skip"
             parts.append(bare)
+            begun = at
         else:
             if parts and (kind != "prose" or _line_ends(parts[-1], bare)) and not line.startswith((" ", "\t")):
                 # Words at the margin are no part of the item above them, nor of a short line of its own.
                 flush()
             if not parts:
-                kind, length = "prose", 0
+                kind, length, begun = "prose", 0, at
                 # A lead-in line stands above the list that follows it, and no further.
                 heading = clean(bare[:-1]) if bare.endswith(":") else section
             parts.append(bare)
