@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from itertools import chain
 
 from core.conversations.conversation import Conversation
+from core.conversations.read import READERS
 from core.harvest.offline_files import absolute_path, find_file_notes
 from core.harvest.offline_meetings import find_in_talk
 from core.harvest.offline_messages import find_requests
 from core.harvest.offline_playbooks import find_playbooks
 from core.harvest.offline_procedures import find_procedures
 from core.harvest.offline_prose import read_prose
+from core.harvest.offline_records import find_resolutions
 from core.harvest.offline_statements import Found, find_statements
 from core.harvest.offline_talk import read_talk
 from core.harvest.offline_tasks import find_questions, find_tasks
@@ -24,6 +26,7 @@ from core.harvest.offline_weights import Models, shipped_models
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
 MAX_ITEMS = 12
 LINES_AN_ITEM = 16
+TOOLS = frozenset(row.name for row in READERS) - {"plain", "home"}
 
 
 def distil_offline(conversation: Conversation, models: Models | None = None) -> dict[str, list[dict[str, str]]]:
@@ -46,7 +49,7 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
         find_questions(rows, conversation),
         find_playbooks(codes, conversation),
     )
-    if not any(turn.role == "assistant" for turn in conversation.turns):
+    if _without_assistant(conversation):
         models = shipped_models() if models is None else models
         talk = read_talk(conversation)
         if talk:
@@ -55,11 +58,19 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
         else:
             procedures = list(find_procedures(rows, codes, conversation))
             requests = () if procedures else find_requests(rows, conversation, models)
-            found = chain(procedures, found, requests)
+            found = chain(procedures, found, find_resolutions(rows, conversation), requests)
     kept = _unique(found)
     answer = {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
     answer["files"] = [row | {"path": absolute_path(row["path"], conversation)} for row in answer["files"]]
     return answer
+
+
+def _without_assistant(conversation: Conversation) -> bool:
+    """Whether people wrote this for each other or for themselves. What a tool for coding wrote is meant for an
+    assistant even when none answered: a list of prompts is no talk, and the rules in a prompt are no runbook."""
+    if conversation.format in TOOLS or any(turn.role == "assistant" for turn in conversation.turns):
+        return False
+    return not any(turn.text.startswith(('{"', "[{")) for turn in conversation.turns)
 
 
 def _unique(found: Iterable[Found]) -> list[Found]:

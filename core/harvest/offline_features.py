@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from core.harvest.offline_talk import Said, Talk
 
@@ -19,6 +20,7 @@ _THANKS = re.compile(
 MOST_WORDS = 60
 NEAR = 12
 FAR = 60
+BY_NAME = 0.1  # in a crowd people begin with the name of whom they answer; where nobody does, names tell nothing
 
 
 def words_of(text: str) -> list[str]:
@@ -35,7 +37,7 @@ def request_features(text: str) -> list[str]:
     """Words of one sentence, alone and as neighbours, and how it begins and ends."""
     words = words_of(text)
     found = [f"w {word}" for word in words]
-    found += [f"b {first} {second}" for first, second in zip(words, words[1:], strict=False)]
+    found += [f"b {first} {second}" for first, second in pairwise(words)]
     found += [f"t {first} {second} {third}" for first, second, third in zip(words, words[1:], words[2:], strict=False)]
     found += [f"s{count} {' '.join(words[:count])}" for count in (1, 2, 3)]
     found += [f"e{count} {' '.join(words[-count:])}" for count in (1, 2)]
@@ -54,6 +56,7 @@ class Seen:
         self.votes = [is_vote(line.text) for line in talk.lines]
         self.keys = [" ".join(words) for words in self.words]
         self.often = Counter(self.keys)
+        self.by_name = sum(_ADDRESSED.match(line.text) is not None for line in talk.lines) >= BY_NAME * len(talk.lines)
         self.names = set(talk.speakers) | {name.split()[0] for name in talk.speakers if name.split()}
 
 
@@ -63,7 +66,7 @@ def line_features(seen: Seen, at: int) -> list[str]:
     line, votes = seen.lines[at], seen.votes
     words = ["name" if word in seen.names else word for word in seen.words[at]][:40]
     found = [f"w {word}" for word in words]
-    found += [f"b {first} {second}" for first, second in zip(words, words[1:], strict=False)]
+    found += [f"b {first} {second}" for first, second in pairwise(words)]
     found += [f"s{count} {' '.join(words[:count])}" for count in (1, 2, 3)]
     after, before = sum(votes[at + 1 : at + 1 + NEAR]), sum(votes[max(0, at - NEAR) : at])
     found += [f"after {min(after, 4)}", f"before {min(before, 4)}", f"soon {sum(votes[at + 1 : at + 3])}"]

@@ -21,7 +21,7 @@ _PROPOSED = re.compile(
 )
 # Asking whether one may ask, or whether anybody listens, is no question that somebody would want back.
 _EMPTY = re.compile(
-    r"(?:(?:hi|hello|hey)\b.{0,20}|any ?(?:one|body) (?:here|there|awake|alive)|(?:can|may) i ask .{0,30}|huh|eh|right|ok)\?",
+    r"(?:(?:hi|hello|hey)\b.{0,20}|any ?(?:one|body) (?:here|there|awake|alive)|(?:can|may) i ask .{0,30})\?",
     re.IGNORECASE,
 )
 MOST_WORDS = 80
@@ -66,6 +66,11 @@ def _agreed(seen: Seen, at: int, models: Models) -> Iterator[Found]:
 def _question(seen: Seen, at: int, models: Models) -> Iterator[Found]:
     line, weights = seen.lines[at], models.get("unanswered")
     if not weights or len(line.text.split()) < 3 or _EMPTY.fullmatch(line.text):
+        return
+    if not seen.by_name:
+        # Two or three people in turn: whoever speaks next answers. Only the last word can have been left standing.
+        if len(set(seen.speakers[at:])) == 1 and seen.speakers[at]:
+            yield _found("questions", line.text, line, 3)
         return
     yes = chance(weights, question_features(seen, at))
     if yes >= weights.threshold:

@@ -22,7 +22,8 @@ _KNOWN = frozenset({
     "brew", "dnf", "systemctl", "service", "psql", "mysql", "sqlite3", "redis-cli", "aws", "gcloud", "az", "gh",
     "heroku", "flyctl", "vercel", "wrangler", "cp", "mv", "mkdir", "rm", "ln", "chmod", "chown", "tar", "unzip",
     "export", "source", "bundle", "rails", "rake", "composer", "php", "artisan", "dotnet", "swift", "xcodebuild",
-    "conda", "mamba", "cd", "mypy", "ruff", "tox", "nox", "hatch", "twine", "openssl",
+    "conda", "mamba", "cd", "mypy", "ruff", "tox", "nox", "hatch", "twine", "openssl", "oc", "etcdctl", "kubeadm",
+    "crictl", "journalctl", "promtool", "iptables", "nginx",
 })  # fmt: skip
 # Looking around is how work starts, not a procedure that somebody will run again.
 _LOOKING = frozenset({
@@ -98,10 +99,14 @@ def known_program(name: str) -> bool:
     return name in _KNOWN or name in _LOOKING
 
 
-def bare_command(line: str) -> str:
-    """The command of a line, without prompt, remark and what only shortens its output; "" when it is none."""
+def bare_command(line: str, *, shorten: bool = True) -> str:
+    """The command of a line, without prompt and remark; "" when it is none.
+
+    `shorten` also takes off what only makes its output shorter (`| tail -5`).
+    """
     bare = _PROMPT.sub("", line).strip()
-    bare = _SHORTENED.sub("", re.sub(r"\s+#\s.*$", "", bare))
+    bare = re.sub(r"\s+#\s.*$", "", bare)
+    bare = _SHORTENED.sub("", bare) if shorten else bare
     if not _COMMAND.match(bare) or bare.endswith(("\\", "{", "|", "then", "do", "<<EOF", ":")) or len(bare) > 300:
         return ""
     return bare

@@ -23,7 +23,7 @@ NAMES = ("request", "decision", "action", "unanswered")
 
 @dataclass(frozen=True)
 class Weights:
-    """One model: a weight for each bucket (a power of two of them), a bias, and from which probability on it is a yes."""
+    """One model: a weight for each bucket (a power of two of them), a bias, and the probability from which it is yes."""
 
     buckets: array[float]
     bias: float
@@ -72,7 +72,7 @@ def unpack(text: str) -> dict[str, Weights]:
 
 
 def pack(models: Models) -> str:
-    """The text of the file: each weight as one signed byte times a scale, compressed; the same models, the same text."""
+    """The text of the file: each weight is one signed byte times a scale. The same models give the same text."""
     rows = {}
     for name, model in models.items():
         scale = max((abs(value) for value in model.buckets), default=0.0) / 127 or 1.0

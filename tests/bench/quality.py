@@ -9,7 +9,6 @@ some of these labels, so by default each document is judged by models that never
 from __future__ import annotations
 
 import argparse
-import statistics
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from pathlib import Path
 from core.harvest.offline import distil_offline
 from core.harvest.offline_weights import Models, shipped_models
 from tests.bench.quality_labels import CORPUS, SETS, Case, LabelSet, fold_of
-from tests.bench.quality_score import Cleanliness, Distiller, Harvested, Score, every_unit, keyword_grep, score, texts
+from tests.bench.quality_score import Distiller, Score, every_unit, keyword_grep, score, texts
 from tests.bench.train_offline import FOLDS, all_examples, models_without
 
 

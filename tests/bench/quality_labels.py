@@ -16,7 +16,7 @@ from pathlib import Path
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
-from core.harvest.offline_prose import read_prose, sentences
+from core.harvest.offline_prose import clean, read_prose, sentences
 from core.harvest.offline_talk import read_talk
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
@@ -187,47 +187,65 @@ _FENCE = re.compile(r"\s*```(\w*)")
 
 def runbooks(labels: Path) -> Iterator[Case]:
     """Steps are the list items and the shell commands below `Diagnosis` and `Mitigation`; headings, list marks and
-    fences are taken out. Other sentences of those sections may be steps or not: they are neutral."""
+    fences are taken out. What may be a step or not is neutral: other sentences of those sections, items of an inner
+    list (mostly examples), items that are nothing but a link or a lead-in, output shown below a command."""
     for path in sorted((labels / "playbooks").glob("prometheus*/**/*.md")):
-        title, out, gold, neutral = "", [], [], []
-        inside, fence, language = False, False, ""
-        text = re.sub(r"\A---\n.*?\n---\n", "", _text(path), flags=re.DOTALL)
-        item = False
-        for line in text.split("\n"):
-            fenced = _FENCE.match(line)
-            if fenced:
-                fence, language = not fence, fenced[1].lower()
-                out.append("")
-            elif fence:
-                bare = re.sub(r"^\s*\$ ", "", line).strip()
-                if inside and bare and language in ("", "sh", "bash", "shell", "console"):
-                    gold.append(bare)
-                out.append(bare)
-            elif line.startswith("#"):
-                heading = line.lstrip("# ")
-                title = title or heading
-                if line.startswith("## "):
-                    inside = _PROCEDURE.search(heading) is not None
-                out.append(f"# {heading}" if heading == title else "")
-            else:
-                marked = re.match(r"\s*(?:[*-]|\d+[.)])\s+(\S.*)", line)
-                bare = marked[1] if marked else line.strip()
-                if inside and marked:
-                    gold.append(bare)
-                    item = True
-                elif item and line.startswith("  ") and bare:
-                    gold[-1] += " " + bare
-                elif bare:
-                    item = False
-                    if inside:
-                        neutral.append(bare)
-                out += ["", bare] if marked else [bare]
-        conversation = read_conversation(path.stem, "\n".join(out).encode())
-        rows, _ = read_prose(conversation)
-        units = tuple(said.text for row in rows for said in sentences(row))
-        covered = " ".join(neutral)
-        free = frozenset(normal(unit) for unit in units if normal(unit) in normal(covered))
-        yield Case(path.stem, conversation, {"playbooks": tuple(gold)}, units, None, free)
+        yield _runbook(path)
+
+
+def _runbook(path: Path) -> Case:
+    title = ""
+    out: list[str] = []
+    gold: list[str] = []
+    neutral: list[str] = []
+    inside = fence = False
+    block: list[str] = []
+    language = ""
+    into: list[str] | None = None  # the list that a wrapped line goes on in
+    text = re.sub(r"\A---\n.*?\n---\n", "", _text(path), flags=re.DOTALL)
+    for line in text.split("\n"):
+        fenced = _FENCE.match(line)
+        if fenced and fence:
+            shell = inside and language in ("", "sh", "bash", "shell", "console")
+            prompted = any(row.startswith("$ ") for row in block)
+            for row in block:
+                command = shell and (row.startswith("$ ") if prompted else re.match(r"[a-z]+ ", row) is not None)
+                (gold if command else neutral).append(row.removeprefix("$ "))
+            fence, block = False, []
+            out.append("")
+        elif fenced:
+            fence, language, into = True, fenced[1].lower(), None
+            out.append("")
+        elif fence:
+            block.append(line.strip())
+            out.append(re.sub(r"^\s*\$ ", "", line).strip())
+        elif re.match(r"\s{0,3}#", line):
+            heading = line.strip("# ")
+            inside = _PROCEDURE.search(heading) is not None if re.match(r"\s{0,3}## ", line) else inside
+            out.append("" if title else f"# {heading}")
+            title = title or heading
+        else:
+            marked = re.match(r"(\s*)(?:[*-]|\d+[.)])\s+(\S.*)", line)
+            bare = clean(marked[2] if marked else line)
+            if marked and inside:
+                free = (
+                    len(marked[1]) > 1 or bare.endswith(":") or (marked[2].startswith("[") and marked[2].endswith(")"))
+                )
+                into = neutral if free else gold
+                into.append(bare)
+            elif bare and into is not None and line.startswith("  "):
+                into[-1] += " " + bare
+            elif bare:
+                into = None
+                if inside:
+                    neutral.append(bare)
+            out += ["", bare] if marked else [bare]
+    conversation = read_conversation(path.stem, "\n".join(out).encode())
+    rows, _ = read_prose(conversation)
+    units = tuple(said.text for row in rows for said in sentences(row))
+    covered = normal(" ".join(neutral))
+    free_units = {normal(unit) for unit in units if normal(unit) in covered} | {normal(row) for row in neutral}
+    return Case(path.stem, conversation, {"playbooks": tuple(gold)}, units, None, frozenset(free_units - {""}))
 
 
 def cheat_sheets(labels: Path) -> Iterator[Case]:

@@ -74,13 +74,15 @@ def line_examples(labels: Path, category: str, name: str) -> Iterator[Example]:
         for spoken in (False, True):
             for case in read(labels, spoken):
                 yield from _lines(case, category, size)
+    for case in chats(labels):  # nobody resolves anything in a help channel, and what is said there to do is advice
+        yield from _lines(case, category, size)
 
 
 def _lines(case: Case, category: str, size: int) -> Iterator[Example]:
     talk = read_talk(case.conversation)
     if talk is None:
         return
-    seen, gold = Seen(talk), set(map(normal, case.gold[category]))
+    seen, gold = Seen(talk), set(map(normal, case.gold.get(category, ())))
     answers = [normal(line.text) in gold for line in talk.lines]
     for at, line in enumerate(talk.lines):
         if len(line.text.split()) < 2 or seen.votes[at] or line.text.endswith("?"):
