@@ -65,7 +65,8 @@ def find_procedures(rows: list[Row], codes: list[Code], conversation: Conversati
     for number, turn in enumerate(conversation.turns):
         if turn.role != "user" or len(turn.text) > MAX_TEXT:
             continue
-        pieces: list[Row | Code] = [piece for piece in (*rows, *codes) if piece.turn == number]
+        pieces: list[Row | Code] = [piece for piece in rows if piece.turn == number]
+        pieces += [piece for piece in codes if piece.turn == number]
         pieces.sort(key=lambda piece: piece.at)
         found = _TITLE.search(turn.text[:2000])
         title = clean(next(part for part in found.groups() if part)) if found else ""
@@ -108,9 +109,9 @@ def _read(pieces: list[Row | Code], title: str, number: int) -> Iterator[Found]:
                 part.steps.append(sentence.text.rstrip("."))
                 part.looks += order["look"] is not None
                 part.quote = part.quote or sentence.quote
-    looks, commands = sum(part.looks for part in parts), sum(part.commands for part in parts)
+    looks, told = sum(part.looks for part in parts), sum(part.commands for part in parts)
     steps = sum(len(part.steps) for part in parts)
-    if not (looks or commands) or steps < DENSE * said_in_all:
+    if not (looks or told) or steps < DENSE * said_in_all:
         return
     for part in parts:
         if part.steps:

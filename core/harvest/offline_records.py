@@ -12,7 +12,7 @@ from core.harvest.offline_statements import Found
 _CUES = ("we will", "we'll", "we shall", "going to", "should be used", "chosen", "we use", "will be used", "will use")
 _WILL = re.compile(
     r"(?:(?:therefore|so|hence|instead|for now|as a result|going forward),? )?"
-    r"(?:(?:we|the team)(?:'ll| will| shall| are going to| have chosen to| use)(?: now| also| not| only| always| never)? "
+    r"(?:(?:we|the team)(?:'ll| will| shall| are going to| have chosen to| use)(?: now| also| not| only| always)? "
     r"(?!be able\b|need\b|see\b|have to\b|likely\b|probably\b|get\b|lose\b|know\b|find\b|still\b)"
     r"|[\"`*'\w][^.:;,]{2,60} will(?: not| only)? (?:be used|use|be stored|live|be the)\b)",
     re.IGNORECASE,

@@ -23,7 +23,7 @@ NAMES = ("request", "decision", "action", "unanswered")
 
 @dataclass(frozen=True)
 class Weights:
-    """One model: a weight for each bucket (a power of two of them), a bias, and the probability from which it is yes."""
+    """One model: a weight for each bucket (a power of two of them), a bias, and from which probability it is yes."""
 
     buckets: array[float]
     bias: float

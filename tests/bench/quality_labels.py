@@ -28,6 +28,7 @@ class Case:
 
     `document` is what must not stand on both sides of a split. `judged`: the only units that anybody looked at (None:
     all of them); what is found elsewhere counts neither for nor against. `neutral` likewise: units that may be either.
+    `whole`: the label is for the whole text, so anything found in it is a yes.
     """
 
     document: str
@@ -36,6 +37,7 @@ class Case:
     units: tuple[str, ...]
     judged: frozenset[str] | None = None
     neutral: frozenset[str] = frozenset()
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ def mail(labels: Path) -> Iterator[Case]:
             if answer in ("Yes", "No") and sentence:
                 conversation = read_conversation("mail", sentence.encode())
                 gold = {"tasks_open": (sentence,) if answer == "Yes" else ()}
-                yield Case(" ".join(normal(sentence).split()[:4]), conversation, gold, (sentence,))
+                yield Case(" ".join(normal(sentence).split()[:4]), conversation, gold, (sentence,), whole=True)
 
 
 # --- steps -----------------------------------------------------------------------------------------------------------

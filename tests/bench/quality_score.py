@@ -102,6 +102,9 @@ def score(case: Case, category: str, found: Sequence[str]) -> Score:
     """Compare what was found with what was marked. Each label counts once; the same words twice count once."""
     open_ = [normal(text) for text in case.gold.get(category, ()) if normal(text)]
     total, right, wrong = len(open_), 0, 0
+    if case.whole:
+        yes = bool(found)
+        return Score(int(yes and total > 0), int(yes and not total), int(not yes and total > 0))
     told: set[str] = set()
     late: list[str] = []
     for text in found:
@@ -125,7 +128,7 @@ def score(case: Case, category: str, found: Sequence[str]) -> Score:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two statements (as `normal` gives them) say the same: one holds most of the other, or nearly all words."""
+    """Whether two statements, as `normal` gives them, say the same: most words of one stand in the other."""
     short, long = sorted((one, other), key=len)
     if short in long and len(short) > 0.5 * len(long):
         return True
