@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.conversations.read import read_conversation
-from core.harvest.offline import MAX_ITEMS, distil_offline
+from core.harvest.offline import LINES_AN_ITEM, MAX_ITEMS, distil_offline
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "conversations"
 FILES = (
@@ -37,6 +37,11 @@ PIECES = {
     "open fences": "```\n",
     "open tags": "<think>\n",
     "tags": "<think>\n</think>\n",
+    "questions in a channel": "[10:00] <ada> bo: does anybody know how the scanner is set up here?\n<bo> cy: it is not\n",
+    "votes": "**Ada:** the group will do that\n> *Bo:* +1\n",
+    "names with colons": "Ada: we will merge it, Bo to write the guide?\nBo: fine\n",
+    "commands below leads": "Do this:\n\ngit push --force x\n\n",
+    "instructions": "Check the log and restart it. Verify that it runs.\n\n",
     "turns": "User: is it x?\nAssistant: It turned out that `a_b` needs 2 of them.\n",
 }
 
@@ -44,7 +49,7 @@ PIECES = {
 def took(text: str) -> float:
     start = time.process_time()
     found = distil_offline(read_conversation("x", text.encode()))
-    assert all(len(rows) <= MAX_ITEMS for rows in found.values())
+    assert all(len(rows) <= max(MAX_ITEMS, text.count("\n") // LINES_AN_ITEM) for rows in found.values())
     return time.process_time() - start
 
 

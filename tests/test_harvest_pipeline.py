@@ -10,7 +10,7 @@ from core.base.answer import Answer
 from core.base.result import Ok
 from core.commands.harvest import HarvestRequest, harvest
 from core.commands.workspace import open_workspace
-from core.harvest.distil import RETRY_SUFFIX
+from core.harvest.asking import RETRY_SUFFIX
 from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot, unreachable
 
 DATE = "2026-06-12"

@@ -49,6 +49,7 @@ class Config:
     model: str
     base_url: str
     command: tuple[str, ...]
+    harvest_style: str
     harvest_max_attempts: int
     request_timeout_seconds: float
     jobs: int

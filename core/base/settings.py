@@ -115,6 +115,7 @@ SETTINGS: tuple[Setting, ...] = (
     _row("model", "text", _any, "the name of a model as a text, or an empty text"),
     _row("base_url", "text", _address, "an http:// or https:// address without a password in it, or an empty text"),
     _row("command", "list", _any, 'a list of texts such as ["my-agent", "--print"]'),
+    _choice("harvest_style", "one_call", "per_category"),
     _whole("harvest_max_attempts", 1, 10),
     _row("request_timeout_seconds", "number", _between(0.001, 86_400), "a number of seconds above 0, at most 86400"),
     _whole("jobs", 1, 64),

@@ -14,7 +14,7 @@ from core.base import files, locks
 from core.base.paths import Paths, shipped_root
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.exclusive import with_store
-from core.commands.harvest import HARVEST_PROMPT, SUMMARIZE_PROMPT, connect_provider
+from core.commands.harvest import connect_provider, prompt_names
 from core.commands.search import check_index
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.options import read_prompt
@@ -253,7 +253,7 @@ def _check_settings(workspace: Workspace) -> Iterator[Finding]:
         ready = connect_provider(workspace, workspace.config.provider, "")
         if isinstance(ready, Err):
             yield Finding(ready.error.code, str(ready.error), ready.error.path)
-    for name in (HARVEST_PROMPT, SUMMARIZE_PROMPT):
+    for name in prompt_names(workspace.config.harvest_style):
         try:
             read_prompt(name, workspace.paths.prompts, shipped_root() / "assets" / "prompts")
         except (OSError, UnicodeDecodeError) as error:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from core.base.answer import Answer, Generate
 
 HARVEST_PROMPT = "harvest-conversation.md"
+CATEGORY_PROMPT = "harvest-category.md"
 SUMMARIZE_PROMPT = "summarize.md"
 EXPECTED_OUTPUT_TOKENS = 700
 """What one harvest's answer usually takes, for the estimate of a price."""
@@ -199,11 +200,16 @@ def _apply(
     return run_harvest(workspace.paths, options, generate, now=now, progress=progress, cancelled=cancelled, cache=cache)
 
 
+def prompt_names(style: str) -> tuple[str, str]:
+    """The files of the two prompts that a way of asking needs."""
+    return (CATEGORY_PROMPT if style == "per_category" else HARVEST_PROMPT, SUMMARIZE_PROMPT)
+
+
 def _options(workspace: Workspace, request: HarvestRequest, patience: Patience) -> Result[HarvestOptions]:
     config, paths = workspace.config, workspace.paths
     shipped = shipped_root() / "assets" / "prompts"
     try:
-        prompts = [read_prompt(name, paths.prompts, shipped) for name in (HARVEST_PROMPT, SUMMARIZE_PROMPT)]
+        prompts = [read_prompt(name, paths.prompts, shipped) for name in prompt_names(config.harvest_style)]
     except (OSError, UnicodeDecodeError) as error:
         return fail("bad-prompt", f"a prompt cannot be read: {error}", paths.prompts, "mend it, or remove your copy")
     limits = Limits(
@@ -227,6 +233,7 @@ def _options(workspace: Workspace, request: HarvestRequest, patience: Patience) 
         part_bytes=config.summary_part_bytes,
         harvest_prompt=prompts[0],
         summarize_prompt=prompts[1],
+        style=config.harvest_style,
     )
     return Ok(
         HarvestOptions(

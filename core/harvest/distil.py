@@ -11,18 +11,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.base.answer import Generate
-from core.base.markdown import sanitise_name
 from core.base.redact import redact
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import Err, Ok, Result
 from core.conversations.conversation import Conversation
 from core.conversations.read import transcript
-from core.harvest.answer import SCHEMA, Item, items_from, needs_source, parse_answer
+from core.harvest.answer import Item, items_from, needs_source
+from core.harvest.asking import ask, split_version
 from core.harvest.offline import distil_offline
 from core.harvest.options import DistilSettings
-from core.harvest.parts import fenced, summarize
+from core.harvest.parts import summarize
 from core.harvest.quotes import NO_SOURCE, source_of
-
-RETRY_SUFFIX = "\nYour previous reply was not valid JSON. Return only the JSON object.\n"
 
 
 @dataclass(frozen=True)
@@ -66,24 +64,16 @@ def distil(
     text = transcript(conversation)
     told = redact(name).text if settings.redact else name
     if size > settings.summarize_bytes:
-        summary = summarize(conversation, settings, generate)
+        shorten, _ = split_version(settings.summarize_prompt)
+        summary = summarize(conversation, replace(settings, summarize_prompt=shorten), generate)
         if isinstance(summary, Err):
             return summary
         text = summary.value
-    for attempt in range(max(1, settings.attempts)):
-        answer = generate(build_prompt(settings.harvest_prompt, told, text, retry=attempt > 0), SCHEMA)
-        if isinstance(answer, Err):
-            return answer
-        if answer.value.truncated:
-            hint = "raise max_output_tokens in config.toml"
-            problem = fail("truncated-answer", "the model stopped at its output limit", hint=hint)
-            continue
-        parsed = parse_answer(answer.value.text)
-        if isinstance(parsed, Ok):
-            return Ok(_finish(parsed.value, conversation, settings, counts))
-        problem = parsed
-    error = problem.error
-    return fail(error.code, f"no valid answer in {settings.attempts} attempts: {error.message}", hint=error.hint)
+    prompt, version = split_version(settings.harvest_prompt)
+    asked = ask(prompt, settings.style, told, text, settings.attempts, generate)
+    if isinstance(asked, Err):
+        return asked
+    return Ok(replace(_finish(asked.value, conversation, settings, counts), entry={"prompt": version}))
 
 
 def _finish(
@@ -93,9 +83,3 @@ def _finish(
     found = items_from(arrays, source, quotes=settings.quotes, secrets=settings.redact)
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
     return Harvest(found.items, skipped, counts, conversation.folder)
-
-
-def build_prompt(template: str, name: str, text: str, *, retry: bool) -> str:
-    """The whole prompt. The conversation cannot close its own fence."""
-    suffix = RETRY_SUFFIX if retry else ""
-    return f"{template}\n\nConversation name: {sanitise_name(name)}\n\n{fenced(text)}{suffix}"

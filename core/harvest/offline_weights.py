@@ -52,7 +52,7 @@ def shipped_models() -> Models:
     """The models of this release; empty when the file is missing or damaged: the rules then work alone."""
     try:
         return unpack(MODELS_FILE.read_text(encoding="utf-8"))
-    except (OSError, ValueError, KeyError, TypeError, zlib.error):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, zlib.error):
         return {}
 
 

@@ -12,7 +12,10 @@ from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 @dataclass(frozen=True)
 class DistilSettings:
-    """How to distil. `quotes` is check, require or off; sizes in bytes; prompts are the texts themselves."""
+    """How to distil. `quotes` is check, require or off; sizes in bytes; prompts are the texts themselves.
+
+    `style` is one_call or per_category; `harvest_prompt` is the prompt of that style.
+    """
 
     attempts: int
     summarize_bytes: int
@@ -21,6 +24,7 @@ class DistilSettings:
     harvest_prompt: str = ""
     summarize_prompt: str = ""
     part_bytes: int = 49152
+    style: str = "one_call"
 
 
 @dataclass(frozen=True)

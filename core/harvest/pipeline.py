@@ -191,7 +191,7 @@ def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf:
     entry: dict[str, Any] = {"bytes": item.size}
     if conversation.folder:
         entry["project"] = conversation.folder
-    return Ok(replace(found.value, folder=conversation.folder, entry=entry))
+    return Ok(replace(found.value, folder=conversation.folder, entry={**found.value.entry, **entry}))
 
 
 def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str:

@@ -1,7 +1,8 @@
 """The audit log `ledger.json`: sha256 of a conversation's content -> what became of it (seeds 1 and 2).
 
 The seed's keys are `path`, `status`, `at`, `items`, `deleted` and `error`; readers of these do not notice our extra
-keys (`provider`, `model`, `input_tokens`, `output_tokens`, `run`, `trash`, `trashed_until`, `quarantined`, `restored`).
+keys (`provider`, `model`, `input_tokens`, `output_tokens`, `prompt`, `run`, `trash`, `trashed_until`,
+`quarantined`, `restored`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How good is a harvest? `make quality` prints the table for the offline distiller, `make quality PROVIDER=openai` for
-a model; with `STYLES="one_call per_category"` or `PROMPT=file` two ways of asking stand side by side.
+"""How good is a harvest? `make quality` prints the tables for the offline distiller; `make quality PROVIDER=openai`
+puts a model beside it, with `STYLES="one_call per_category"` and `PROMPTS="a.md b.md"` each way of asking on its own.
 
-Labels are read from `../shared/corpus/labels` (or `LABELS=folder` of the same shape). The offline models were trained on
-some of these labels, so by default each document is judged by models that never saw it (five folds, split by document);
-`--shipped` takes the weights in assets/models as they are, which is right for labels that they were not trained on.
+Labels are read from `../shared/corpus/labels` (or `LABELS=folder` of the same shape). The offline models were trained
+on some of them, so by default each document is judged by models that never saw it (five folds, split by document);
+`--shipped` takes the weights in assets/models as they are: right for labels that they were not trained on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from pathlib import Path
 from core.harvest.offline import distil_offline
 from core.harvest.offline_weights import Models, shipped_models
 from tests.bench.quality_labels import CORPUS, SETS, Case, LabelSet, fold_of
-from tests.bench.quality_score import Distiller, Score, every_unit, keyword_grep, score, texts
+from tests.bench.quality_models import model_ways
+from tests.bench.quality_score import Cleanliness, Distiller, Score, every_unit, keyword_grep, near, score, texts
+from tests.bench.quality_sessions import sessions_of
 from tests.bench.train_offline import FOLDS, all_examples, models_without
 
 
@@ -55,38 +57,76 @@ def measure(labels: LabelSet, cases: Sequence[Case], distillers: Sequence[Distil
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
-    yield f"{'labels':28} {'texts':>6} {'marked':>6}   {'P':>4} {'R':>4} {'F1':>5}  {'folds':>9}   {'grep':>5} {'every':>5}"
+    """P, R and F1 of the distiller, the range of its F1 among the folds, F1 of a keyword grep and of taking all."""
+    yield f"{'labels':28}  texts marked      P    R    F1      folds    grep every"
     for row in rows:
-        found = row.score
+        got, marked = row.score, row.score.right + row.score.missed
         yield (
-            f"{row.labels.name:28} {row.cases:6} {found.right + found.missed:6}   {found.precision:4.2f} {found.recall:4.2f} "
-            f"{found.f1:5.3f}  {row.spread[0]:.2f}-{row.spread[1]:.2f}   {row.keyword.f1:5.3f} {row.every.f1:5.3f}"
+            f"{row.labels.name:28} {row.cases:6} {marked:6}   {got.precision:4.2f} {got.recall:4.2f} {got.f1:5.3f}"
+            f"  {row.spread[0]:.2f}-{row.spread[1]:.2f}   {row.keyword.f1:5.3f} {row.every.f1:5.3f}"
         )
 
 
+def clean_table(name: str, cases: Sequence[Case], distiller: Distiller) -> Iterator[str]:
+    """Over real coding conversations: items without support in the source, repeated ones, conversations without any;
+    and how much of what an independent model noted about a session is among the items (silver, not truth)."""
+    clean = Cleanliness()
+    silver: dict[str, Score] = {}
+    for case in cases:
+        harvested = distiller(case)
+        clean.add(harvested, "\n".join(turn.text for turn in case.conversation.turns))
+        for category in case.gold:
+            got = score(case, category, texts(harvested.get(category, ()), category), near)
+            silver.setdefault(category, Score()).add(got)
+    yield (
+        f"{name}: {clean.conversations} conversations, {clean.items} items, "
+        f"junk {clean.junk / max(1, clean.items):.1%}, repeated {clean.repeated / max(1, clean.items):.1%}, "
+        f"empty {clean.empty / max(1, clean.conversations):.1%}"
+    )
+    for category, got in silver.items():
+        marked = got.right + got.missed
+        counted = f"{marked:4} noted, {got.right + got.wrong:4} items"
+        yield f"  silver {category:12} {counted}   P {got.precision:.2f} R {got.recall:.2f}"
+
+
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="quality")
+    asked = _arguments(words)
+    if not asked.labels.is_dir():
+        print(f"no labels in {asked.labels}: nothing was measured")
+        return 0
+    ways: dict[str, list[Distiller]] = {"offline": [offline(shipped_models())]}
+    if not asked.shipped:
+        examples = all_examples(asked.labels)
+        ways["offline"] = [offline(models_without(fold, examples)) for fold in range(FOLDS)]
+    if asked.provider:
+        for name, distiller in model_ways(asked.provider, asked.model, asked.styles.split(), asked.prompts.split()):
+            ways[name] = [distiller]
+    for name, distillers in ways.items():
+        rows = []
+        for labels in SETS:
+            if asked.only in labels.name:
+                cases = list(labels.read(asked.labels))
+                step = max(1, len(cases) // asked.limit) if asked.limit else 1
+                rows.append(measure(labels, cases[::step], distillers))
+        print(f"\n{name}\n" + "\n".join(table(rows)))
+        sessions = list(sessions_of(asked.labels.parent / "conversations"))
+        step = max(1, len(sessions) // asked.limit) if asked.limit else 1
+        if not asked.only:
+            print("\n".join(clean_table(name, sessions[::step], distillers[0])))
+    return 0
+
+
+def _arguments(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="quality", description="measure harvests against labels")
     parser.add_argument("--labels", type=Path, default=CORPUS / "labels")
     parser.add_argument("--shipped", action="store_true", help="the shipped weights instead of cross-validation")
     parser.add_argument("--limit", type=int, default=0, help="as many texts of each set")
     parser.add_argument("--only", default="", help="sets whose name holds this")
-    asked = parser.parse_args(words)
-    if not asked.labels.is_dir():
-        print(f"no labels in {asked.labels}: nothing was measured")
-        return 0
-    distillers = [offline(shipped_models())]
-    if not asked.shipped:
-        examples = all_examples(asked.labels)
-        distillers = [offline(models_without(fold, examples)) for fold in range(FOLDS)]
-    rows = []
-    for labels in SETS:
-        if asked.only in labels.name:
-            cases = list(labels.read(asked.labels))
-            rows.append(
-                measure(labels, cases[:: max(1, len(cases) // asked.limit)] if asked.limit else cases, distillers)
-            )
-    print("\n".join(table(rows)))
-    return 0
+    parser.add_argument("--provider", default="", help="a provider of config.toml to measure as well")
+    parser.add_argument("--model", default="")
+    parser.add_argument("--styles", default="one_call", help="one_call, per_category, or both")
+    parser.add_argument("--prompts", default="", help="files to take instead of the shipped prompt of the style")
+    return parser.parse_args(words)
 
 
 if __name__ == "__main__":

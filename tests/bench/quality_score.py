@@ -98,8 +98,11 @@ def texts(rows: Iterable[Mapping[str, str]], category: str) -> list[str]:
     return [text for text in found if normal(text)]
 
 
-def score(case: Case, category: str, found: Sequence[str]) -> Score:
-    """Compare what was found with what was marked. Each label counts once; the same words twice count once."""
+def score(case: Case, category: str, found: Sequence[str], same: Callable[[str, str], bool] | None = None) -> Score:
+    """Compare what was found with what was marked. Each label counts once; the same words twice count once.
+
+    `same` says whether two statements agree; `alike` unless told otherwise."""
+    same = same or alike
     open_ = [normal(text) for text in case.gold.get(category, ()) if normal(text)]
     total, right, wrong = len(open_), 0, 0
     if case.whole:
@@ -118,7 +121,7 @@ def score(case: Case, category: str, found: Sequence[str]) -> Score:
         else:
             late.append(key)
     for key in late:
-        match = next((gold for gold in open_ if alike(key, gold)), None)
+        match = next((gold for gold in open_ if same(key, gold)), None)
         if match is not None:
             open_.remove(match)
             right += 1
@@ -134,6 +137,12 @@ def alike(one: str, other: str) -> bool:
         return True
     first, second = set(one.split()), set(other.split())
     return len(first & second) >= 0.7 * len(first | second)
+
+
+def near(one: str, other: str) -> bool:
+    """Whether two statements in different words are about the same: they share half of their longer words."""
+    first, second = ({word[:6] for word in text.split() if len(word) > 3} for text in (one, other))
+    return len(first & second) >= 0.5 * min(len(first), len(second)) if min(len(first), len(second)) > 2 else False
 
 
 def keyword_grep(case: Case, category: str) -> list[str]:
