@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: run test lint bench fuzz faults clean
+.PHONY: run test quality lint bench fuzz faults clean
 
 run: $(VENV)/.installed
 	$(BIN)/knowledge demo
@@ -18,6 +18,11 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+quality: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.bench.quality $(if $(LABELS),--labels $(LABELS) --shipped) \
+	$(if $(PROVIDER),--provider $(PROVIDER) --limit $(or $(LIMIT),10)) $(if $(MODEL),--model $(MODEL)) \
+	$(if $(STYLES),--styles "$(STYLES)") $(if $(PROMPTS),--prompts "$(PROMPTS)")
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bench

@@ -37,7 +37,7 @@ PIECES = {
     "open fences": "```\n",
     "open tags": "<think>\n",
     "tags": "<think>\n</think>\n",
-    "questions in a channel": "[10:00] <ada> bo: does anybody know how the scanner is set up here?\n<bo> cy: it is not\n",
+    "questions in a channel": "[10:00] <ada> bo: does anybody know how it is set up here?\n<bo> cy: it is not\n",
     "votes": "**Ada:** the group will do that\n> *Bo:* +1\n",
     "names with colons": "Ada: we will merge it, Bo to write the guide?\nBo: fine\n",
     "commands below leads": "Do this:\n\ngit push --force x\n\n",
