@@ -42,7 +42,11 @@ def harvest_text(report: HarvestReport) -> str:
             lines.append(f"{name}: {number}")
     if report.quarantined:
         lines.append(f"quarantined: {report.quarantined} ('knowledge quarantine' shows them)")
-    for name, counts in (("secrets replaced", report.redacted), ("rows skipped", report.skipped)):
+    for name, counts in (
+        ("changed since their last harvest", report.changed),
+        ("secrets replaced", report.redacted),
+        ("rows skipped", report.skipped),
+    ):
         if counts:
             lines.append(f"{name}: " + ", ".join(f"{kind}:{number}" for kind, number in sorted(counts.items())))
     return "\n".join(lines + [f"note: {note}" for note in report.notes]) + "\n"

@@ -99,9 +99,12 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
 
 def spoken_bytes(data: bytes, conversation: Conversation) -> int:
     """How long a conversation is: the bytes of its file, or of its words where the file is packed."""
-    return (
-        sum(len(turn.text.encode("utf-8", "replace")) for turn in conversation.turns) if is_packed(data) else len(data)
-    )
+    return words_bytes(conversation) if is_packed(data) else len(data)
+
+
+def words_bytes(conversation: Conversation) -> int:
+    """The bytes of all that was said."""
+    return sum(len(turn.text.encode("utf-8", "replace")) for turn in conversation.turns)
 
 
 def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:

@@ -16,6 +16,7 @@ from core.harvest.artifact import Artifact
 from core.harvest.protection import Protection, why_careful
 from core.harvest.scan import Scan
 from core.harvest.sources import title_of
+from core.harvest.tails import Earlier, earlier_by_path, earlier_of
 from core.harvest.trashed import grace_end, sha_in_trash
 from core.knowledge.ledger import restored_paths
 
@@ -55,13 +56,20 @@ class Step(NamedTuple):
     """One thing that the run will do. `action` is one of:
 
     harvest, reclaim (already harvested), discard (`--no-harvest`), too-large, defer, duplicate (same content as an
-    earlier step), unreadable, prune.
+    earlier step), unreadable, prune. `earlier` is the last harvest of what stood at this path, before it changed.
     """
 
     artifact: Artifact
     action: str
     sha256: str
     reason: str
+    earlier: Earlier | None = None
+
+    @property
+    def new_bytes(self) -> int:
+        """About how many bytes are to be read: of a conversation that has grown, what was added."""
+        known = 0 if self.earlier is None or self.earlier.whole else self.earlier.bytes
+        return self.artifact.size - known if known < self.artifact.size else self.artifact.size
 
 
 class SourceCount(NamedTuple):
@@ -88,7 +96,7 @@ class HarvestPlan:
 
     def bytes_to_send(self) -> int:
         """Bytes of the conversations that will be given to the model."""
-        return sum([item.size for item, action, _, _ in self.steps if action == "harvest"])
+        return sum([step.new_bytes for step in self.steps if step.action == "harvest"])
 
     def by_source(self) -> dict[str, SourceCount]:
         """How much there is of each source: conversations alone, not what the home folder holds beside them."""
@@ -188,12 +196,15 @@ def plan_steps(
     kept: dict[str, Classified] = {}
     steps: list[Step] = []
     seen: dict[str, Artifact] = {}
+    before = _before(classified, hashes, entries)
     used_bytes = used_count = 0
     candidates = [row for row in classified if row.klass == "harvest"]
     candidates.sort(key=lambda row: row.artifact.mtime_ns)  # those of one moment stay in the order of their names
     for item, _, reason in candidates:
         sha = hashes.get(item.path, "")
         entry = entries.get(sha)
+        earlier = _earlier(before.get(item.path, ""), entries, limits, is_proven) if entry is None else None
+        size = Step(item, "", sha, "", earlier).new_bytes if earlier is not None else item.size
         if not sha:
             steps.append(Step(item, "unreadable", "", "cannot be read"))
         elif entry is not None and item.path in restored_paths(entry) and _is_settled(entry, limits):
@@ -214,23 +225,43 @@ def plan_steps(
                 continue
             used_count += 1
             steps.append(Step(item, "discard", sha, "removed without harvest, as you asked"))
-        elif item.size > limits.max_source_bytes:
+        elif size > limits.max_source_bytes:
             steps.append(Step(item, "too-large", sha, f"larger than {limits.max_source_bytes} bytes"))
         elif sha in seen and (limits.limit is None or used_count < limits.limit):
             used_count += 1
             steps.append(Step(item, "duplicate", sha, f"same content as {seen[sha].name}"))
-        elif limits.max_run_bytes is not None and used_bytes + item.size > limits.max_run_bytes:
+        elif limits.max_run_bytes is not None and used_bytes + size > limits.max_run_bytes:
             steps.append(Step(item, "defer", sha, "over --max-harvest-bytes"))
         elif limits.limit is not None and used_count >= limits.limit:
             steps.append(Step(item, "defer", sha, "over --limit"))
         else:
-            seen[sha], used_bytes, used_count = item, used_bytes + item.size, used_count + 1
-            steps.append(Step(item, "harvest", sha, reason))
+            seen[sha], used_bytes, used_count = item, used_bytes + size, used_count + 1
+            steps.append(Step(item, "harvest", sha, "changed since its last harvest" if earlier else reason, earlier))
     steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.klass == "prune"]
     final = tuple(kept.get(row.artifact.path, row) for row in classified) if kept else tuple(classified)
     classes = [klass for _, klass, _ in final]
     counts = {name: classes.count(name) for name in CLASSES}
     return HarvestPlan(final, tuple(steps), why_careful(unreadable), counts)
+
+
+def _before(
+    classified: list[Classified], hashes: Mapping[str, str], entries: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str]:
+    """Path -> hash of the last harvest, if any content here is new to the ledger."""
+    unknown = any(hashes.get(row.artifact.path) not in entries for row in classified if row.klass == "harvest")
+    return earlier_by_path(entries) if unknown and entries else {}
+
+
+def _earlier(
+    sha256: str,
+    entries: Mapping[str, Mapping[str, Any]],
+    limits: Limits,
+    is_proven: Callable[[str, Mapping[str, Any]], bool],
+) -> Earlier | None:
+    """The last harvest of what stood at a path, if it is proven: what is not is no base for anything."""
+    if not sha256 or not is_proven(sha256, entries[sha256]):
+        return None
+    return earlier_of(sha256, entries[sha256], whole=not _is_harvested(entries[sha256], limits))
 
 
 def _is_harvested(entry: Mapping[str, Any], limits: Limits) -> bool:

@@ -25,6 +25,7 @@ from core.harvest.proofs import Proofs
 from core.harvest.reclaim import SYNC_FAILED, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
 from core.harvest.report import HarvestReport, add_counts
+from core.harvest.tails import onto
 from core.knowledge.categories import CATEGORIES
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger
@@ -120,11 +121,14 @@ class Committer:
         if any(item.category == "files" for item in harvest.items):
             self._bindings.refresh()
         plan = freeze(harvest.items, name, date, roots, self.paths, self._bindings.records)
-        plan = replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
         old = self.entries.get(step.sha256, {})
         if old.get("items"):
             called = str(old.get("name", "")) or Path(str(old.get("path", ""))).name
             plan = with_old_dates(self.paths, plan, (name, called))
+        if step.earlier is not None:
+            earlier = self.proofs.plan(step.earlier.sha256, self.entries.get(step.earlier.sha256))
+            plan = onto(self.paths, plan, earlier) if earlier is not None else plan
+        plan = replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
         entry = self.entry_for(step, "harvested", at)
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
         if meter is not None:

@@ -16,7 +16,7 @@ from core.base import files, locks
 from core.base.answer import Generate
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.conversations.read import read_conversation, spoken_bytes, why_unread
+from core.conversations.read import read_conversation, spoken_bytes, why_unread, words_bytes
 from core.harvest.classify import HarvestPlan, Step, may_reclaim
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest, distil
@@ -28,8 +28,9 @@ from core.harvest.plan import plan_harvest
 from core.harvest.proofs import Proofs
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
-from core.harvest.report import HarvestReport, Progress, Report
+from core.harvest.report import HarvestReport, Progress, Report, add_counts
 from core.harvest.sessions import Shelf
+from core.harvest.tails import GROWN, facts_of, tail_of
 from core.knowledge.digest import regenerate_digest
 
 CANCELLED = "cancelled"
@@ -175,7 +176,8 @@ def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf:
             data = shelf.content(item)
             sha256 = hashlib.sha256(data).hexdigest()
         else:
-            read = files.read_file(item.path, options.limits.max_source_bytes)
+            known = step.earlier.bytes if step.earlier is not None else 0
+            read = files.read_file(item.path, options.limits.max_source_bytes + known)
             data, sha256 = read.data, read.sha256
     except OSError as error:
         return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
@@ -185,12 +187,16 @@ def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf:
     unread = why_unread(data, conversation)
     if unread is not None:
         return fail(unread.code, unread.message, item.path, unread.hint)
-    found = distil(conversation, item.name, spoken_bytes(data, conversation), options.distil, meter)
+    tail = tail_of(conversation, step.earlier, context=meter is not None)
+    size = spoken_bytes(data, conversation) if tail.kind != GROWN else words_bytes(tail.conversation)
+    found = distil(tail.conversation, item.name, size, options.distil, meter)
     if isinstance(found, Err):
         return found
-    entry: dict[str, Any] = {"bytes": item.size}
+    entry: dict[str, Any] = {"bytes": item.size, **facts_of(conversation.turns)}
     if conversation.folder:
         entry["project"] = conversation.folder
+    if step.earlier is not None:
+        entry |= {"after": step.earlier.sha256, "change": tail.kind, "first_turn": tail.first}
     return Ok(replace(found.value, folder=conversation.folder, entry={**found.value.entry, **entry}))
 
 
@@ -247,6 +253,7 @@ def _commit(distilled: Distilled, committer: Committer) -> str:
     harvest = distilled.result.value
     if not committer.commit(distilled.step, harvest, distilled.meter):
         return "failed"
+    add_counts(committer.report.changed, {harvest.entry["change"]: 1} if "change" in harvest.entry else {})
     number = len(harvest.items)
     return f"{number} item{'s' * (number != 1)}" if number else "nothing durable"
 

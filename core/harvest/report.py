@@ -27,7 +27,9 @@ Report = Callable[[Progress], None]
 
 @dataclass
 class HarvestReport:
-    """One run, dry or applied. Sizes in bytes; `price` in US dollars, None when it is not known."""
+    """One run, dry or applied. `changed` counts conversations that were harvested before: grown (read from their last
+    turn on), rewritten (read whole), same (nothing was said). Sizes in bytes; `price` in US dollars, None when it is
+    not known."""
 
     applied: bool
     run: str = ""
@@ -42,6 +44,7 @@ class HarvestReport:
     quarantined: int = 0
     skipped: dict[str, int] = field(default_factory=dict)
     redacted: dict[str, int] = field(default_factory=dict)
+    changed: dict[str, int] = field(default_factory=dict)
     too_large: int = 0
     deferred: int = 0
     kept: int = 0
@@ -73,6 +76,7 @@ class HarvestReport:
             "quarantined": self.quarantined,
             "skipped_rows": self.skipped,
             "redacted": self.redacted,
+            "changed": self.changed,
             "too_large": self.too_large,
             "deferred": self.deferred,
             "kept": self.kept,

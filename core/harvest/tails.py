@@ -1,0 +1,148 @@
+"""Conversations that went on after their harvest: only what was added is read again.
+
+A harvest leaves three facts in its ledger entry: how many turns there were, a hash over all but the last of them (an
+answer may still have been growing), and one over all. With them a later look tells whether the conversation has grown,
+says the same, or was rewritten. They stand in the journal and in the archived plans as well, so a lost ledger brings
+them back.
+
+The plan of a conversation that went on holds the lines of its earlier plan that still stand beside the new ones: it
+alone proves all parts. A line of the earlier plan that stands no more was the person's to remove, and neither it nor
+the same words come back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from core.base import files
+from core.base.markdown import split_provenance
+from core.base.paths import Paths
+from core.conversations.conversation import Conversation, Turn
+from core.knowledge.file_notes import note_with
+from core.knowledge.journal import FrozenPlan
+from core.knowledge.lines import PlannedFile, missing_lines
+
+GROWN, SAME, REWRITTEN = "grown", "same", "rewritten"
+CONTEXT_TURNS = 4
+CONTEXT_CHARACTERS = 4000
+CONTEXT_ENDS = (
+    "[What stands above was harvested before and is shown for context only. Take items from what follows, and from "
+    "nothing above this line.]"
+)
+
+
+class Earlier(NamedTuple):
+    """The last harvest of what stood at a path. `whole`: it is no base for a tail (the offline rules made it and a
+    model reads now, or it left no facts), so the conversation is read from its beginning."""
+
+    sha256: str
+    bytes: int = 0
+    turns: int = 0
+    turns_sha256: str = ""
+    words_sha256: str = ""
+    whole: bool = True
+
+
+def earlier_by_path(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Path -> hash of its newest harvest."""
+    newest: dict[str, tuple[str, str]] = {}
+    for sha256, entry in entries.items():
+        if entry.get("status") == "harvested":
+            path, at = str(entry.get("path", "")), str(entry.get("at", ""))
+            if at >= newest.get(path, ("", ""))[0]:
+                newest[path] = (at, sha256)
+    return {path: sha256 for path, (_, sha256) in newest.items()}
+
+
+def earlier_of(sha256: str, entry: Mapping[str, Any], *, whole: bool) -> Earlier:
+    """What a ledger entry tells of the last harvest; facts of a wrong type are none."""
+    size, turns = entry.get("bytes"), entry.get("turns")
+    hashes = (entry.get("turns_sha256"), entry.get("words_sha256"))
+    if isinstance(size, int) and isinstance(turns, int) and turns > 0 and all(isinstance(one, str) for one in hashes):
+        return Earlier(sha256, size, turns, str(hashes[0]), str(hashes[1]), whole)
+    return Earlier(sha256)
+
+
+def facts_of(turns: Sequence[Turn]) -> dict[str, Any]:
+    """What a harvest leaves in its entry."""
+    found = list(_hashes(turns))
+    return {"turns": len(turns), "turns_sha256": found[-2], "words_sha256": found[-1]} if turns else {}
+
+
+def _hashes(turns: Iterable[Turn]) -> Iterable[str]:
+    """The hash over the first 0, 1, 2, … turns."""
+    digest = hashlib.sha256()
+    yield digest.hexdigest()
+    for turn in turns:
+        words = turn.text.encode("utf-8", "replace")
+        digest.update(b"%s %d\n" % (turn.role.encode(), len(words)) + words)
+        yield digest.hexdigest()
+
+
+class Tail(NamedTuple):
+    """What is to be read of a conversation. `kind` is grown, same, rewritten, or "" for one never harvested before;
+    `first` the number of its first new turn, which the last harvest may have seen the beginning of."""
+
+    conversation: Conversation
+    kind: str = ""
+    first: int = 0
+
+
+def tail_of(conversation: Conversation, earlier: Earlier | None, *, context: bool) -> Tail:
+    """The part of a conversation that is new since its last harvest; `context` puts a few turns before it."""
+    if earlier is None:
+        return Tail(conversation)
+    if earlier.whole:
+        return Tail(conversation, REWRITTEN)
+    turns = conversation.turns
+    hashes = list(_hashes(turns[: earlier.turns]))
+    if len(turns) == earlier.turns and hashes[-1] == earlier.words_sha256:
+        return Tail(replace(conversation, turns=()), SAME, len(turns))
+    first = earlier.turns - 1
+    if len(turns) < earlier.turns or hashes[first] != earlier.turns_sha256:
+        return Tail(conversation, REWRITTEN)
+    if hashes[-1] == earlier.words_sha256:
+        first = earlier.turns  # its last turn is as it was
+    before = _context(turns[:first]) if context else ()
+    return Tail(replace(conversation, turns=(*before, *turns[first:])), GROWN, first)
+
+
+def _context(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    shown = [
+        replace(
+            turn, text=turn.text if len(turn.text) <= CONTEXT_CHARACTERS else f"… {turn.text[-CONTEXT_CHARACTERS:]}"
+        )
+        for turn in turns[-CONTEXT_TURNS:]
+    ]
+    if not shown:
+        return ()
+    return (*shown, Turn("system", CONTEXT_ENDS, "", shown[-1].end, shown[-1].end))
+
+
+def onto(paths: Paths, plan: FrozenPlan, earlier: FrozenPlan) -> FrozenPlan:
+    """A plan with what still stands of the earlier one, without what it had and stands no more. Raises OSError."""
+    rows = {planned.name: planned for planned in plan.files}
+    for old in earlier.files:
+        name = note_with(paths, old.name, old.all_lines) if old.all_lines else old.name
+        here = files.read_or_empty(paths.knowledge / name) if old.all_lines else b""
+        gone = {line.decode("utf-8") for line in missing_lines(here, old.all_lines)}
+        said = {_words(line) for line in old.all_lines}
+        new = rows.get(name, PlannedFile(name, old.header, ()))
+        rows[name] = replace(
+            new,
+            lines=(*(line for line in old.lines if line not in gone), *_unsaid(new.lines, said)),
+            done=(*(line for line in old.done if line not in gone), *_unsaid(new.done, said)),
+        )
+    kept = tuple(row for row in rows.values() if row.all_lines or row.name in {one.name for one in plan.files})
+    return replace(plan, files=kept)
+
+
+def _words(line: str) -> str:
+    return split_provenance(line.removeprefix("- "))[0]
+
+
+def _unsaid(lines: Sequence[str], said: set[str]) -> tuple[str, ...]:
+    return tuple(line for line in lines if _words(line) not in said)
