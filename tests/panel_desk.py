@@ -65,6 +65,12 @@ class Seat:
         quiet = not self.panel.reader.waiting and not self.panel.shell.busy() and not self.panel.shell.dirty
         return quiet and self.state.snapshot is not None
 
+    def going_on(self) -> str:
+        """What the panel is at, for a test that waited in vain."""
+        panel = self.panel
+        reader = f"reader waiting {panel.reader.waiting}, dirty {panel.shell.dirty}, "
+        return reader + f"jobs {[(job.name, job.state) for job in panel.shell.busy()]}, faults {self.faults()}"
+
     def settle(self) -> None:
         """Draw until nothing is going on any more."""
         self.until(self.settled)
@@ -74,7 +80,7 @@ class Seat:
         """Draw until it is so; a test that waits in vain ends after a while."""
         end = time.monotonic() + PATIENCE_SECONDS
         while not true():
-            assert time.monotonic() < end, "it did not come about"
+            assert time.monotonic() < end, f"it did not come about; going on: {self.going_on()}"
             self.desk.until(true, 10)
         self.desk.frames(3)
 
