@@ -267,6 +267,9 @@ class FlowList:
         here = next((one for one in self.slots if one.index == at), None) if at is not None else None
         row = self.rows[at] if at is not None and at < len(self.rows) else None
         covered = self._covered is not None and row is not None and self._covered[0] == row.key
+        crowded = here if row is not None and not covered else None
+        for slot in self.slots:
+            slot.crowd(self._look, slot is crowded)
         if here is None or row is None or covered:
             self.bar.hide()
         else:

@@ -53,6 +53,7 @@ class Slot:
     index: int | None = None
     row: FlowRow | None = None
     fitted: str = ""
+    crowded: bool = False  # whether the buttons stand at this row
     place: tuple[int, int, int] = HIDDEN  # top, height, width in pixels of the screen
 
     def fill(self, look: Look, row: FlowRow, place: tuple[int, int, int]) -> None:
@@ -77,12 +78,19 @@ class Slot:
         look.tint(self.text, row.text_color)
         look.tint(self.icon, row.color)
 
+    def crowd(self, look: Look, on: bool) -> None:
+        """The buttons came to this row, or left it."""
+        if on != self.crowded and self.row is not None:
+            self.crowded = on
+            self._fit_meta(look, self.row)
+
     def _fit_meta(self, look: Look, row: FlowRow) -> None:
-        """The small line beside the buttons of the row, cut where they begin."""
-        wanted = f"{len(row.can)} {row.meta}"
+        """The small line, cut where the row ends, or where its buttons begin while they are there."""
+        buttons = len(row.can) if self.crowded else 0
+        wanted = f"{buttons} {row.meta}"
         if wanted == self.fitted:
             return
-        room = self.place[2] - look.px(LEFT + ICON + RIGHT) - look.px(BUTTON) * len(row.can)
+        room = self.place[2] - look.px(LEFT + ICON + RIGHT) - look.px(BUTTON) * buttons
         words, font = row.meta, look.font_id("small")
         size = dpg.get_text_size(words, font=font)
         if size and size[0] > room:

@@ -9,6 +9,9 @@ import dearpygui.dearpygui as dpg
 from gui.keys import EQUALS, KEY_NAMES, OTHER_KEYS, Shortcut, find
 from gui.theme import Look
 
+REPEATED = frozenset({"Up", "Down", "Left", "Right", "Page up", "Page down"})
+"""These go on while they are held. A switch must not flicker, and Enter not confirm one dialog after the other."""
+
 Layer = Callable[[str, frozenset[str], bool], bool]
 
 
@@ -36,19 +39,26 @@ class Keyboard:
             "Alt": (dpg.mvKey_LAlt, dpg.mvKey_RAlt),
             "Shift": (dpg.mvKey_LShift, dpg.mvKey_RShift),
         }
+        self._held: set[int] = set()
+        look.every_tick(self._let_go)
         self.registry = look.own(int(dpg.add_handler_registry()))
         dpg.add_key_press_handler(parent=self.registry, callback=self._pressed)
 
     def _pressed(self, _sender: int, key: int | Sequence[int]) -> None:
         code = key if isinstance(key, int) else key[0]
         name = self._names.get(code)
-        if name is None:
+        if name is None or (code in self._held and name not in REPEATED):
             return
+        self._held.add(code)
         # Read here, with the frame that saw the key: a frame later a quick finger has let go of Ctrl.
         down = frozenset(word for word, keys in self._modifiers.items() if any(dpg.is_key_down(one) for one in keys))
         if code == EQUALS:
             down -= {"Shift"}
         self._look.jobs.post(self.press, name, down, self._look.typing())
+
+    def _let_go(self) -> None:
+        """Forget the keys that are up again."""
+        self._held = {code for code in self._held if dpg.is_key_down(code)}
 
     def press(self, name: str, modifiers: frozenset[str] = frozenset(), typing: bool = False) -> bool:
         """What a key press does; true when somebody took it."""

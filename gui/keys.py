@@ -33,10 +33,17 @@ KEY_NAMES: dict[str, str] = {
     ".": "mvKey_Period",
 }
 
-# Further keys that mean the same, as numbers of Dear ImGui: Dear PyGui's own constant for plus is no key at all, and
-# the keypad has keys of its own. On most keyboards plus is above the equals sign, with or without Shift.
+# Further keys, as numbers of Dear ImGui: Dear PyGui's own constants for plus and the page keys are numbers that never
+# come, and the keypad has keys of its own. On most keyboards plus is above the equals sign, with or without Shift.
 EQUALS = 602
-OTHER_KEYS: dict[int, str] = {EQUALS: "Plus", 626: "Plus", 625: "Minus", **{612 + n: str(n) for n in range(10)}}
+OTHER_KEYS: dict[int, str] = {
+    EQUALS: "Plus",
+    626: "Plus",
+    625: "Minus",
+    517: "Page up",
+    518: "Page down",
+    **{612 + number: str(number) for number in range(10)},
+}
 
 # These go to a text field when one has the keyboard, also together with Shift.
 TYPING_KEEPS = frozenset(KEY_NAMES) - {f"F{number}" for number in range(1, 13)} - {"Esc"}

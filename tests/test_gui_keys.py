@@ -73,6 +73,27 @@ def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk,
         assert desk.items() - items <= 40  # the fonts of other sizes
 
 
+def test_a_key_that_is_held_switches_once_and_moves_on(desk: Desk, at_home: Path) -> None:
+    """A slow finger on Enter must not confirm the dry run and then what comes after it; on Down it goes down."""
+    with seated(desk, harvested(at_home)) as seat:
+        light = seat.panel.look.palette.name
+        desk.xdotool("keydown", "t")
+        for _ in range(40):
+            desk.frames(1)
+            desk.xdotool("mousemove", "500", "500")
+        desk.xdotool("keyup", "t")
+        desk.frames(3)
+        assert seat.panel.look.palette.name != light
+        desk.press("t")
+        assert seat.panel.look.palette.name == light
+        table: Any = seat.panel.workbench.views["ledger"].table  # type: ignore[attr-defined]
+        desk.press("Page_Down")
+        desk.press("Page_Down")
+        assert table.position(table.selected) == len(table.rows) - 1
+        desk.press("Page_Up")
+        assert table.position(table.selected) == 0
+
+
 def test_the_columns_at_the_sides_are_hidden_and_shown_by_key_and_by_button(desk: Desk, at_home: Path) -> None:
     """On a small screen the work needs the room; what was hidden stays hidden with the next start."""
     workspace = harvested(at_home)
@@ -148,5 +169,10 @@ def test_the_keys_dialog_opens_by_f1_and_closes_by_esc(desk: Desk, at_home: Path
     with seated(desk, harvested(at_home)) as seat:
         desk.press("F1")
         assert seat.panel.keys.dialog.is_open
+        page = seat.panel.keys._page
+        desk.press("Page_Down")
+        assert desk.dpg.get_y_scroll(page) > 0
+        desk.press("End")
+        assert desk.dpg.get_y_scroll(page) == desk.dpg.get_y_scroll_max(page)
         desk.press("Escape")
         assert not seat.panel.keys.dialog.is_open

@@ -14,7 +14,8 @@ from gui.widgets_dialog import Dialog
 from gui.widgets_layout import box, space
 from gui.widgets_lines import Line, Lines
 
-WIDTH, HEIGHT = 940, 560
+WIDTH, HEIGHT = 580, 480
+STEPS = {"Up": -44, "Down": 44, "Page up": -400, "Page down": 400, "Home": -9999, "End": 9999}
 EVERYWHERE = (
     ("Up, Down, Page up, Page down", "Move in a list"),
     ("Enter", "Open what is selected; confirm a dialog"),
@@ -52,20 +53,25 @@ class KeysDialog:
         look = self._look
         self.dialog = Dialog(look, "Keys", "Close", lambda: True, icon="keyboard", width=WIDTH)
         dpg.configure_item(self.dialog.cancel_button.item, show=False)
-        row = int(dpg.add_group(horizontal=True, parent=self.dialog.body))
-        half = (WIDTH - 8) / 2
-        left = box(look, row, "well", width=half, height=HEIGHT, scroll=True)
-        right = box(look, row, "well", width=half, height=HEIGHT, scroll=True)
-        self._part(left, "Everywhere", self._lines)
+        self._page = box(look, self.dialog.body, "well", height=HEIGHT, scroll=True)
+        self._part("Everywhere", self._lines)
         for name, part in (parts or {}).items():
             if lines := own_lines(part):
-                self._part(right, name, lines)
-        self._shell.layers.append(self.dialog.key)
+                self._part(name, lines)
+        self._shell.layers.append(self._key)
 
-    def _part(self, parent: int, name: str, lines: list[Line]) -> None:
-        text(self._look, parent, name, "strong", "muted")
-        Lines(self._look, parent, len(lines)).set(lines)
-        space(self._look, parent, 4)
+    def _key(self, name: str, modifiers: frozenset[str], typing: bool) -> bool:
+        """The arrows move the page; the rest is the dialog's."""
+        if self.dialog.is_open and name in STEPS:
+            wanted = dpg.get_y_scroll(self._page) + self._look.px(STEPS[name])
+            dpg.set_y_scroll(self._page, min(max(0.0, wanted), dpg.get_y_scroll_max(self._page)))
+            return True
+        return self.dialog.key(name, modifiers, typing)
+
+    def _part(self, name: str, lines: list[Line]) -> None:
+        text(self._look, self._page, name, "strong", "muted")
+        Lines(self._look, self._page, len(lines)).set(lines)
+        space(self._look, self._page, 4)
 
     def open(self) -> None:
         """Show it."""
