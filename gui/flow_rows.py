@@ -41,6 +41,9 @@ class RowAction:
     shortcut: str = ""
 
 
+SEPARATOR = "  ·  "
+
+
 @dataclass
 class Slot:
     """One row of the pool: its items, and what they show (None: hidden)."""
@@ -93,6 +96,9 @@ class Slot:
         room = self.place[2] - look.px(LEFT + ICON + RIGHT) - look.px(BUTTON) * buttons
         words, font = row.meta, look.font_id("small")
         size = dpg.get_text_size(words, font=font)
+        while size and size[0] > room and SEPARATOR in words:  # whole parts go first, the last one before the others
+            words = words.rpartition(SEPARATOR)[0]
+            size = dpg.get_text_size(words, font=font)
         if size and size[0] > room:
             words = words[: max(4, int(len(words) * room / size[0]) - 1)].rstrip(" ·") + "…"
         self.fitted = wanted if size else ""

@@ -145,6 +145,15 @@ class BigTable:
         self._choose(self.rows[target])
         return True
 
+    def place_of(self, row: int) -> tuple[float, float] | None:
+        """Where the second cell of a row of the caller's data stands in the window; None while it is out of sight."""
+        at = self.position(row)
+        slot = at - self.first if at is not None else -1
+        if not 0 <= slot < len(self._pool) or not dpg.get_item_state(self._pool[slot].texts[1]).get("visible"):
+            return None
+        left, top = dpg.get_item_rect_min(self._pool[slot].texts[1])
+        return left + self._look.px(24), top + self._look.px(20)
+
     def visible_rows(self) -> int:
         """How many whole rows are in sight."""
         tall = self._tall - self.pitch  # the header is one row

@@ -57,16 +57,16 @@ class Menu:
         """Whether it is there: Dear PyGui closes it by itself after a click beside it."""
         return bool(self._rows) and bool(dpg.is_item_shown(self.item))
 
-    def open(self, rows: Sequence[MenuRow]) -> None:
-        """Show these lines at the mouse."""
-        self._rows, self._at = rows[: len(self._items)], -1
+    def open(self, rows: Sequence[MenuRow], place: tuple[float, float] | None = None) -> None:
+        """Show these lines at the mouse, or with the first of them chosen at a place in the window, for the keys."""
+        self._rows, self._at = rows[: len(self._items)], -1 if place is None else 0
         for number, item in enumerate(self._items):
             row = self._rows[number] if number < len(self._rows) else None
             dpg.configure_item(item, show=row is not None)
             if row is not None:
                 dpg.configure_item(item, label=labelled(row.label, row.icon) + (f"   {row.key}" if row.key else ""))
         self._light()
-        x, y = dpg.get_mouse_pos(local=False)
+        x, y = place or dpg.get_mouse_pos(local=False)
         wide, tall = self._look.px(self._width + 14), self._look.px(14 + 31 * len(self._rows))
         left = min(int(x), dpg.get_viewport_client_width() - wide)
         top = min(int(y), dpg.get_viewport_client_height() - tall)

@@ -132,7 +132,7 @@ class LedgerView:
         if typing and key not in ("Up", "Down", "Page up", "Page down", "Enter"):
             return False
         if key == "M" and self.table.selected is not None:
-            self._context(self.table.selected)
+            self._context(self.table.selected, self.table.place_of(self.table.selected))
             return True
         return self.table.press(key)
 
@@ -234,7 +234,7 @@ class LedgerView:
             path = str(self._shell.workspace.paths.trash / next(iter(trash)))
         self._shell.open_path(path)
 
-    def _context(self, index: int) -> None:
+    def _context(self, index: int, place: tuple[float, float] | None = None) -> None:
         row = self.ledger.rows[index]
         lines = []
         if row.place == "in trash":
@@ -246,7 +246,7 @@ class LedgerView:
         if row.status in STATUS_LOOKS:
             name = STATUS_LOOKS[row.status][0].lower()
             lines.append(MenuRow(f"Only {name}", "funnel", lambda: self._only(row.status)))
-        self._menu.open(lines)
+        self._menu.open(lines, place)
 
     def _only(self, status: str) -> None:
         self.wish = wished(self.wish, statuses=(status,))
