@@ -33,12 +33,23 @@ class Prefix:
         return self.context.warnings
 
 
-def stable_prefix(paths: Paths, project: Path | None = None, *, enabled: bool = True, secrets: bool = True) -> Prefix:
-    """The context files of the home and of a project, then the digest (`enabled` switches that). Raises OSError when
-    the digest is there and cannot be read."""
+def stable_prefix(
+    paths: Paths,
+    project: Path | None = None,
+    *,
+    enabled: bool = True,
+    secrets: bool = True,
+    digest: str | None = None,
+) -> Prefix:
+    """The context files of the home and of a project, then the digest (`enabled` switches that). `digest` is shown in
+    place of the file's text, as long as that is there: the file is the switch. Raises OSError when the digest is there
+    and cannot be read."""
     local = project_paths(project).context if project is not None else None
     context = load_context(paths.context, local, secrets=secrets)
-    return Prefix(context.text + knowledge_block(paths.digest, enabled=enabled, secrets=secrets), context)
+    block = knowledge_block(paths.digest, enabled=enabled, secrets=secrets)
+    if block and digest is not None:
+        block = _fenced(digest, secrets)
+    return Prefix(context.text + block, context)
 
 
 def knowledge_block(digest: Path, *, enabled: bool = True, secrets: bool = True) -> str:
@@ -49,7 +60,10 @@ def knowledge_block(digest: Path, *, enabled: bool = True, secrets: bool = True)
     """
     if not enabled:
         return ""
-    text = files.read_or_empty(digest).decode("utf-8", "replace")
+    return _fenced(files.read_or_empty(digest).decode("utf-8", "replace"), secrets)
+
+
+def _fenced(text: str, secrets: bool) -> str:
     if not text.strip():
         return ""
     text = defuse_fences(text)

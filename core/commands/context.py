@@ -10,7 +10,9 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.project import find_project
 from core.commands.workspace import Workspace
 from core.injection import Prefix, stable_prefix
-from core.knowledge.digest import regenerate_digest
+from core.knowledge.digest import project_digest, regenerate_digest
+from core.knowledge.ledger import seen_ledger
+from core.knowledge.projects import project_around, projects_of
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,9 @@ def digest_state(workspace: Workspace) -> Result[DigestState]:
     )
 
 
-def digest(workspace: Workspace, action: str = "show") -> Result[DigestState]:
-    """Show the digest, write it anew (`on`), or delete it (`off`: its absence is the switch)."""
+def digest(workspace: Workspace, action: str = "show", project: str = "") -> Result[DigestState]:
+    """Show the digest, write it anew (`on`), or delete it (`off`: its absence is the switch). With a `project`, what is
+    shown is what a conversation there would see."""
     paths, config = workspace.paths, workspace.config
     try:
         if action == "off":
@@ -77,7 +80,19 @@ def digest(workspace: Workspace, action: str = "show") -> Result[DigestState]:
                 return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=_HARVEST)
     except OSError as error:
         return fail("digest-failed", f"the digest could not be changed: {error.strerror}", paths.digest)
-    return digest_state(workspace)
+    state = digest_state(workspace)
+    if isinstance(state, Err) or not project:
+        return state
+    found = find_project(workspace, project)
+    if isinstance(found, Err):
+        return found
+    try:
+        text = scoped_digest(workspace, str(found.value or ""))
+    except OSError as error:
+        return fail("digest-unreadable", f"the digest cannot be made: {error.strerror}", error.filename or "")
+    if text is None or not state.value.exists:
+        return state
+    return Ok(replace(state.value, text=text, bytes=len(text.encode("utf-8", "replace"))))
 
 
 _HARVEST = "'knowledge harvest --apply' fills it"
@@ -106,6 +121,24 @@ class ContextPrefix:
         }
 
 
+def scoped_digest(workspace: Workspace, project: str = "") -> str | None:
+    """The digest for a project by `digest_scope`; None where the whole one is meant. Without a project asked for, it is
+    the one around the current folder in which conversations were held. Raises OSError when a file cannot be read."""
+    config = workspace.config
+    if config.digest_scope == "global":
+        return None
+    ledger = seen_ledger(workspace.paths)
+    if isinstance(ledger, Err):
+        return None  # the digest must not go because the ledger is damaged; 'knowledge doctor' tells of that
+    projects = projects_of(ledger.value)
+    folder = project or project_around(str(workspace.cwd), projects)
+    if not folder:
+        return None
+    only = config.digest_scope == "project"
+    found = project_digest(workspace.paths, config.digest_max_bytes, projects, folder, only=only)
+    return found.text if found is not None else ""
+
+
 def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
     """The stable prompt prefix that a new conversation in `project` would get: "" when there is nothing to inject."""
     config = workspace.config
@@ -113,7 +146,13 @@ def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
     if isinstance(found, Err):
         return found
     try:
-        prefix = stable_prefix(workspace.paths, found.value, enabled=config.digest_enabled, secrets=config.redact)
+        prefix = stable_prefix(
+            workspace.paths,
+            found.value,
+            enabled=config.digest_enabled,
+            secrets=config.redact,
+            digest=scoped_digest(workspace, str(found.value or "")),
+        )
     except OSError as error:
         return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", workspace.paths.digest)
     if config.bootstrap_facts:

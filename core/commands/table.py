@@ -101,7 +101,12 @@ COMMANDS: tuple[Command, ...] = (
         "knowledge digest on",
         "core.commands.context:digest",
         True,
-        (_action("show, on or off", "show", "on", "off"),),
+        (
+            _action("show, on or off", "show", "on", "off"),
+            Argument(
+                ("--project",), "as a conversation in this folder would see it", {"default": "", "metavar": "DIR"}
+            ),
+        ),
     ),
     Command(
         "context",
