@@ -1,0 +1,58 @@
+"""Runs the campaigns of histories and prints counts and rates."""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+
+
+def machine(number: int) -> int:
+    from hypothesis import HealthCheck, Phase, settings
+    from hypothesis.stateful import run_state_machine_as_test
+
+    from tests.histories.machine import STEPS, Histories
+
+    began = time.monotonic()
+    wanted = settings(
+        max_examples=number,
+        stateful_step_count=20,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        print_blob=True,
+    )
+    broken = 0
+    try:
+        run_state_machine_as_test(Histories, settings=wanted)
+    except Exception:  # noqa: BLE001 - what it found is the result
+        broken = 1
+        traceback.print_exc()
+    seconds = time.monotonic() - began
+    print("\nmachine: a person, editors, processes, kills and errors in any order")
+    for name, times in sorted(STEPS.items()):
+        if name not in ("steps", "histories"):
+            print(f"    {name:<40}{times:>8}")
+    rate = STEPS["histories"] / max(seconds, 0.001)
+    print(f"  {STEPS['histories']} histories, {STEPS['steps']} steps in {seconds:.0f} s, {rate:.1f} histories a second")
+    print(f"  {broken} broke an invariant")
+    return broken
+
+
+CAMPAIGNS = {"machine": (machine, 2000)}
+
+
+def main(words: Sequence[str]) -> int:
+    """`[NAME [N]]`: one campaign, or all of them."""
+    if words and words[0] not in CAMPAIGNS:
+        print(f"choose one of {', '.join(CAMPAIGNS)}", file=sys.stderr)
+        return 2
+    chosen = [words[0]] if words else list(CAMPAIGNS)
+    numbers = [int(word) for word in words[1:2]]
+    return int(sum(CAMPAIGNS[name][0](*(numbers or [CAMPAIGNS[name][1]])) for name in chosen) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,419 @@
+"""The state machine: any order of harvests, kills, errors, edits, stale saves, clock jumps, undo, restore and purge.
+
+A kill is a process that ends at its n-th change of the disk; an interruption is a person who saves a file, or another
+process that runs a command, between two such changes of a running harvest. After every step the home is compared with
+what it was (`look.py`); at the end of a history two further runs must bring it to rest.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from core.base import disk
+from core.base.answer import Answer
+from core.base.result import Err, Ok, Result, fail
+from core.commands import bullets, missing, quarantine, runs, trash
+from core.commands.undo import undo
+from core.commands.workspace import Workspace, open_workspace
+from tests.crash_points import in_child
+from tests.faults.fault import Counter as Faults
+from tests.faults.fault import Fault
+from tests.harvest_world import HURRIED, FakeModel, World, sha256
+from tests.histories.look import (
+    Look,
+    changed_by_command,
+    changed_by_harvest,
+    look,
+    plan_lines,
+    snapshot,
+    torn,
+)
+from tests.histories.person import ACTS, FILES, Person
+
+STEPS: Counter[str] = Counter()
+"""How often each step was taken in this process, for the report of a campaign."""
+PLACE = "/dev/shm" if os.path.isdir("/dev/shm") else None
+
+names = st.sampled_from(FILES)
+saves = st.sampled_from(("rename", "over"))
+places = st.integers(0, 9)
+operations = st.integers(1, 60)
+
+
+class Between:
+    """Stands in for `disk.perform`: before the `at`-th change of the disk somebody else does something."""
+
+    def __init__(self, at: int, act: Callable[[], None]) -> None:
+        self.at, self.act, self.seen, self.busy = at, act, 0, False
+
+    def __call__(self, name: str, call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        if not self.busy and name in disk.CHANGING:
+            self.seen += 1
+            if self.seen == self.at:
+                self.busy = True
+                self.act()
+                self.busy = False
+        return call(*arguments, **named)
+
+
+class Histories(RuleBasedStateMachine):
+    """One home and everything that happens to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="histories-", dir=PLACE))
+        self.world = World(self.folder)
+        self.person = Person(self.world.paths)
+        self.left: Counter[str] = Counter()
+        self.touched: set[str] = set()
+        self.numbers, self.hexes, self.talks = count(1), count(1), count(1)
+        self.hurt = False
+        self._patches = [patch("secrets.token_hex", lambda size=3: f"{next(self.hexes):06x}")]
+        for one in self._patches:
+            one.start()
+
+    @initialize()
+    def home(self) -> None:
+        self.world.paths.conversations.mkdir(parents=True)
+        (self.folder / "code.py").write_text("pass\n")
+
+    # --- conversations and the clock ---
+
+    @rule(same=st.booleans())
+    def leave_a_conversation(self, same: bool) -> None:
+        self._step("conversation")
+        number = next(self.talks)
+        texts = sorted(path.read_bytes() for path in self._conversations())
+        text = texts[0] if same and texts else f"User: talk {number}\n".encode()
+        self.world.converse(text, f"talk-00000000-0000-4000-8000-{number:012d}")
+        self.left[sha256(text)] += 1
+
+    @rule(at=places)
+    def a_conversation_grows(self, at: int) -> None:
+        talks = self._conversations()
+        if talks:
+            self._step("growing conversation")
+            path = talks[at % len(talks)]
+            old = path.read_bytes()
+            path.write_bytes(old + b"\nUser: and more\n")
+            self.left[sha256(old)] -= 1
+            self.left[sha256(path.read_bytes())] += 1
+
+    @rule(days=st.sampled_from((-10, -1, 1, 15, 40)))
+    def the_clock_jumps(self, days: int) -> None:
+        self._step("clock back" if days < 0 else "clock on")
+        self.world.clock += timedelta(days=days)
+
+    # --- the person ---
+
+    @rule(name=names, act=st.sampled_from(sorted(ACTS)), at=places, how=saves)
+    def edits_a_file(self, name: str, act: str, at: int, how: str) -> None:
+        self._step(f"editor: {act}")
+        self.person.edit(name, act, at, how)
+
+    @rule(name=names)
+    def loads_a_file(self, name: str) -> None:
+        self._step("editor: load")
+        self.person.load(name)
+
+    @rule(name=names, how=saves)
+    def saves_a_stale_buffer(self, name: str, how: str) -> None:
+        if name in self.person.buffers:
+            self._step("editor: stale save")
+            self.person.save_buffer(name, how)
+
+    @rule(name=names, other=names, at=places)
+    def moves_a_line(self, name: str, other: str, at: int) -> None:
+        self._step("editor: move a line")
+        self.person.move_line(name, other, at)
+
+    @rule(name=names, gone=st.booleans())
+    def takes_a_file_away(self, name: str, gone: bool) -> None:
+        self._step("file deleted" if gone else "file renamed")
+        if gone:
+            (self.world.paths.knowledge / name).unlink(missing_ok=True)
+        else:
+            self.person.set_aside(name)
+
+    # --- harvests ---
+
+    @rule()
+    def harvest(self) -> None:
+        self._step("harvest")
+        self._harvest(self._model())
+
+    @rule(at=operations, kind=st.sampled_from(("before", "half", "after")))
+    def harvest_is_killed(self, at: int, kind: str) -> None:
+        self._step("harvest killed")
+        self._killed(at, kind, lambda: self.world.try_run(self._model()))
+
+    @rule(at=operations, kind=st.sampled_from(("EIO", "ENOSPC", "EACCES")), forever=st.booleans())
+    def harvest_meets_an_error(self, at: int, kind: str, forever: bool) -> None:
+        self._step("harvest with an error of the disk")
+        before = self._look()
+        with patch.object(disk, "perform", Faults(Fault(at, kind, forever))):
+            self.world.try_run(self._model())
+        self.hurt = True
+        self._check(changed_by_harvest(before, self._look()), resting=False)
+
+    @rule()
+    def harvest_without_a_model(self) -> None:
+        self._step("harvest, model unreachable")
+        self._harvest(FakeModel(lambda number, prompt: fail("no-credentials", "no key")))
+
+    @rule(at=operations, name=names, act=st.sampled_from(sorted(ACTS)), line=places, how=saves)
+    def harvest_while_the_person_saves(self, at: int, name: str, act: str, line: int, how: str) -> None:
+        self._step("harvest, a save in the middle")
+        self._interrupted(at, lambda: self.person.edit(name, act, line, how))
+
+    @rule(at=operations, name=names, how=saves)
+    def harvest_while_a_stale_buffer_is_saved(self, at: int, name: str, how: str) -> None:
+        self._step("harvest, a stale save in the middle")
+        self.person.load(name)
+        self._interrupted(at, lambda: self.person.save_buffer(name, how))
+
+    @rule(at=operations, act=st.sampled_from(("add", "harvest", "undo")))
+    def harvest_while_another_process_works(self, at: int, act: str) -> None:
+        self._step(f"harvest, another process: {act}")
+
+        def other() -> None:
+            with patch.object(disk, "perform", lambda name, call, *rest, **named: call(*rest, **named)):
+                if act == "add":
+                    bullets.add(self._workspace(), "facts", f"panel-{next(self.numbers)}")
+                elif act == "harvest":
+                    result = self.world.try_run(self._model())
+                    assert isinstance(result, Err) and result.error.code == "lock-held", result
+                else:
+                    listed = runs.runs(self._workspace())
+                    assert isinstance(listed, Ok)
+                    name = listed.value[0].run if listed.value else "none"
+                    assert isinstance(undo(self._workspace(), name, patience=HURRIED), Err)
+
+        self._interrupted(at, lambda: _in_child(other))
+
+    # --- commands ---
+
+    @rule(at=places, kill=st.none() | operations)
+    def undo_a_run(self, at: int, kill: int | None) -> None:
+        listed = runs.runs(self._workspace())
+        assert isinstance(listed, Ok)
+        if listed.value:
+            run = listed.value[at % len(listed.value)].run
+            self._command("undo", lambda: undo(self._workspace(), run, now=self._now, patience=HURRIED), kill)
+
+    @rule(at=places, kill=st.none() | operations)
+    def restore_a_conversation(self, at: int, kill: int | None) -> None:
+        held = self.world.trash()
+        if held:
+            name = held[at % len(held)].name
+            self._command(
+                "trash restore",
+                lambda: trash.trash_restore(self._workspace(), name, now=self._now, patience=HURRIED),
+                kill,
+            )
+
+    @rule(everything=st.booleans(), kill=st.none() | operations)
+    def purge_the_trash(self, everything: bool, kill: int | None) -> None:
+        self._command(
+            "trash purge",
+            lambda: trash.trash_purge(self._workspace(), everything=everything, now=self._now, patience=HURRIED),
+            kill,
+        )
+
+    @rule(act=st.sampled_from(("restore", "accept")), kill=st.none() | operations)
+    def settle_what_is_missing(self, act: str, kill: int | None) -> None:
+        self._command(
+            f"missing {act}",
+            lambda: missing.missing(self._workspace(), act, now=self._now, patience=HURRIED),
+            kill,
+        )
+
+    @rule(act=st.sampled_from(("add", "edit", "rm", "strike", "done")), at=places, kill=st.none() | operations)
+    def edit_a_bullet(self, act: str, at: int, kill: int | None) -> None:
+        workspace, words = self._workspace(), f"panel-{next(self.numbers)}"
+        if act == "add":
+            self._command("add", lambda: bullets.add(workspace, "facts", words, now=self._now), kill)
+            return
+        file = "tasks.md" if act == "done" else "facts.md"
+        text = self.person.text(file).decode("utf-8", "replace")
+        refs = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.startswith("- ") and line.strip("- \r")]
+        if not refs:
+            return
+        number, line = refs[at % len(refs)]
+        self.touched.update(part for part in line.split() if part.startswith("me-"))
+        match, category = f"{file}:{number}", "tasks_open" if act == "done" else "facts"
+        acts: dict[str, Callable[[], object]] = {
+            "edit": lambda: bullets.edit(workspace, category, match, words, now=self._now),
+            "rm": lambda: bullets.remove(workspace, category, match, now=self._now),
+            "strike": lambda: bullets.strike(workspace, category, match, now=self._now),
+            "done": lambda: bullets.done(workspace, match, now=self._now),
+        }
+        self._command(act, acts[act], kill)
+
+    @rule(accept=st.booleans(), at=places, kill=st.none() | operations)
+    def judge_a_held_item(self, accept: bool, at: int, kill: int | None) -> None:
+        held = quarantine.quarantine_list(self._workspace())
+        if isinstance(held, Ok) and held.value:
+            ref = held.value[at % len(held.value)].ref
+            act = quarantine.quarantine_accept if accept else quarantine.quarantine_drop
+            words = "quarantine accept" if accept else "quarantine drop"
+            self._command(words, lambda: act(self._workspace(), ref, now=self._now), kill)
+
+    # --- the end ---
+
+    def teardown(self) -> None:
+        try:
+            self._come_to_rest()
+        finally:
+            for one in self._patches:
+                one.stop()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _come_to_rest(self) -> None:
+        """A run mends what is left, and a further one changes nothing."""
+        STEPS["histories"] += 1
+        if not self.world.paths.conversations.is_dir():
+            return
+        self._harvest(self._model())
+        self._harvest(self._model())
+        before = snapshot(self.world.paths.home)
+        self._harvest(self._model())
+        after = snapshot(self.world.paths.home)
+        changed = [name for name in before | after if before.get(name) != after.get(name)]
+        assert not changed, f"a further run changed {changed}"
+        left = [path.name for path in self.world.paths.home.rglob("*.knowledge-tmp")]
+        assert not left, left
+
+    # --- how a step is taken ---
+
+    def _step(self, name: str) -> None:
+        STEPS[name] += 1
+        STEPS["steps"] += 1
+
+    def _now(self) -> Any:
+        return self.world.clock
+
+    def _conversations(self) -> list[Path]:
+        return sorted(self.world.paths.conversations.glob("talk-*"))
+
+    def _workspace(self) -> Workspace:
+        opened = open_workspace(
+            str(self.world.paths.home), environment={"XDG_CONFIG_HOME": str(self.folder)}, cwd=self.folder
+        )
+        assert isinstance(opened, Ok), opened
+        return opened.value
+
+    def _model(self) -> FakeModel:
+        first = next(self.numbers) * 100
+
+        def answer(number: int, prompt: str) -> dict[str, Any] | Result[Answer]:
+            at = first + number
+            return {
+                "facts": [f"Fact {at}", f"Fact {at} again"],
+                "decisions": [{"statement": f"Choice {at}", "quote": "words that nobody said at all"}] * (at % 2)
+                + [f"Decision {at}"],
+                "tasks_open": [f"Open {at}"],
+                "tasks_done": [f"Done {at}"] * (at % 2),
+                "files": [{"path": str(self.folder / "code.py"), "note": f"Note {at}"}] * (at % 2),
+            }
+
+        return FakeModel(answer)
+
+    def _look(self) -> Look:
+        return look(self.world.paths)
+
+    def _harvest(self, model: FakeModel) -> None:
+        before = self._look()
+        result = self.world.try_run(model)
+        assert isinstance(result, Ok), result
+        wrong = changed_by_harvest(before, self._look())
+        self.hurt = False
+        self._check(wrong)
+
+    def _killed(self, at: int, kind: str, work: Callable[[], object], command: bool = False) -> None:
+        before = self._look()
+
+        def run() -> None:
+            with patch.object(disk, "perform", Faults(Fault(at, kind))):
+                work()
+
+        ended = in_child(run)
+        assert ended in (0, -9), f"the run itself ended with {ended}"
+        self.hurt = True
+        after = self._look()
+        wrong = changed_by_command(before, after, self.touched) if command else _only_added(before, after)
+        self._check(wrong, resting=False)
+
+    def _interrupted(self, at: int, act: Callable[[], None]) -> None:
+        seen = [self._look()]
+
+        def with_look() -> None:
+            act()
+            seen.append(self._look())
+
+        with patch.object(disk, "perform", Between(at, with_look)):
+            result = self.world.try_run(self._model())
+        assert isinstance(result, Ok), result
+        self._check(_only_added(seen[-1], self._look()), resting=False)
+
+    def _command(self, name: str, work: Callable[[], object], kill: int | None) -> None:
+        self._step(name if kill is None else f"{name}, killed")
+        if kill is not None:
+            self._killed(kill, "after", work, command=True)
+            return
+        before = self._look()
+        work()
+        self._check(changed_by_command(before, self._look(), self.touched), resting=not self.hurt)
+
+    def _check(self, wrong: list[str], *, resting: bool = True) -> None:
+        now = self._look()
+        wrong = list(wrong)
+        plans: dict[str, list[tuple[str, ...]]] | None = None
+        for sha, number in self.left.items():
+            if now.held[sha] > number:
+                wrong.append(f"{now.held[sha]} instead of {number} copies of {sha[:8]}")
+            if now.held[sha] < number:
+                plans = plan_lines(self.world.paths) if plans is None else plans
+                if sha not in plans:
+                    wrong.append(f"a copy of {sha[:8]} is gone, and nothing proves what it taught")
+        wrong += [f"a conversation nobody wrote: {sha[:8]}" for sha in now.held if now.held[sha] and not self.left[sha]]
+        if resting:
+            wrong += torn(now)
+        assert not wrong, "\n".join(wrong)
+
+
+def _only_added(before: Look, after: Look) -> list[str]:
+    """In the middle of a run, or beside somebody else: at least nothing that stood there is gone."""
+    wrong = []
+    for name in before.texts:
+        if name not in after.texts:
+            wrong.append(f"{name} is gone")
+            continue
+        lost = Counter(before.lines(name)) - Counter(after.lines(name))
+        last = before.lines(name)[-1]
+        wrong += [f"{name} lost {line!r}" for line in lost if line and line != last]
+    return wrong
+
+
+def _in_child(work: Callable[[], None]) -> None:
+    ended = in_child(work)
+    assert ended == 0, f"the other process ended with {ended}"
+
+
+def options_of(world: World, **changes: Any) -> World:
+    """The same world with other options for every run."""
+    world.options = replace(world.options, **changes)
+    return world
