@@ -5,7 +5,7 @@
     python -m tests.histories processes [N]   N rounds of three processes on one home (60)
     python -m tests.histories editors         vim, nano, emacs and a stale editor, driven by keys through a terminal
 
-`machine.py` draws the steps (Hypothesis), `person.py` is what a person does to files, `look.py` compares the home before
-and after a step with the invariants of storage.md, `processes.py` and `editors.py` are the real ones. What they found
-is kept as a test with a name of its own in tests/test_histories_found.py.
+`machine.py` draws the steps (Hypothesis), `person.py` is what a person does to files, `look.py` compares the home
+before and after a step with the invariants of storage.md, `processes.py` and `editors.py` are the real ones. What they
+found is kept as a test with a name of its own in tests/test_histories_found.py.
 """

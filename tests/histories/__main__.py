@@ -41,7 +41,45 @@ def machine(number: int) -> int:
     return broken
 
 
-CAMPAIGNS = {"machine": (machine, 2000)}
+def processes(number: int) -> int:
+    from tests.histories.processes import rounds
+
+    began = time.monotonic()
+    found = rounds(number)
+    seconds = time.monotonic() - began
+    for at, wrong in found.items():
+        print(f"round {at}:", *wrong[:5], sep="\n    ")
+    print("\nprocesses: two harvests and a person's edits at the same time on one home")
+    print(f"  {number} rounds of 3 processes in {seconds:.0f} s, {len(found)} broke an invariant")
+    return len(found)
+
+
+def editors(number: int) -> int:
+    import tempfile
+    from pathlib import Path
+
+    from tests.histories.editors import NAMES, can_run, session
+
+    print("\neditors: keys typed into an editor while a harvest runs in another process")
+    broken = 0
+    for name in NAMES:
+        if not can_run(name):
+            print(f"    {name:<10}skipped: it is not installed")
+            continue
+        lost = 0
+        for at in range(number):
+            with tempfile.TemporaryDirectory(prefix="editors-") as folder:
+                wrong, swallowed = session(name, Path(folder), ("facts.md", "tasks.md")[at % 2])
+            lost += swallowed
+            broken += bool(wrong)
+            if wrong:
+                print(f"    {name}:", *wrong[:5], sep="\n        ")
+        print(f"    {name:<10}{number} sessions; {lost} lines swallowed by stale saves, told and put back")
+    print(f"  {broken} broke an invariant")
+    return broken
+
+
+CAMPAIGNS = {"machine": (machine, 2000), "processes": (processes, 60), "editors": (editors, 6)}
 
 
 def main(words: Sequence[str]) -> int:

@@ -1,7 +1,7 @@
 """One look at a home, and what a step of the program may change between two looks: the invariants of storage.md.
 
-The model is small. Who wrote a line is seen from the line: a harvest's ends with `[from: talk-…, DATE]`. Everything else
-in the files is the person's, and stays byte for byte and in its order, except what they had asked to change.
+The model is small. Who wrote a line is seen from the line: a harvest's ends with `[from: talk-…, DATE]`. Everything
+else in the files is the person's, and stays byte for byte and in its order, except what they had asked to change.
 """
 
 from __future__ import annotations

@@ -1,0 +1,161 @@
+"""Real processes on one home at the same time: harvests, and a person's edits as the panel makes them.
+
+Each round starts three processes of the same program: two harvest (one meets the lock of the other and tries again),
+the third adds, edits, moves and deletes bullets meanwhile. After the round the home must be as if they had worked one
+after the other: every conversation harvested once, no line lost, doubled or torn, each of the person's edits there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.base.result import Err, Ok
+from core.commands import bullets
+from core.commands.workspace import Workspace, open_workspace
+from core.knowledge.changes import read_changes
+from tests.harvest_world import FakeModel, World, sha256, snapshot
+from tests.histories.look import doubled, look, torn
+
+TALKS, EDITS = 12, 16
+PLACE = "/dev/shm" if os.path.isdir("/dev/shm") else None
+
+
+def one_round(folder: Path, number: int) -> list[str]:
+    """What is wrong after one round, in words."""
+    world = World(folder)
+    texts = [f"User: talk {number} {at}\n" for at in range(TALKS)]
+    for text in [*texts, texts[0]]:
+        world.converse(text)
+    world.knowledge("facts.md", "# Facts\n\n- mine, always\n- old words\n")
+    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- a task of mine\n\n## Done\n")
+    (folder / "code.py").write_text("pass\n")
+    works = [lambda: _harvests(world, 1), lambda: _harvests(world, 2), lambda: _edits(world, number)]
+    ended = _together(works)
+    if ended != [0, 0, 0]:
+        return [f"the processes ended with {ended}"]
+    return _wrong(world, texts)
+
+
+def _together(works: list[Callable[[], None]]) -> list[int]:
+    """Start all at once, and wait for all."""
+    start = time.time() + 0.02
+    children = []
+    for work in works:
+        child = os.fork()
+        if child == 0:
+            try:
+                time.sleep(max(0.0, start - time.time()))
+                work()
+                os._exit(0)
+            except BaseException:  # noqa: BLE001 - the child must not go on as if it were the tests
+                import traceback
+
+                traceback.print_exc()
+                os._exit(1)
+        children.append(child)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+def _harvests(world: World, who: int) -> None:
+    """Until nothing is left, with words of its own in every answer."""
+
+    def answer(number: int, prompt: str) -> dict[str, Any]:
+        at = f"{who}-{os.getpid()}-{number}"
+        note = {"path": str(world.folder / "code.py"), "note": f"note {at}"}
+        return {"facts": [f"fact {at}"], "tasks_open": [f"task {at}"], "tasks_done": [f"done {at}"], "files": [note]}
+
+    model = FakeModel(answer)
+    for _ in range(400):
+        result = world.try_run(model, limits=_limited(world, 3))
+        if isinstance(result, Err):
+            assert result.error.code == "lock-held", result
+            time.sleep(0.002)
+            continue
+        assert not result.value.errors, result.value.errors
+        if not list(world.paths.conversations.glob("talk-*")):
+            return
+    raise AssertionError("the conversations never ended")
+
+
+def _limited(world: World, limit: int) -> Any:
+    from dataclasses import replace
+
+    return replace(world.options.limits, limit=limit)
+
+
+def _edits(world: World, number: int) -> None:
+    """The panel of a person who types while all this runs; a refused edit is tried again, as they would."""
+    workspace = _workspace(world)
+
+    def until(work: Callable[[], Any]) -> None:
+        for _ in range(200):
+            result = work()
+            if isinstance(result, Ok):
+                assert not result.value.warning, result.value.warning
+                return
+            assert result.error.code in ("changed-outside", "edit-failed", "ambiguous"), result
+        raise AssertionError("an edit was refused for ever")
+
+    def add(at: int) -> None:
+        until(lambda: bullets.add(workspace, ("facts", "tasks", "decisions")[at % 3], f"panel {number} {at}"))
+
+    for at in range(EDITS):
+        add(at)
+    until(lambda: bullets.edit(workspace, "facts", "old words", "new words"))
+    until(lambda: bullets.done(workspace, "a task of mine"))
+    until(lambda: bullets.remove(workspace, "facts", f"panel {number} 0"))
+
+
+def _workspace(world: World) -> Workspace:
+    opened = open_workspace(str(world.paths.home), environment={"XDG_CONFIG_HOME": str(world.folder)}, cwd=world.folder)
+    assert isinstance(opened, Ok)
+    return opened.value
+
+
+def _wrong(world: World, texts: list[str]) -> list[str]:
+    now = look(world.paths)
+    wrong = torn(now) + doubled(now, now)
+    lines = [line for name in now.texts for line in now.lines(name)]
+    entries = world.entries()
+    for text in texts:
+        entry, copies = entries.get(sha256(text), {}), 1 + (text == texts[0])
+        if entry.get("status") != "harvested" or now.held[sha256(text)] != copies:
+            wrong.append(f"{text!r}: {entry.get('status')}, {now.held[sha256(text)]} of {copies} copies")
+        names = {Path(path).name for path in [entry.get("path", ""), *entry.get("trash", {}).values()]}
+        found = [line for line in lines if any(f"[from: {name}," in line for name in names)]
+        if len(found) != 4:
+            wrong.append(f"{len(found)} lines instead of 4 of {text!r}: {found}")
+    words = Counter(line.split(" [from: by-hand")[0] for line in lines)
+    for line in ["- mine, always", "- new words", "- a task of mine"]:
+        wrong += [f"{words[line]} times {line!r}"] * (words[line] != 1)
+    own = sum(number for line, number in words.items() if line.startswith("- panel "))
+    wrong += [f"{own} lines of the panel instead of {EDITS - 1}"] * (own != EDITS - 1)
+    if world.text("tasks.md").index("- a task of mine") < world.text("tasks.md").index("## Done"):
+        wrong.append("the task is not done")
+    told = Counter((row.file, line) for row in read_changes(world.paths) for line in row.added)
+    wrong += [f"changes.jsonl tells {number} times of {line}" for line, number in told.items() if number > 1]
+    before = snapshot(world.paths.home)
+    world.run(FakeModel(lambda number, prompt: {"facts": ["never asked"]}))
+    after = snapshot(world.paths.home)
+    changed = {name for name in before | after if before.get(name) != after.get(name)}
+    return wrong + [f"a further run changed {name}" for name in changed if not name.endswith(("lock", "digest.md"))]
+
+
+def rounds(number: int) -> dict[int, list[str]]:
+    """So many rounds; what broke, by round."""
+    found = {}
+    for at in range(number):
+        folder = Path(tempfile.mkdtemp(prefix="processes-", dir=PLACE))
+        try:
+            if wrong := one_round(folder, at):
+                found[at] = wrong
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    return found
