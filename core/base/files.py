@@ -130,8 +130,9 @@ def temporary_name(path: Path, note: str = "") -> Path:
 
 
 def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
-    """Write `data` durably under a temporary name beside `path` and return that name."""
-    temporary = temporary_name(path, note)
+    """Write `data` durably under a temporary name beside `path` and return that name. The `note` comes into the name
+    only when all of it is written: what a crash left with a note is whole."""
+    temporary = temporary_name(path)
     temporaries.made(temporary.name)
     fd = disk.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | disk.NOFOLLOW, mode)
     try:
@@ -140,6 +141,11 @@ def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
             if sys.platform != "win32":
                 disk.set_mode(fd, mode)
             sync(fd)
+        if note:
+            whole = temporary_name(path, note)
+            temporaries.made(whole.name)
+            disk.rename(temporary, whole)
+            temporary = whole
     except BaseException:
         os.close(fd)
         with contextlib.suppress(OSError):

@@ -84,6 +84,9 @@ def session(name: str, folder: Path, file: str = "facts.md") -> tuple[list[str],
         editor.save(typed[0])
         child = _harvest_beside(world, file)
         for text in typed[1:]:
+            before, first = path.read_bytes(), time.monotonic()
+            while path.read_bytes() == before and time.monotonic() - first < 1:
+                time.sleep(0.01)  # until the harvest has written something more to swallow, if it still does
             editor.line(text)
             editor.save(text)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

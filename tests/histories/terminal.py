@@ -35,6 +35,12 @@ class Keys:
     answers: tuple[tuple[str, str], ...]
 
 
+YES = (
+    "(progn (load \"userlock\" nil t) (fset 'yes-or-no-p (lambda (&rest _) t)) (fset 'y-or-n-p (lambda (&rest _) t))"
+    " (fset 'ask-user-about-supersession-threat (lambda (&rest _) nil)))"
+)
+"""For emacs, which asks in the middle of typing: a person who says yes to everything."""
+
 EDITORS = (
     Keys("vim", ("vim", "-u", "NONE", "-i", "NONE", "-N"), "ggO", "\x1b", ":w\r", ":q!\r", (
         (r"really want to write.*\(y/n\)", "y"), (r"Press ENTER", "\r"), (r"\[O\]K", "o"),
@@ -42,10 +48,7 @@ EDITORS = (
     Keys("nano", ("nano", "--ignorercfiles"), "\x1b\\", "\r", "\x0f\r", "\x18n", (
         (r"(has changed|modified).{0,200}(continue|saving|overwrite|anyway)", "y"),
     )),
-    Keys("emacs", ("emacs", "-nw", "-Q"), "\x1b<", "\r", "\x18\x13", "\x18\x03", (
-        (r"really edit the buffer", "y"), (r"Save anyway", "yes\r"), (r"Active processes|exit anyway", "yes\r"),
-        (r"really make a backup|Save file .*\?", "y"),
-    )),
+    Keys("emacs", ("emacs", "-nw", "-Q", "--eval", YES), "\x1b<", "\r", "\x18\x13", "\x18\x03", ()),
 )  # fmt: skip
 
 
@@ -86,7 +89,9 @@ class Terminal:
         """Type a line at the top of the text, which is not saved yet."""
         self.type(self.keys.top)
         self._quiet()
-        self.type(text + self.keys.end)
+        self.type(text[0])  # an editor that finds the file changed asks now, and would eat the rest
+        self._quiet()
+        self.type(text[1:] + self.keys.end)
         self._quiet()
 
     def save(self, text: str) -> None:
