@@ -35,6 +35,7 @@ fuzz: $(VENV)/.installed-dev
 # Kills, errors, power cuts and sown bugs: see tests/faults/__init__.py.
 faults: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.faults
+	$(BIN)/python -m tests.histories
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -102,12 +102,16 @@ class Histories(RuleBasedStateMachine):
 
     @rule(at=places)
     def a_conversation_grows(self, at: int) -> None:
+        self._step("growing conversation")
+        self._grow(at)
+
+    def _grow(self, at: int) -> None:
         talks = self._conversations()
         if talks:
-            self._step("growing conversation")
             path = talks[at % len(talks)]
             old = path.read_bytes()
-            path.write_bytes(old + b"\nUser: and more\n")
+            with path.open("ab") as file:
+                file.write(b"\nUser: and more\n")
             self.left[sha256(old)] -= 1
             self.left[sha256(path.read_bytes())] += 1
 
@@ -183,6 +187,11 @@ class Histories(RuleBasedStateMachine):
         self._step("harvest, a stale save in the middle")
         self.person.load(name)
         self._interrupted(at, lambda: self.person.save_buffer(name, how))
+
+    @rule(at=operations, which=places)
+    def harvest_while_a_conversation_grows(self, at: int, which: int) -> None:
+        self._step("harvest, a conversation grows in the middle")
+        self._interrupted(at, lambda: self._grow(which))
 
     @rule(at=operations, act=st.sampled_from(("add", "harvest", "undo")))
     def harvest_while_another_process_works(self, at: int, act: str) -> None:
