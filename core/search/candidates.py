@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,9 +15,11 @@ if TYPE_CHECKING:
 
 SMALL = 20_000
 """Up to so many entries everything is looked at; above, the rarest words of a query choose."""
+READABLE = 5_000
+"""Up to so many entries a query may read every text."""
 POSTINGS = 3_000
 """In a large index a query reads about so many places before it ranks."""
-MANY, FEW = 500, 150
+MANY, FEW = 500, 60
 """How many are ranked in a small index and in a large one."""
 AROUND = 2
 """How far to each side of a hit its neighbours are looked at."""
@@ -75,7 +76,7 @@ class Found:
 def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: int) -> Found:
     """All candidates for a query; at least `limit` where there are so many."""
     found = Found({}, {})
-    wanted = max(MANY if query.entries <= SMALL else FEW, limit)
+    wanted = max(MANY if query.entries <= SMALL else FEW, limit * 2)
     terms = [term for term in query.terms if term.found]
     if terms:
         for match in _matches(query, terms):
@@ -85,7 +86,7 @@ def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: in
         if lost:
             _take(database, found, match_prefix(lost), filters, wanted, "prefix")
     if query.literal and _spelling_is_open(query, found, limit):
-        _take_parts(database, found, query.literal, filters, wanted)
+        _take_parts(database, found, query, filters, wanted)
     return found
 
 
@@ -124,33 +125,45 @@ def _take(database: sqlite3.Connection, found: Found, match: str, filters: Filte
 
 
 def _spelling_is_open(query: Query, found: Found, limit: int) -> bool:
-    """Whether entries must be read letter by letter: nothing found so far has the query as it was typed, and either
-    there is room for more, or the spelling matters, or reading costs nothing."""
-    if len(found.rows) >= limit and not query.exact and query.entries > SMALL and len(query.words) > 2:
+    """Whether entries should be compared letter by letter: nothing found so far has the query as it was typed, and
+    there is room for more, or the spelling matters, or comparing costs nothing."""
+    room = len(found.rows) < limit
+    if room and (query.entries <= READABLE or len(query.words) < 2):
+        return True
+    if not room and not query.exact and query.entries > READABLE:
         return False
     return not any(query.literal in folded(f"{row.text}\n{row.title}") for row in found.rows.values())
 
 
-def _take_parts(database: sqlite3.Connection, found: Found, literal: str, filters: Filters, wanted: int) -> None:
+def _take_parts(database: sqlite3.Connection, found: Found, query: Query, filters: Filters, wanted: int) -> None:
     """Entries that have the letters of the query anywhere, inside words too."""
+    literal = query.literal
     condition, values = filters.sql()
+    # Where the query has several words, the first may be the end of a word and the last the beginning of one; those
+    # between stand there whole, so the full-text table narrows it down. A stem keeps the first two letters of its word.
+    inner, last = query.words[1:-1], query.words[-1][:2] if len(query.words) > 1 else ""
+    narrow: list[str] = []
+    if query.entries > READABLE and len(query.words) > 1:
+        match = " + ".join([f'"{word}"' for word in inner] + [f'"{last}" *'])
+        condition = f" AND e.id IN (SELECT rowid FROM words WHERE words MATCH ?){condition}"
+        narrow = [match]
     if literal.isascii() and " " not in literal:
-        # ASCII letters fold in SQLite itself; what else folds to them (a full-width letter, the Kelvin sign) has been
-        # a word of the index already.
-        place, value = "(instr(lower(e.text), ?1) OR instr(lower(e.title), ?1))", literal
+        # ASCII letters fold in SQLite itself; only in other text may something else fold to them, such as a sharp s.
+        place = (
+            "(instr(lower(e.text), ?1) OR instr(lower(e.title), ?1)"
+            " OR (length(e.text) <> length(CAST(e.text AS BLOB)) AND folded_has(e.text, ?1)))"
+        )
     else:
-        database.create_function("folded_has", 2, _folded_has, deterministic=True)
-        place, value = "(folded_has(e.text, ?1) OR folded_has(e.title, ?1))", literal
+        place = "(folded_has(e.text, ?1) OR folded_has(e.title, ?1))"
+    database.create_function("folded_has", 2, _folded_has, deterministic=True)
     sql = f"SELECT {_ALL} FROM entries e WHERE {place}{condition} ORDER BY e.id LIMIT {int(wanted)}"
-    for row in database.execute(sql, (value, *values)):
+    for row in database.execute(sql, (literal, *narrow, *values)):
         if row[0] not in found.rows:
             found.rows[row[0]] = Row(*row)
             found.how[row[0]] = "part"
 
 
 def _folded_has(text: str, literal: str) -> bool:
-    if text.isascii() and not literal.isascii():
-        return unicodedata.is_normalized("NFKC", literal) and literal in folded(text)
     return literal in folded(text)
 
 

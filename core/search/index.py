@@ -74,7 +74,7 @@ def open_index(
     try:
         with _alone(folder, patience):
             if not anew:
-                index = _as_it_is(folder, sources, stems) or _updated(folder, sources, stems)
+                index = _updated(folder, sources, stems)
                 if index is not None:
                     return index
             return _made(folder, sources, stems)
@@ -213,27 +213,30 @@ def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Ind
             database.close()
             return None
         database.execute("BEGIN IMMEDIATE")
-        changed = _bring_in(database, sources)
-        database.execute("COMMIT")
+        changed, touched = _bring_in(database, sources)
+        database.execute("COMMIT" if touched else "ROLLBACK")
     except sqlite3.Error:
         database.close()
         return None
     except BaseException:
         database.close()
         raise
-    store.seal(folder)
+    if touched:
+        store.seal(folder)
     return Index(database, stems, _problems(store.held_sources(database)), changed=changed)
 
 
-def _bring_in(database: sqlite3.Connection, sources: Sequence[SearchSource]) -> int:
+def _bring_in(database: sqlite3.Connection, sources: Sequence[SearchSource]) -> tuple[int, bool]:
+    """How many entries changed, and whether anything was written."""
     held = store.held_sources(database)
-    changed = 0
+    changed, touched = 0, False
     free = max((row.id for row in held.values()), default=0) + 1
     for source in sources:
         known = held.pop(source.name, None)
         look = _look(source, known)
         if look is None:
             continue
+        touched = True
         number = known.id if known is not None else free
         free += known is None
         if look.rows is not None:
@@ -241,9 +244,10 @@ def _bring_in(database: sqlite3.Connection, sources: Sequence[SearchSource]) -> 
         store.put_source(database, store.Held(number, source.name, look.state, look.sha256, look.problem))
     for gone in held.values():
         store.drop_source(database, gone.id)
-        changed += 1
-    store.count(database)
-    return changed
+        changed, touched = changed + 1, True
+    if changed:
+        store.count(database)
+    return changed, touched
 
 
 def _replace(database: sqlite3.Connection, source: int, rows: Sequence[tuple[object, ...]]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ LITERAL, PHRASE, PART, PREFIX = 6.0, 8.0, 2.0, 1.0
 """What it adds to a score that an entry has the query letter by letter, a phrase in quotation marks, the letters inside
 longer words, a word that begins so. A literal is worth what it says: as many letters as it covers, up to this."""
 LITERAL_CHARACTERS = 12
+LONG_WORDS, LONG_COST = 200, 1.5
+"""A text beyond so many words loses so much with each e-fold: it has every word somewhere, and takes long to read."""
 BESIDE_OF = 60
 """The neighbours of so many of the best candidates may become hits of their own."""
 
@@ -106,16 +109,19 @@ def _rank(index: Index, text: str, filters: Filters, limit: int) -> tuple[Query,
     for one in seen:
         literal, bonus = _letters(query, one.row)
         bonus += {"part": PART, "prefix": PREFIX}.get(found.how.get(one.row.id, ""), 0.0)
+        if one.length > LONG_WORDS:
+            bonus -= LONG_COST * math.log(one.length / LONG_WORDS)
         ranked.append(_Ranked(one, weighted(features.of(one), WEIGHTS) + bonus, literal))
-    ranked.sort(key=lambda one: (-one.score, _order(one.seen.row)))
+    # Between equal scores: kinds in their order, then what is newer; nothing depends on when it was indexed.
+    ranked.sort(key=lambda one: _order(one.seen.row))
+    ranked.sort(key=lambda one: one.seen.row.date, reverse=True)
+    ranked.sort(key=lambda one: one.score, reverse=True)
     return query, found, ranked, features
 
 
-def _order(row: Row) -> tuple[int, str, str, str, int]:
-    """Between equal scores: kinds in their order, then what is newer; nothing depends on when it was indexed."""
+def _order(row: Row) -> tuple[int, str, str, int]:
     kind = KINDS.index(row.kind) if row.kind in KINDS else len(KINDS)
-    newer = "".join(chr(0x10FFFF - ord(char)) for char in row.date)
-    return kind, newer, row.key, row.text, row.position
+    return kind, row.key, row.text, row.position
 
 
 def _letters(query: Query, row: Row) -> tuple[str, float]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 
 from core.search.candidates import Found
 from core.search.english import TIMES
@@ -85,59 +86,71 @@ class Seen:
     words: set[str]
 
 
-def see(query: Query, row: Row, stems: Mapping[str, str]) -> Seen:
-    """Read one candidate."""
-    where: dict[str, list[tuple[int, float]]] = {}
-    for at, term in enumerate(query.terms):
-        for stem, weight in term.stems.items():
-            where.setdefault(stem, []).append((at, weight))
-    return _seen(query, row, stems, where)
-
-
-def _seen(query: Query, row: Row, stems: Mapping[str, str], where: Mapping[str, list[tuple[int, float]]]) -> Seen:
-    counts = [0.0] * len(query.terms)
-    matched: set[str] = set()
-    near, last, last_at = 0.0, -2, -9
-    words = words_of(row.text[:READ_CHARACTERS])
-    times = False
-    for place, word in enumerate(words):
-        times = times or word in TIMES
-        for at, weight in where.get(stems[word], ()):
-            counts[at] += weight
-            matched.add(word)
-            if at == last + 1 and place - last_at <= 2:
-                near += query.terms[at].worth + query.terms[last].worth
-            last, last_at = at, place
-    title = words_of(row.title)
-    for share, extra in ((TITLE, title), (ABOUT, words_of(f"{row.tags} {row.provenance}"))):
-        for word in extra:
-            for at, weight in where.get(stems[word], ()):
-                counts[at] += weight * share
-                matched.add(word)
-    asked = {stem for term in query.terms for stem, weight in term.stems.items() if weight == 1.0}
-    titled = bool(title) and all(stems[word] in asked for word in title)
-    return Seen(row, counts, len(words), near, titled, row.text.rstrip().endswith(("?", "？")), times, matched)
-
-
 def see_all(query: Query, found: Found, stems: Stems) -> list[Seen]:
     """Read all candidates."""
-    texts = [f"{row.text[:READ_CHARACTERS]} {row.title} {row.tags} {row.provenance}" for row in found.rows.values()]
-    known = stems.learn(words_of("\n".join(texts)))
     where: dict[str, list[tuple[int, float]]] = {}
     for at, term in enumerate(query.terms):
         for stem, weight in term.stems.items():
             where.setdefault(stem, []).append((at, weight))
-    return [_seen(query, row, known, where) for row in found.rows.values()]
+    read = [
+        (row, words_of(row.text[:READ_CHARACTERS]), words_of(row.title), words_of(f"{row.tags} {row.provenance}"))
+        for row in found.rows.values()
+    ]
+    words = {word for _, *parts in read for part in parts for word in part}
+    known = stems.learn(words)
+    telling = {word: where[known[word]] for word in words if known[word] in where}
+    asked = {known[word] for word in words_of(query.text) if word in known}
+    return [_seen(query, row, text, title, about, telling, known, asked) for row, text, title, about in read]
+
+
+def _seen(
+    query: Query,
+    row: Row,
+    text: Sequence[str],
+    title: Sequence[str],
+    about: Sequence[str],
+    telling: Mapping[str, list[tuple[int, float]]],
+    stems: Mapping[str, str],
+    asked: set[str],
+) -> Seen:
+    """Read one candidate. `telling` are the words that match: (term, weight) for each."""
+    counts = [0.0] * len(query.terms)
+    matched: set[str] = set()
+    near, last, last_place = 0.0, -2, -9
+    for place, word in enumerate(text):
+        if word not in telling:
+            continue
+        matched.add(word)
+        for at, weight in telling[word]:
+            counts[at] += weight
+            if at == last + 1 and place - last_place <= 2:
+                near += query.terms[at].worth + query.terms[last].worth
+            last, last_place = at, place
+    for share, words in ((TITLE, title), (ABOUT, about)):
+        for word in words:
+            if word in telling:
+                matched.add(word)
+                for at, weight in telling[word]:
+                    counts[at] += weight * share
+    titled = bool(title) and all(stems[word] in asked for word in title)
+    times = query.when and not TIMES.isdisjoint(text)
+    return Seen(row, counts, len(text), near, titled, row.text.rstrip().endswith(("?", "？")), times, matched)
 
 
 def _bm25(counts: Sequence[float], worths: Sequence[float], norm: float, k1: float = K1) -> float:
-    return sum(
-        worth * count * (k1 + 1) / (count + k1 * norm) for count, worth in zip(counts, worths, strict=True) if count
-    )
+    total, bend = 0.0, k1 * norm
+    for at, count in enumerate(counts):
+        if count:
+            total += worths[at] * count / (count + bend)
+    return total * (k1 + 1)
 
 
 def _covered(counts: Sequence[float], worths: Sequence[float]) -> float:
-    return sum(worth for count, worth in zip(counts, worths, strict=True) if count)
+    total = 0.0
+    for at, count in enumerate(counts):
+        if count:
+            total += worths[at]
+    return total
 
 
 class Features:
@@ -240,4 +253,4 @@ class Features:
 
 def weighted(features: Sequence[float], weights: Mapping[str, float]) -> float:
     """The score: one number, higher is better."""
-    return sum(value * weight for value, weight in zip(features, weights.values(), strict=True))
+    return float(sum(map(mul, features, weights.values())))

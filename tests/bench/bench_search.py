@@ -1,0 +1,163 @@
+"""100,000 entries: query, one update and a rebuild beside bare FTS5 on the same rows, in the same run.
+
+Bare FTS5 is one external-content table with the porter tokenizer, its rows inserted in one transaction and queried by
+`a OR b OR c ORDER BY rank LIMIT 10`, the texts fetched. It has no filters, no provenance, no check of its sources.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from core.base.result import Ok, Result
+from core.base.search_entry import SearchEntry, SearchSource
+from core.search.index import open_index
+from core.search.query import search
+
+ENTRIES = 100_000
+IN_ONE_FILE = 200
+QUERIES = 60
+ROUNDS = 3
+
+
+def made_words(number: int = 30_000) -> list[str]:
+    """Words of two to four syllables; those in front are used most, as in any language."""
+    dice = random.Random(7)
+    syllables = [a + b for a in "bcdfghklmnprstvw" for b in ("a", "e", "i", "o", "u", "an", "er", "ing")]
+    words: dict[str, None] = {}
+    while len(words) < number:
+        words["".join(dice.choice(syllables) for _ in range(dice.randint(2, 4)))] = None
+    return list(words)
+
+
+def made_texts(number: int) -> list[str]:
+    """Statements of about 123 characters."""
+    dice, words = random.Random(11), made_words()
+    weights = [1 / (rank + 10) for rank in range(len(words))]
+    chosen = iter(dice.choices(words, weights, k=number * 16))
+    return [" ".join(next(chosen) for _ in range(16)) for _ in range(number)]
+
+
+def parsed(at: int, data: bytes) -> Result[Sequence[SearchEntry]]:
+    """The entries of one file of the bench: a line each."""
+    return Ok(
+        [
+            SearchEntry("bullet", f"{at}:{number}", "", line, "2026-06-12", f"[from: talk-{at}, 2026-06-12]")
+            for number, line in enumerate(data.decode("ascii").split("\n"), start=1)
+        ]
+    )
+
+
+def _timed(act: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    act()
+    return time.perf_counter() - began
+
+
+def _bare(path: Path, texts: Sequence[str]) -> sqlite3.Connection:
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("CREATE TABLE rows(id INTEGER PRIMARY KEY, key TEXT, text TEXT, date TEXT, provenance TEXT)")
+    database.execute(
+        "CREATE VIRTUAL TABLE words USING fts5(text, provenance, content='rows', content_rowid='id', "
+        "tokenize='porter unicode61')"
+    )
+    database.execute("BEGIN")
+    rows = [
+        (
+            at,
+            f"{at // IN_ONE_FILE}:{at % IN_ONE_FILE}",
+            text,
+            "2026-06-12",
+            f"[from: talk-{at // IN_ONE_FILE}, 2026-06-12]",
+        )
+        for at, text in enumerate(texts, start=1)
+    ]
+    database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", rows)
+    database.executemany(
+        "INSERT INTO words(rowid, text, provenance) VALUES (?, ?, ?)", ((r[0], r[2], r[4]) for r in rows)
+    )
+    database.execute("COMMIT")
+    return database
+
+
+def _bare_query(database: sqlite3.Connection, text: str) -> None:
+    match = " OR ".join(f'"{word}"' for word in text.split())
+    database.execute(
+        "SELECT rows.* FROM words JOIN rows ON rows.id = words.rowid WHERE words MATCH ? ORDER BY rank LIMIT 10",
+        (match,),
+    ).fetchall()
+
+
+def _bare_update(database: sqlite3.Connection, text: str) -> tuple[float, float]:
+    """Seconds for one insert with its commit, and for the commit of one row alone."""
+    began = time.perf_counter()
+    database.execute("BEGIN")
+    number = database.execute("INSERT INTO rows(text) VALUES (?)", (text,)).lastrowid
+    database.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (number, text))
+    committed = time.perf_counter()
+    database.execute("COMMIT")
+    end = time.perf_counter()
+    return end - began, end - committed
+
+
+def figures() -> Iterator[tuple[str, float, float]]:
+    """Ratios to bare FTS5, and the milliseconds that an update takes beyond a commit."""
+    folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
+    try:
+        yield from _figures(folder)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _figures(folder: Path) -> Iterator[tuple[str, float, float]]:
+    from functools import partial
+
+    texts = made_texts(ENTRIES)
+    sources = []
+    for at in range(ENTRIES // IN_ONE_FILE):
+        path = folder / f"{at}.txt"
+        path.write_text("\n".join(texts[at * IN_ONE_FILE : (at + 1) * IN_ONE_FILE]), encoding="ascii")
+        sources.append(SearchSource(str(at), path, partial(parsed, at)))
+    time.sleep(2.1)  # files that were just written would be looked at twice
+    ours: list[float] = []
+    bare: list[float] = []
+    for number in range(ROUNDS):
+        ours.append(_timed(lambda: open_index(folder / "cache", sources, anew=True).close()))
+        bare.append(_timed(lambda number=number: _bare(folder / f"bare-{number}.db", texts).close()))  # type: ignore[misc]
+    print(f"     rebuild {min(ours):.2f} s, bare {min(bare):.2f} s")
+    yield "search: rebuild of 100,000 entries / bare FTS5", min(ours) / min(bare), 1.5
+    database = sqlite3.connect(folder / "bare-0.db", isolation_level=None)
+    index = open_index(folder / "cache", sources)
+    dice, words = random.Random(3), made_words()
+    for name, pool in (("words of every kind", words[:6000]), ("frequent words", words[:200])):
+        asked = [" ".join(dice.sample(pool, 3)) for _ in range(QUERIES)]
+        for text in asked:  # once for the caches of both
+            search(index, text)
+            _bare_query(database, text)
+        mine = [min(_timed(lambda text=text: search(index, text)) for _ in range(3)) for text in asked]  # type: ignore[misc]
+        theirs = [min(_timed(lambda text=text: _bare_query(database, text)) for _ in range(3)) for text in asked]  # type: ignore[misc]
+        one, other = statistics.median(mine), statistics.median(theirs)
+        print(f"     query of three {name}: {one * 1000:.2f} ms, bare {other * 1000:.2f} ms")
+        yield f"search: query of three {name} / bare FTS5", one / other, 1.5
+    index.close()
+    beyond, looks = [], []
+    for number in range(9):
+        path = sources[number * 50].path
+        path.write_text(path.read_text("ascii") + f"\n{texts[number]} again", encoding="ascii")
+        took = _timed(lambda: open_index(folder / "cache", sources).close())
+        _, commit = _bare_update(database, texts[number])
+        beyond.append((took - commit) * 1000)
+        looks.append(_timed(lambda: open_index(folder / "cache", sources).close()) * 1000)
+    print(f"     opening with nothing to do, {len(sources)} files: {statistics.median(looks):.1f} ms")
+    yield "search: milliseconds of one update beyond the commit", statistics.median(beyond), 20
+
+
+if __name__ == "__main__":
+    for what, ratio, most in figures():
+        print(f"{'ok  ' if ratio <= most else 'MISS'} {ratio:7.2f}  (at most {most:g})  {what}", flush=True)

@@ -1,0 +1,66 @@
+"""A small searchable store for the tests: text files, one entry a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.base.result import Ok, Result, fail
+from core.base.search_entry import SearchEntry, SearchSource
+from core.search.candidates import EVERYTHING, Filters
+from core.search.index import Index, open_index
+from core.search.query import Hit, search
+
+
+@dataclass
+class Shelf:
+    """Files in a folder and an index in another. A line is `text`, or `kind|date|project|tag,tag|text`."""
+
+    folder: Path
+
+    @property
+    def cache(self) -> Path:
+        return self.folder / "cache"
+
+    def write(self, name: str, *lines: str) -> Path:
+        path = self.folder / f"{name}.txt"
+        path.write_text("\n".join(lines), encoding="utf-8", newline="")
+        return path
+
+    def sources(self) -> list[SearchSource]:
+        return [
+            SearchSource(path.stem, path, lambda data, name=path.stem: entries(name, data))
+            for path in sorted(self.folder.glob("*.txt"))
+        ]
+
+    def open(self, **named: object) -> Index:
+        return open_index(self.cache, self.sources(), **named)  # type: ignore[arg-type]
+
+    def find(self, query: str, filters: Filters = EVERYTHING, limit: int = 10) -> list[Hit]:
+        index = self.open()
+        try:
+            return search(index, query, filters, limit)
+        finally:
+            index.close()
+
+    def texts(self, query: str, limit: int = 10) -> list[str]:
+        return [hit.entry.text for hit in self.find(query, limit=limit)]
+
+
+def entries(name: str, data: bytes) -> Result[Sequence[SearchEntry]]:
+    """The rows of one file of a shelf; a file that says `damaged` holds none."""
+    if data == b"damaged":
+        return fail("damaged", f"{name} is damaged")
+    found = []
+    for at, line in enumerate(data.decode("utf-8", "replace").split("\n")):
+        parts = line.split("|", 4) if line.count("|") >= 4 else ["bullet", "", "", "", line]
+        tags = tuple(tag for tag in parts[3].split(",") if tag)
+        source = f"[from: {name}, {parts[1] or '2026-06-01'}]"
+        found.append(SearchEntry(parts[0], f"{name}:{at}", "", parts[4], parts[1], source, tags, parts[2]))
+    return Ok(found)
+
+
+def answers(shelf: Shelf, queries: Sequence[str]) -> list[list[dict[str, object]]]:
+    """What a person sees for each query."""
+    return [[hit.to_json() for hit in shelf.find(query)] for query in queries]

@@ -1,0 +1,187 @@
+"""The search index is disposable: whatever happens to it, a person gets the answers that their files hold."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.base import files, locks
+from core.search import store
+from core.search.index import differences, entries_of
+from tests.search_shelf import Shelf, answers
+
+QUERIES = ("port 8080", "session_store.py", "ession_st", "the server", "C++", "数据", "nothing of the kind")
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    made = Shelf(tmp_path)
+    made.write("facts", "The server listens on port 8080", "Written in C++ and C", "数据库使用SQLite存储知识")
+    made.write("notes", "session_store.py keeps sessions", "Ports of the exporter: 8080, 8081", "The end")
+    return made
+
+
+def test_a_second_opening_reads_no_file_again(shelf: Shelf) -> None:
+    """A person with a large store does not wait for it at every search."""
+    settle(shelf)
+    assert shelf.open().rebuilt
+    again = shelf.open()
+    assert (again.rebuilt, again.changed) == (False, 0)
+
+
+def test_deleted_index_gives_the_same_answers(shelf: Shelf) -> None:
+    """Deleting the cache folder loses nothing."""
+    before = answers(shelf, QUERIES)
+    assert before[0] and before[2] and before[5]
+    files.remove_tree(shelf.cache)
+    assert answers(shelf, QUERIES) == before
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
+def test_half_written_index_gives_the_same_answers(shelf: Shelf, share: float) -> None:
+    """A full disk or a killed machine left a part of the file."""
+    before = answers(shelf, QUERIES)
+    path = shelf.cache / store.FILE
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * share)])
+    assert answers(shelf, QUERIES) == before
+    assert path.stat().st_size > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_damaged_index_gives_the_same_answers(shelf: Shelf, seed: int) -> None:
+    """Bytes in the middle were overwritten, and the file's time set back to hide it."""
+    before = answers(shelf, QUERIES)
+    path = shelf.cache / store.FILE
+    found = path.stat()
+    data, dice = bytearray(path.read_bytes()), random.Random(seed)
+    for _ in range(200):
+        data[dice.randrange(len(data))] = dice.randrange(256)
+    path.write_bytes(bytes(data))
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+    assert answers(shelf, QUERIES) == before
+
+
+def test_index_of_another_version_or_another_program_is_made_anew(shelf: Shelf) -> None:
+    """After an update of the program, and beside a file that is no index at all."""
+    before = answers(shelf, QUERIES)
+    path = shelf.cache / store.FILE
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    store.seal(shelf.cache)
+    assert shelf.open().rebuilt
+    assert answers(shelf, QUERIES) == before
+    path.write_text("not a database")
+    store.seal(shelf.cache)
+    assert answers(shelf, QUERIES) == before
+    for name in (store.SEAL, store.LOCK):
+        (shelf.cache / name).write_bytes(b"\xff\x00{")
+        assert answers(shelf, QUERIES) == before
+
+
+def test_a_changed_file_is_seen_even_with_its_old_size_and_time(shelf: Shelf) -> None:
+    """A search never shows a line that is no longer there."""
+    path = shelf.write("facts", "The port is 8080")
+    settle(shelf)
+    assert shelf.texts("8080")[0] == "The port is 8080"
+    shelf.open().close()
+    found = path.stat()
+    path.write_text("The port is 9090", encoding="utf-8")
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+    assert shelf.texts("9090") == ["The port is 9090"]
+
+
+def test_updates_end_where_a_rebuild_ends(shelf: Shelf) -> None:
+    """After any edits, the index that was kept up to date answers like a new one, and holds nothing else."""
+    dice = random.Random(5)
+    words = ("port", "server", "session", "store", "8080", "exporter", "C++", "数据", "end")
+    for step in range(25):
+        name = dice.choice(["facts", "notes", "more"])
+        if step % 9 == 8:
+            (shelf.folder / f"{name}.txt").unlink(missing_ok=True)
+        else:
+            shelf.write(name, *(" ".join(dice.choices(words, k=4)) for _ in range(dice.randrange(6))))
+        shelf.open().close()
+    settle(shelf)
+    shelf.open().close()
+    assert differences(shelf.cache, shelf.sources()) == []
+    kept = shelf.open()
+    assert not kept.rebuilt
+    held, seen = sorted(entries_of(kept)), answers(shelf, QUERIES)
+    kept.close()
+    anew = shelf.open(anew=True)
+    assert sorted(entries_of(anew)) == held and anew.rebuilt
+    assert answers(shelf, QUERIES) == seen
+
+
+def test_a_source_that_cannot_be_read_is_told_and_mended(shelf: Shelf) -> None:
+    """What is not searched is said; once it is readable again it is found."""
+    path = shelf.write("more", "damaged")
+    index = shelf.open()
+    assert [problem.message for problem in index.problems] == ["more is damaged."]
+    index.close()
+    assert shelf.open().problems, "it is told again at the next search"
+    path.write_text("a healed line")
+    assert shelf.texts("healed") == ["a healed line"]
+    path.unlink()
+    path.mkdir()
+    index = shelf.open()
+    assert "cannot be read" in index.problems[0].message
+    assert shelf.texts("healed") == []
+
+
+def test_without_a_cache_folder_a_search_still_answers(shelf: Shelf) -> None:
+    """A file in the way of the cache folder, or another program that holds the lock for ever: a note, and answers."""
+    shelf.cache.write_text("in the way")
+    index = shelf.open()
+    assert "in memory" in index.note
+    assert shelf.texts("8080")
+    shelf.cache.unlink()
+    with locks.locked(shelf.cache / store.LOCK):
+        index = shelf.open(patience=0.05)
+        assert "another program is writing it" in index.note
+        assert sorted(entries_of(index))[0].kind == "bullet"
+
+
+def test_two_processes_that_edit_and_search_at_once_agree(shelf: Shelf) -> None:
+    """Neither crashes, neither misses its own line, and the index they leave is that of the files."""
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom tests.search_shelf import Shelf\n"
+        "shelf, me = Shelf(Path(sys.argv[1])), sys.argv[2]\n"
+        "for step in range(12):\n"
+        "    shelf.write(me, *(f'{me} wrote line{number}' for number in range(step + 1)))\n"
+        "    found = shelf.texts(f'{me} line{step}', limit=30)\n"
+        "    assert f'{me} wrote line{step}' in found, (step, found)\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(shelf.folder), me], cwd=Path(__file__).parents[1])
+        for me in ("anna", "boris")
+    ]
+    assert [process.wait(timeout=120) for process in running] == [0, 0]
+    settle(shelf)
+    index = shelf.open()
+    assert index.note == ""
+    index.close()
+    assert differences(shelf.cache, shelf.sources()) == []
+    assert sum(text.startswith(("anna", "boris")) for text in shelf.texts("wrote", limit=50)) == 24
+
+
+def test_differences_name_the_file(shelf: Shelf) -> None:
+    """The doctor can say where an index is behind."""
+    shelf.open().close()
+    shelf.write("facts", "The server listens on port 8080", "A new line")
+    assert differences(shelf.cache, shelf.sources()) == ["facts: 1 entries not in the search index, 2 in it too many"]
+
+
+def settle(shelf: Shelf) -> None:
+    """Make the files old enough to be trusted by their time."""
+    for path in shelf.folder.glob("*.txt"):
+        found = path.stat()
+        os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns - 10_000_000_000))
