@@ -170,6 +170,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "danger": button("failed@16", "failed@28", "failed@40", "failed", "failed@45"),
     "ghost": button(CLEAR, "hover", "pressed", "muted"),
     "ghost-off": button(CLEAR, "hover", "pressed", "edited"),
+    "ghost-lit": button(CLEAR, "hover", "pressed", "accent"),
     "tab": button(CLEAR, "hover", "pressed", "muted"),
     "tab-on": button("field", "field", "field", "text", "line"),
     "search-button": (*button("field", "hover", "pressed", "hint", "line"), *_LEFT),

@@ -98,9 +98,10 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
         desk.frames(10)
         desk.screenshot(folder / f"panel-{name}-{theme}-{scale}.png")
 
-    def with_panel(on: Workspace, act: Callable[[Seat], object]) -> None:
+    def with_panel(on: Workspace, act: Callable[[Seat], object], own: Workspace | None = None) -> None:
         desk.fresh(scale, theme)
-        seat = Seat(desk, on, scale=scale, palette=theme)
+        os.environ["HOME"] = str((own or on).paths.home.parent)  # paths are shown as a person sees their own
+        seat = Seat(desk, on, scale=scale, palette=theme, own=own)
         try:
             seat.settle()
             act(seat)
@@ -132,6 +133,11 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
             seat.settle()
             shot(view)
         shell.run("view.ledger")
+        panel.toggle_pane("rail")
+        panel.toggle_pane("inspector")
+        shot("one-column")
+        panel.toggle_pane("rail")
+        panel.toggle_pane("inspector")
         shell.run("palette")
         desk.frames(8)
         shot("palette")
@@ -177,6 +183,7 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
     with_panel(waiting, run)
     with_panel(workspace, views)
     with_panel(workspace, middle)
+    with_panel(workspace, lambda _seat: shot("demo"), nothing)
 
 
 def main(folder: Path, themes: list[str], scales: list[float]) -> None:

@@ -141,7 +141,7 @@ class Header:
 
     def show_pane(self, name: str, on: bool) -> None:
         """Tell by the button's colour whether a column is there."""
-        self.panes[name].set_kind("ghost" if on else "ghost-off")
+        self.panes[name].set_kind("ghost" if on else "ghost-lit")
 
     def _fit(self, width: float, _height: float) -> None:
         wide = self._wide = width / self._look.scale

@@ -1,0 +1,52 @@
+"""Small words on the screen: what stands in a file is shown as a person reads it, and counts are grammatical."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.base.markdown import without_emphasis
+from core.commands.setting_help import shipped_help
+from gui.flow_rows import SEPARATOR
+from gui.state import NOTHING, Selection
+from gui.views.harvest_rows import PlanRow, plan_tip
+from gui.views.ledger_rows import row_of, tip
+from gui.views.settings import help_words
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("POST needs an `Idempotency-Key`.", "POST needs an Idempotency-Key."),
+        ("``a ` b`` and `c`", "a ` b and c"),
+        ("a lone ` stays", "a lone ` stays"),
+        ("**Release**: run `make`", "Release: run make"),
+        ("```", "```"),
+    ],
+)
+def test_marks_of_code_are_for_the_file_not_for_the_screen(written: str, shown: str) -> None:
+    """The screen has one kind of letters: backticks there are dirt. One that is no mark is part of what was said."""
+    assert without_emphasis(written) == shown
+
+
+def test_no_comment_of_a_setting_ends_in_a_lonely_full_stop() -> None:
+    """Dear ImGui may break a line after a straight quote, and leaves the full stop to stand alone."""
+    words = [help_words(row.help) for row in shipped_help()]
+    lines = [line for one in words for line in one.split("\n") if "[" not in line]
+    assert not [line for line in lines if '".' in line or '",' in line]
+    assert help_words('Say "a" or "b".\nIt is\nread.') == "Say “a” or “b”. It is read."
+    assert help_words('Who:\n  "x"    far away').split("\n") == ["Who:", "    “x”  –  far away"]
+
+
+def test_a_tooltip_says_what_a_narrow_cell_cuts() -> None:
+    """A reason that ends in the middle of a word is no reason."""
+    assert plan_tip(PlanRow("defer", "a-name", 5, "the provider refused it")).endswith("the provider refused it")
+    entry = {"path": "/home/someone/chats/a", "status": "harvest-failed", "error": "no key was found"}
+    assert tip(row_of("f" * 64, entry)) == "Failed\nno key was found\n/home/someone/chats/a"
+
+
+def test_a_selection_belongs_to_the_view_that_shows_it() -> None:
+    """The inspector must not speak of a conversation beside the settings."""
+    homes = {"conversation": "ledger", "source": "files", "file": "", "": ""}
+    assert {kind: Selection(kind, "x").home for kind in homes} == homes
+    assert Selection("bullet", "facts.md").home == "knowledge" and Selection("bullet", "files/1.md").home == "files"
+    assert NOTHING.home == "" and SEPARATOR.strip() == "·"
