@@ -1,0 +1,49 @@
+"""Which repository a folder belongs to. A wrong name scatters one repository's facts, or mixes two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.base.repository import domain_of, repository_root, slug
+
+
+def test_the_nearest_git_folder_names_the_repository(tmp_path: Path) -> None:
+    root = tmp_path / "The Nexus"
+    (root / ".git").mkdir(parents=True)
+    (root / "src" / "deep").mkdir(parents=True)
+    assert repository_root(str(root / "src" / "deep")) == str(root)
+    assert domain_of(str(root / "src" / "deep")) == domain_of(str(root)) == "the-nexus"
+    (tmp_path / "worktree").mkdir()
+    (tmp_path / "worktree" / ".git").write_text("gitdir: elsewhere")
+    assert domain_of(str(tmp_path / "worktree" / "a" / "b")) == "worktree"
+    assert domain_of(str(tmp_path / "plain")) == "plain"
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["", "relative/path", "/", "/etc/nginx", "/home/somebody", "/Users/somebody", "/root", "/tmp", "/proc/1/cwd",
+     "C:\\", "C:\\Users\\somebody", "/home/somebody/x\0y", "/" + "a" * 5000, "/home/somebody/..", "~"],
+)  # fmt: skip
+def test_what_is_no_repository_is_global(folder: str) -> None:
+    """A person's own name must not become a repository, and a hostile path no look at the disk."""
+    assert domain_of(folder) == "global"
+
+
+@pytest.mark.parametrize(
+    ("folder", "domain"),
+    [
+        ("/home/somebody/src/gone", "gone"),
+        ("C:\\Users\\somebody\\src\\My Repo", "my-repo"),
+        ("D:\\work\\api_v2", "api_v2"),
+        ("/srv/code/global", "global-repo"),
+        ("/srv/code/CON", "con-repo"),
+        ("/srv/code/проект", "проект"),
+        ("/srv/code/a:b/../c d", "c-d"),
+        ("/srv/code/---", "global"),
+    ],
+)
+def test_the_rule_of_the_name(folder: str, domain: str) -> None:
+    assert domain_of(folder) == domain
+    assert slug(domain) == domain
