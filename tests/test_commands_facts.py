@@ -18,7 +18,7 @@ from core.cli.main import main
 from core.commands.context import context
 from core.commands.fact_edits import delete_fact, edit_fact, facts_view, merge_facts
 from core.commands.fact_feed import sync_facts
-from core.commands.facts import bootstrap, fact_entries, facts_command, list_facts, validate
+from core.commands.facts import bootstrap, facts_command, list_facts, validate
 from core.commands.harvest import HarvestRequest, harvest
 from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
@@ -65,10 +65,11 @@ def cli(world: World, *words: str) -> tuple[int, str, str]:
 
 
 def claude_session(folder: str, *said: str) -> str:
+    when = "2026-06-01T10:00:00Z"
     rows: Sequence[dict[str, Any]] = [
         {
-            "type": "user", "parentUuid": None, "uuid": f"u{number}", "sessionId": "s", "cwd": folder, "timestamp": "2026-06-01T10:00:00Z",
-            "message": {"role": "user", "content": text},
+            "type": "user", "parentUuid": None, "uuid": f"u{number}", "sessionId": "s", "cwd": folder,
+            "timestamp": when, "message": {"role": "user", "content": text},
         }
         for number, text in enumerate(said)
     ]  # fmt: skip
@@ -369,9 +370,10 @@ def test_the_context_carries_facts_only_when_it_is_told_to(taught: World) -> Non
 
 
 def test_facts_are_found_by_the_search(taught: World) -> None:
-    rows = fact_entries(workspace_of(taught))
-    assert [row.key for row in rows if row.text == "Two"] == ["global:fact:003"]
-    assert rows[0].path.endswith(YAML)
+    found = json.loads(cli(taught, "search", "Two", "--kind", "fact", "--json")[1])
+    assert [row["key"] for row in found] == ["global:fact:003"]
+    taught.knowledge(YAML, taught.text(YAML).replace('"Two"', '"Zebra"'))
+    assert [row["key"] for row in json.loads(cli(taught, "search", "zebra", "--json")[1])] == ["global:fact:003"]
 
 
 def test_two_processes_at_once_wait_for_each_other(taught: World) -> None:

@@ -157,7 +157,7 @@ def test_what_a_line_is(category: str, text: str, said: str, kind: str) -> None:
 
 
 def test_the_search_gets_a_row_for_each_fact_that_holds() -> None:
-    rows = list(entries([fact(1, "One", tags=("git",)), fact(2, stale=True)], {"global:fact:001": "/k/facts.yaml"}))
+    rows = list(entries([fact(1, "One", tags=("git",)), fact(2, stale=True)], "/k/facts.yaml"))
     assert [(row.kind, row.key, row.text, row.tags, row.path) for row in rows] == [
         ("fact", "global:fact:001", "One", ("git", "global"), "/k/facts.yaml")
     ]

@@ -183,11 +183,13 @@ def fact_block(workspace: Workspace, project: Path | None = None) -> str:
     return f"{OPEN}\n{chosen.value.text}{CLOSE}\n" if isinstance(chosen, Ok) and chosen.value.text else ""
 
 
-def fact_entries(workspace: Workspace) -> list[SearchEntry]:
-    """All facts as rows for the search. Raises OSError."""
-    facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, utc_now())
-    places = {name: str(workspace.paths.knowledge / row.file) for name, row in found.placed.items()}
-    return list(entries(facts, places))
+def entries_of_file(path: Path, data: bytes) -> Result[Sequence[SearchEntry]]:
+    """The valid facts of one YAML file as rows for the search. Err when it is no text."""
+    try:
+        read = read_one(path.name, data)
+    except UnreadableError as error:
+        return _unreadable(error)
+    return Ok(list(entries((row.fact for row in read.placed), str(path))))
 
 
 def fact_yaml(fact: Fact) -> str:

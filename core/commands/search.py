@@ -23,6 +23,7 @@ from core.base.search_entry import KINDS, SearchEntry, SearchSource
 from core.commands.project import find_project
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, entries, read_context
+from core.factindex.places import fact_file_names
 from core.knowledge.check import Finding
 from core.knowledge.entries import sources as bullet_sources
 
@@ -80,7 +81,23 @@ def _context(path: Path, scope: str, project: str, _data: bytes) -> Result[Seque
     return Ok(entries([found] if found.body else [], project))
 
 
-ROOMS: tuple[Callable[[Paths, str], list[SearchSource]], ...] = (bullet_sources, _memory_sources, _context_sources)
+def _fact_sources(paths: Paths, project: str) -> list[SearchSource]:
+    names = [] if project else list(fact_file_names(paths.knowledge))
+    return [SearchSource(f"facts::{name}", paths.knowledge / name, partial(_facts, paths, name)) for name in names]
+
+
+def _facts(paths: Paths, name: str, data: bytes) -> Result[Sequence[SearchEntry]]:
+    from core.commands.facts import entries_of_file
+
+    return entries_of_file(paths.knowledge / name, data)
+
+
+ROOMS: tuple[Callable[[Paths, str], list[SearchSource]], ...] = (
+    bullet_sources,
+    _memory_sources,
+    _context_sources,
+    _fact_sources,
+)
 """One row for each room that yields entries: places and the project that they belong to ("": none) -> its files.
 May raise OSError."""
 

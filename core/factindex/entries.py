@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from core.base.search_entry import SearchEntry
 from core.factindex.facts import Fact
 
 
-def entries(facts: Iterable[Fact], places: Mapping[str, str] | None = None) -> Iterator[SearchEntry]:
-    """One row a fact that has not expired: its id is the key, its category and domain the title, its domain is among
-    the tags. `places` tells the path of the YAML file of an id, where that is known."""
+def entries(facts: Iterable[Fact], path: str = "") -> Iterator[SearchEntry]:
+    """One row a fact that is not known to have expired: its id is the key, its category and domain are the title, its
+    domain is among the tags. `path` is the YAML file that they stand in."""
     for fact in facts:
         if not fact.stale:
             yield SearchEntry(
@@ -22,5 +22,5 @@ def entries(facts: Iterable[Fact], places: Mapping[str, str] | None = None) -> I
                 f"[fact: {fact.id}, {fact.confidence:g}]",
                 tuple(dict.fromkeys((*fact.tags, fact.domain))),
                 "",
-                (places or {}).get(fact.id, ""),
+                path,
             )
