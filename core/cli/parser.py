@@ -7,7 +7,8 @@ import os
 from collections.abc import Collection
 
 from core import __version__
-from core.commands.table import COMMANDS, Argument, Command
+from core.commands.row import Argument, Command
+from core.commands.table import COMMANDS
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
 

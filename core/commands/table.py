@@ -1,59 +1,21 @@
 """COMMANDS: one row a command. The command line, the panel's palette, MCP and the documentation are made from it.
 
-A target is named, not imported, so that `knowledge --help` costs nothing. For the same reason the rows are named
-tuples: the module `dataclasses` alone would take half of the time.
+A target is named, not imported, so that `knowledge --help` costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
-
-class Argument(NamedTuple):
-    """One argument: its names as on the command line (positional without dashes) and what argparse should know."""
-
-    names: tuple[str, ...]
-    help: str
-    options: Mapping[str, Any] = {}
-
-
-class Command(NamedTuple):
-    """One command. `target` is `module:function`; the function takes a Workspace and the arguments by name.
-
-    `long` says that it also takes `progress` and `cancelled`; `mutates` that it may change something on disk.
-    """
-
-    name: str
-    summary: str
-    example: str
-    target: str
-    mutates: bool
-    arguments: tuple[Argument, ...] = ()
-    long: bool = False
-
-    def function(self) -> Callable[..., Any]:
-        from importlib import import_module
-
-        module, name = self.target.split(":")
-        function: Callable[..., Any] = getattr(import_module(module), name)
-        return function
-
-
-def _flag(name: str, words: str) -> Argument:
-    return Argument((name,), words, {"action": "store_true"})
-
-
-def _action(words: str, *choices: str) -> Argument:
-    return Argument(("action",), words, {"nargs": "?", "choices": choices, "default": choices[0]})
-
+from core.commands.row import Argument, Command, action, flag
 
 _REPEATED: Mapping[str, Any] = {"action": "append", "metavar": "T"}
 _TRASH = ("list", "restore", "release", "purge")
 _LEAST: Mapping[str, Any] = {"type": int, "default": 85, "metavar": "N"}
 _CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
 _CATEGORY = Argument(("category",), "facts, decisions, questions, playbooks, tasks or files", {"choices": _CATEGORIES})
-_SECRETS = _flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
+_SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
 _MATCH = Argument(("match",), "the bullet's text, or a part of it that no other bullet has")
 
 _KIND = {"default": "", "choices": ("bullet", "note", "memory", "context", "fact", "document")}
@@ -70,9 +32,9 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.harvest:harvest_command",
         True,
         (
-            _flag("--apply", "harvest and reclaim; without it nothing changes"),
-            _flag("--no-harvest", "remove the candidates without asking a model"),
-            _flag("--keep", "harvest, but reclaim nothing"),
+            flag("--apply", "harvest and reclaim; without it nothing changes"),
+            flag("--no-harvest", "remove the candidates without asking a model"),
+            flag("--keep", "harvest, but reclaim nothing"),
             Argument(
                 ("--source",),
                 "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
@@ -102,7 +64,7 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.context:digest",
         True,
         (
-            _action("show, on or off", "show", "on", "off"),
+            action("show, on or off", "show", "on", "off"),
             Argument(
                 ("--project",), "as a conversation in this folder would see it", {"default": "", "metavar": "DIR"}
             ),
@@ -159,7 +121,7 @@ COMMANDS: tuple[Command, ...] = (
         'knowledge rm facts "port 8080" --strike',
         "core.commands.bullets:remove",
         True,
-        (_CATEGORY, _MATCH, _flag("--strike", "strike it through instead: kept, but in no digest")),
+        (_CATEGORY, _MATCH, flag("--strike", "strike it through instead: kept, but in no digest")),
     ),
     Command(
         "search",
@@ -207,7 +169,7 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.memories:memories",
         True,
         (
-            _action("list, edit, archive or restore", "list", "edit", "archive", "restore"),
+            action("list, edit, archive or restore", "list", "edit", "archive", "restore"),
             Argument(("which",), "a memory's id or file name", {"nargs": "?", "default": ""}),
             Argument(("text",), "its new text", {"nargs": "?", "default": ""}),
             _PROJECT,
@@ -220,13 +182,13 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.facts:facts_command",
         True,
         (
-            _action("list, validate, sync, bootstrap or merge", "list", "validate", "sync", "bootstrap", "merge"),
+            action("list, validate, sync, bootstrap or merge", "list", "validate", "sync", "bootstrap", "merge"),
             Argument(("names",), "a path to validate, or the two ids to merge", {"nargs": "*", "metavar": "NAME"}),
             Argument(("--domain",), "a repository, an agent or global (repeatable)", {"action": "append"}),
             Argument(("--category",), "fact, pitfall, pattern, tool-quirk or question", {"metavar": "C"}),
             Argument(("--tag",), "only facts with this tag", {"metavar": "T"}),
-            _flag("--stale", "only facts that have expired"),
-            _flag("--similar", "pairs of facts that nearly say the same"),
+            flag("--stale", "only facts that have expired"),
+            flag("--similar", "pairs of facts that nearly say the same"),
             Argument(
                 ("--format",),
                 "text, json, yaml, csv or md",
@@ -253,9 +215,9 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.history:trash",
         True,
         (
-            _action("list, restore, release (let a restored one go again) or purge", *_TRASH),
+            action("list, restore, release (let a restored one go again) or purge", *_TRASH),
             Argument(("sha",), "the beginning of a hash, to restore or release", {"nargs": "?", "default": ""}),
-            _flag("--all", "purge also what is still in its grace period"),
+            flag("--all", "purge also what is still in its grace period"),
         ),
     ),
     Command(
@@ -273,7 +235,7 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.missing:missing",
         True,
         (
-            _action("list, restore (put them back) or accept (they are gone on purpose)", "list", "restore", "accept"),
+            action("list, restore (put them back) or accept (they are gone on purpose)", "list", "restore", "accept"),
             Argument(("which",), "a run, or the beginning of a hash; all without it", {"nargs": "?", "default": ""}),
         ),
     ),
@@ -284,7 +246,7 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.quarantine:quarantine",
         True,
         (
-            _action("list, accept or drop", "list", "accept", "drop"),
+            action("list, accept or drop", "list", "accept", "drop"),
             Argument(("match",), "the item's text, or a part of it", {"nargs": "?", "default": ""}),
         ),
     ),
@@ -295,7 +257,7 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.settings:config",
         True,
         (
-            _action("show or set", "show", "set"),
+            action("show or set", "show", "set"),
             Argument(("key",), "a setting's name", {"nargs": "?", "default": ""}),
             Argument(("value",), "its new value", {"nargs": "?", "default": None}),
         ),
@@ -306,7 +268,7 @@ COMMANDS: tuple[Command, ...] = (
         "knowledge doctor --repair",
         "core.commands.doctor:doctor",
         True,
-        (_flag("--repair", "mend what can be mended"),),
+        (flag("--repair", "mend what can be mended"),),
     ),
     Command(
         "similar",
@@ -323,7 +285,7 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.alike:supersede",
         True,
         (
-            _action("list, accept or dismiss", "list", "accept", "dismiss"),
+            action("list, accept or dismiss", "list", "accept", "dismiss"),
             Argument(("match",), "the old bullet: a part of its text, or FILE:LINE", {"nargs": "?", "default": ""}),
         ),
     ),
@@ -333,7 +295,7 @@ COMMANDS: tuple[Command, ...] = (
         "knowledge mcp",
         "core.mcp_server.serve:serve",
         True,
-        (_flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),),
+        (flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),),
     ),
     Command(
         "demo",
@@ -342,7 +304,7 @@ COMMANDS: tuple[Command, ...] = (
         "core.commands.demo:demo",
         True,
         (
-            _flag("--no-panel", "do not open the panel afterwards"),
+            flag("--no-panel", "do not open the panel afterwards"),
             Argument(("--into",), "make the home in this new folder and keep it", {"default": "", "metavar": "DIR"}),
         ),
         long=True,
