@@ -1,5 +1,7 @@
-"""What a row of COMMANDS (table.py) is made of. Named tuples: the module `dataclasses` alone would take half of the time
-of `knowledge --help`."""
+"""What a row of COMMANDS (table.py) is made of.
+
+Named tuples: the module `dataclasses` alone would take half of the time of `knowledge --help`.
+"""
 
 from __future__ import annotations
 
