@@ -129,7 +129,7 @@ def test_doctor_compares_index_and_files(workspace: Workspace) -> None:
     assert stale(workspace) == []
     path.write_text(path.read_text() + "- One more fact\n")
     [note] = stale(workspace)
-    assert "1 entries not in the search index" in note.message and note.note
+    assert "lacks 1 of its entries" in note.message and note.note
     report = doctor(workspace, repair=True)
     assert isinstance(report, Ok) and stale(workspace) == []
     index = search_folder(workspace, None) / store.FILE

@@ -177,7 +177,9 @@ def test_differences_name_the_file(shelf: Shelf) -> None:
     """The doctor can say where an index is behind."""
     shelf.open().close()
     shelf.write("facts", "The server listens on port 8080", "A new line")
-    assert differences(shelf.cache, shelf.sources()) == ["facts: 1 entries not in the search index, 2 in it too many"]
+    assert differences(shelf.cache, shelf.sources()) == [
+        "facts: the search index lacks 1 of its entries and has 2 others"
+    ]
 
 
 def settle(shelf: Shelf) -> None:

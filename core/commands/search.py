@@ -193,12 +193,6 @@ def check_index(workspace: Workspace) -> Iterator[Finding]:
     except OSError as error:
         yield Finding("unreadable", f"the store cannot be listed: {error.strerror}", str(error.filename or ""))
         return
-    for message in found:
-        yield Finding(
-            "index-stale", f"{message}; the next search mends it", str(folder), partial(_mend, workspace), True
-        )
-        return
-
-
-def _mend(workspace: Workspace) -> None:
-    rebuild_index(workspace)
+    mend = partial(rebuild_index, workspace)
+    for message in found[:1]:
+        yield Finding("index-stale", f"{message}; the next search mends it", str(folder), mend, note=True)
