@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.cli.figures import dollars, size, tokens
+from core.cli.text import one_line
 from core.harvest.classify import CLASSES
 from core.harvest.report import HarvestReport
 
@@ -49,7 +50,7 @@ def harvest_text(report: HarvestReport) -> str:
     ):
         if counts:
             lines.append(f"{name}: " + ", ".join(f"{kind}:{number}" for kind, number in sorted(counts.items())))
-    return "\n".join(lines + [f"note: {note}" for note in report.notes]) + "\n"
+    return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes]) + "\n"
 
 
 # What a step of the plan does, as a person says it; the order is that of the line.

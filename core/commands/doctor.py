@@ -144,7 +144,9 @@ def _done_by_recovery() -> None:
 def _check_history(paths: Paths) -> Iterator[Finding]:
     loaded = read_ledger(paths)
     if isinstance(loaded, Err):
-        yield Finding(loaded.error.code, loaded.error.message, str(paths.ledger), _done_by_recovery)
+        rebuilt = loaded.error.code == "ledger-corrupt"
+        message = loaded.error.message if rebuilt else f"{loaded.error.message}; {loaded.error.hint}"
+        yield Finding(loaded.error.code, message, str(paths.ledger), _done_by_recovery if rebuilt else None)
         return
     entries = loaded.value
     try:

@@ -211,7 +211,9 @@ def _options(workspace: Workspace, request: HarvestRequest, patience: Patience) 
     try:
         prompts = [read_prompt(name, paths.prompts, shipped) for name in prompt_names(config.harvest_style)]
     except (OSError, UnicodeDecodeError) as error:
-        return fail("bad-prompt", f"a prompt cannot be read: {error}", paths.prompts, "mend it, or remove your copy")
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        where = error.filename if isinstance(error, OSError) and error.filename else paths.prompts
+        return fail("bad-prompt", f"a prompt cannot be read: {why}", where, "mend it, or remove your copy")
     limits = Limits(
         provider=request.provider or config.provider,
         max_source_bytes=config.max_harvest_source_bytes,

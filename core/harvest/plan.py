@@ -9,12 +9,15 @@ from datetime import datetime
 from typing import Any
 
 from core.base.paths import Paths
-from core.harvest.classify import HarvestPlan, classify, plan_steps
+from core.harvest.classify import Classified, HarvestPlan, classify, plan_steps
 from core.harvest.hashes import HashCache, hash_artifacts
 from core.harvest.options import HarvestOptions
 from core.harvest.scan import Scan, scan
 from core.harvest.sessions import Shelf, hash_sessions, list_sessions
 from core.harvest.survey import survey
+
+TOLD = 5
+"""So many odd things are told by name; more only by their number."""
 
 
 def plan_harvest(
@@ -43,7 +46,7 @@ def _plan(
     foreign = [row for row in elsewhere.artifacts if row.kind != "store"]
     found = replace(found, artifacts=(*found.artifacts, *foreign, *inside.artifacts))
     plan = _judged(paths, options, entries, now, found, cache, hashes)
-    return replace(plan, notes=(*elsewhere.notes, *inside.notes))
+    return replace(plan, notes=(*elsewhere.notes, *inside.notes, *plan.notes))
 
 
 def _judged(
@@ -60,7 +63,15 @@ def _judged(
     wanted = [row.artifact for row in classified if row.klass == "harvest" and row.artifact.kind == "conversation"]
     hashes = {**hash_artifacts(wanted, cache), **hashes}
     is_proven = _proofs(paths) if entries else _never  # without entries nothing can be proven yet
-    return plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
+    plan = plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
+    told = _never_read(classified)
+    return replace(plan, notes=tuple(told)) if told else plan
+
+
+def _never_read(classified: list[Classified]) -> list[str]:
+    """A sentence for each thing that has a conversation's place and is none: a person should know why it stays."""
+    odd = [f"stays unread: {row.artifact.name} ({row.reason})" for row in classified if row.artifact.kind == "odd"]
+    return odd if len(odd) <= TOLD else [*odd[:TOLD], f"stay unread: {len(odd) - TOLD} more of that kind"]
 
 
 def _never(_sha256: str, _entry: Mapping[str, Any]) -> bool:

@@ -74,7 +74,7 @@ def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
         state.notes.append(f"the ledger was damaged; it was set aside as {aside.name} and rebuilt from the plans")
         write_ledger(paths, state.entries)
     else:
-        raise OSError(errno.EIO, ledger.error.message, str(paths.ledger))
+        raise OSError(errno.EIO, f"{ledger.error.message}; {ledger.error.hint}", str(paths.ledger))
     if files.exists(paths.journal):
         _replay(paths, files.read_or_empty(paths.journal), state, now, patience)
     return state

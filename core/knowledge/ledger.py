@@ -7,6 +7,7 @@ keys (`provider`, `model`, `input_tokens`, `output_tokens`, `prompt`, `run`, `tr
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -63,6 +64,7 @@ def _in_parts(data: bytes) -> dict[str, Any] | None:
 
 
 _REPAIR = "it is set aside and rebuilt from the committed plans by the next 'knowledge harvest --apply'"
+_MOVE_AWAY = "move it away, then the next 'knowledge harvest --apply' rebuilds it from the committed plans"
 
 
 def read_ledger(paths: Paths) -> Result[Entries]:
@@ -72,7 +74,9 @@ def read_ledger(paths: Paths) -> Result[Entries]:
     except FileNotFoundError:
         return Ok(rebuild(paths))
     except OSError as error:
-        return fail("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger)
+        denied = error.errno in (errno.EACCES, errno.EPERM)
+        hint = "check its permissions" if denied else _MOVE_AWAY
+        return fail("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger, hint)
     return parse_ledger(data, paths.ledger)
 
 
