@@ -78,7 +78,10 @@ def _time(run: str) -> str:
 def _iso(run: str) -> str:
     """The time in a run's id as ISO 8601, "" for a name without one."""
     found = _time(run)
-    return f"{datetime.strptime(found, '%Y%m%dT%H%M%S').replace(tzinfo=UTC).isoformat()}" if found else ""
+    try:
+        return datetime.strptime(found, "%Y%m%dT%H%M%S").replace(tzinfo=UTC).isoformat()
+    except ValueError:  # a file that somebody else put among the archives may be called anything
+        return ""
 
 
 def _run(paths: Paths, name: str, rows: list[Change], undone: bool) -> Run:

@@ -17,7 +17,7 @@ from core.commands.project import find_project, places
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
-from core.knowledge.journal import read_journal
+from core.knowledge.journal import Record, read_journal
 from core.knowledge.ledger import counts_by_status, seen_ledger
 
 
@@ -149,7 +149,7 @@ def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
 
 def _pending(workspace: Workspace, now: datetime | None, errors: list[ErrorInfo]) -> dict[str, Any]:
     plan = harvest(workspace, HarvestRequest(), now=(lambda: now) if now else utc_now)
-    records = read_journal(workspace.paths.journal) if files.exists(workspace.paths.journal) else []
+    records = _journal(workspace.paths, errors)
     if isinstance(plan, Err):
         errors.append(plan.error)
         return {"conversations": 0, "bytes": 0, "tokens": 0, "interrupted": bool(records)}
@@ -162,6 +162,17 @@ def _pending(workspace: Workspace, now: datetime | None, errors: list[ErrorInfo]
         "prune": sum(step.action == "prune" for step in steps),
         "interrupted": bool(records),
     }
+
+
+def _journal(paths: Paths, errors: list[ErrorInfo]) -> list[Record]:
+    try:
+        return read_journal(paths.journal) if files.exists(paths.journal) else []
+    except OSError as error:
+        hint = "move it away, then run 'knowledge doctor'"
+        errors.append(
+            ErrorInfo("unreadable", f"the journal cannot be read: {error.strerror}", str(paths.journal), hint)
+        )
+        return []
 
 
 def _trash(paths: Paths) -> dict[str, int]:

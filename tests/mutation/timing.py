@@ -1,4 +1,4 @@
-"""A pytest plug-in: writes how long each test took (all its parameters together) and which failed, to the file that REACH names."""
+"""A pytest plug-in: how long each test took (all its parameters together) and which failed, to the file in REACH."""
 
 from __future__ import annotations
 
