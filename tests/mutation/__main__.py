@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from tests.mutation.mutants import Mutant, mutants_of
-from tests.mutation.reach import MODULES, Reach, reach_of
+from tests.mutation.reach import MODULES, Reach, reach_of, test_files
 from tests.mutation.survivors import EXPLAINED
 from tests.mutation.trial import SURVIVED, TIMED_OUT, start, warm
 
@@ -62,7 +62,7 @@ def main() -> int:
     started = time.monotonic()
     rows = chosen(options.modules, options.sample)
     reach = reach_of([module for module in MODULES if any(module == row[0] for row in rows)])
-    warm()
+    warm(test_files())
     outcomes = run_all(rows, reach, options.jobs)
     failed = 0
     for module in dict.fromkeys(module for module, _ in rows):

@@ -25,11 +25,18 @@ WARM = ("pytest_httpserver", "hypothesis", "rapidfuzz.fuzz", "rapidfuzz.process"
         "detect_secrets.plugins.aws", "tqdm", "platformdirs", "zstandard")  # fmt: skip
 
 
-def warm() -> None:
-    """Import once what every trial would import: none of it is ours, so no mutant changes it."""
+def warm(tests: Sequence[str]) -> None:
+    """Import once what every trial would import: libraries, the project, the test files."""
+    import gc
+
+    import pytest
+
     for name in WARM:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):
+        pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", *tests])
+    gc.freeze()
 
 
 def start(module: str, mutant: Mutant, tests: Sequence[str], seconds: float) -> int:
@@ -53,10 +60,45 @@ def start(module: str, mutant: Mutant, tests: Sequence[str], seconds: float) -> 
 
 
 def _put_in_place(module: str, mutant: Mutant) -> None:
-    """The import of the module gives the mutant; what is imported already of the project is imported anew."""
-    for name in [name for name in sys.modules if name.split(".")[0] in ("core", "gui")]:
-        del sys.modules[name]
+    """Give the function the mutant's code where it stands; what cannot be changed there is imported anew."""
+    if mutant.inside and _swap_code(module, mutant):
+        return
+    for name in [name for name in sys.modules if name.split(".")[0] in ("core", "gui", "tests")]:
+        if not name.startswith("tests.mutation"):
+            del sys.modules[name]
     sys.meta_path.insert(0, _Finder(module, mutant.source))
+
+
+def _swap_code(module: str, mutant: Mutant) -> bool:
+    """Whether the function or method that the mutant is in could be given its new code and defaults."""
+    space = {"__name__": module, "__file__": "mutant"}
+    twin = types.ModuleType(module)
+    twin.__dict__.update(space)
+    original = sys.modules.get(module)
+    if original is None:
+        return False
+    sys.modules[module] = twin  # dataclasses look their module up
+    try:
+        exec(compile(mutant.source, "mutant", "exec"), twin.__dict__)
+    finally:
+        sys.modules[module] = original
+    old, new = _function(original, mutant.inside), _function(twin, mutant.inside)
+    if old is None or new is None or old.__code__.co_freevars != new.__code__.co_freevars:
+        return False
+    old.__code__, old.__defaults__, old.__kwdefaults__ = new.__code__, new.__defaults__, new.__kwdefaults__
+    return True
+
+
+def _function(module: types.ModuleType, inside: str) -> types.FunctionType | None:
+    """The outermost plain function of a name such as `Class.method.inner`, without its decorators."""
+    found: object = module
+    for part in inside.split("."):
+        found = vars(found).get(part) if isinstance(found, (types.ModuleType, type)) else None
+        while hasattr(found, "__wrapped__"):
+            found = found.__wrapped__
+        if isinstance(found, types.FunctionType):
+            return found
+    return None
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
