@@ -12,15 +12,17 @@ from collections.abc import Callable, Sequence
 from tests.faults.errors import errors
 from tests.faults.kills import kills
 from tests.faults.pairs import pairs, singles
+from tests.faults.power import power
 from tests.faults.scenarios import SCENARIO
 from tests.faults.server import Campaign, Finding, Tried, on_scenario
 
-CAMPAIGNS: dict[str, Campaign] = {"kills": kills, "errors": errors, "pairs": pairs}
+CAMPAIGNS: dict[str, Campaign] = {"kills": kills, "errors": errors, "pairs": pairs, "power": power}
 OTHERS: dict[str, Campaign] = {"singles": singles}
 WORDS = {
     "kills": "killed before, in and after each operation",
     "errors": "each operation fails with each errno, once and from then on",
     "pairs": "killed, and killed again at each operation of what mends it",
+    "power": "the power is cut after each operation, in a model of what a disk may keep",
     "singles": "what a kill at each operation leaves, taken down without a kill",
 }
 SHOWN = 20

@@ -58,13 +58,22 @@ def loss(seen: Seen) -> list[str]:
     wrong, talks = [], seen.store.talks
     plans = seen.plans() if any(seen.held[sha] < number for sha, number in talks.items()) else {}
     for sha, number in talks.items():
-        if seen.held[sha] > number:
+        if seen.held[sha] > number and not seen.store.loose_copies:
             wrong.append(f"{seen.held[sha]} instead of {number} copies of {sha[:8]}")
-        proven = [plan for plan in plans.get(sha, []) if all(_is_fine(seen, line) for line in _lines_of(plan))]
+        proven = [plan for plan in plans.get(sha, []) if all(_is_fine(seen, line) for line in lines_of(plan))]
         if seen.held[sha] < number and not proven:
             wrong.append(f"a copy of {sha[:8]} is gone, and its items are not all in the files exactly once")
     wrong += [f"a conversation nobody wrote: {sha[:8]}" for sha in seen.held if sha not in talks]
-    return wrong + _mine_untouched(seen)
+    return wrong + _mine_untouched(seen) + _digest_invents(seen)
+
+
+def _digest_invents(seen: Seen) -> list[str]:
+    """Lines of the digest that stand in no file; what the person is just taking out may still be in it."""
+    before = seen.store.mine.get(f"{KNOWLEDGE}digest.md", b"").decode().split("\n")
+    told = [line for line in seen.digest.split("\n") if line.startswith("- ")]
+    return [
+        f"the digest tells what is in no file: {line}" for line in told if not seen.number[line] and line not in before
+    ]
 
 
 def _mine_untouched(seen: Seen) -> list[str]:
@@ -102,7 +111,7 @@ def _is_fine(seen: Seen, line: str) -> bool:
     return seen.number[line] == 1 or line in seen.store.may_go
 
 
-def _lines_of(plan: FrozenPlan) -> list[str]:
+def lines_of(plan: FrozenPlan) -> list[str]:
     return [line for planned in plan.files for line in planned.all_lines]
 
 
@@ -147,7 +156,7 @@ def _unproven(seen: Seen, entries: dict[str, Any]) -> list[str]:
         if sha not in plans:
             wrong.append(f"the ledger says harvested without a plan: {sha[:8]}")
             continue
-        for line in _lines_of(plans[sha][-1]):
+        for line in lines_of(plans[sha][-1]):
             if not _is_fine(seen, line):
                 wrong.append(f"the ledger says harvested, but {line!r} stands there {seen.number[line]} times")
     return wrong

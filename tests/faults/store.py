@@ -101,7 +101,9 @@ def held(seen: dict[str, bytes]) -> Count[str]:
 @dataclass
 class Store:
     """One scenario at one place. `memory` is what `build` remembers for `act`; `talks` counts the conversations by
-    hash, `mine` holds the files that were there before."""
+    hash, `mine` holds the files that were there before. `loose_copies` allows a second copy of a conversation: a power
+    cut may keep both names of one that was moved.
+    """
 
     scenario: Scenario
     folder: Path
@@ -110,6 +112,7 @@ class Store:
     mine: dict[str, bytes] = field(default_factory=dict)
     _kept: Kept = field(default_factory=list)
     run_number: int = 1
+    loose_copies: bool = False
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
