@@ -40,7 +40,7 @@ from core.knowledge.ledger import (
     set_aside,
     write_ledger,
 )
-from core.knowledge.leftovers import clear_leftovers
+from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.patience import Patience
 
 _MOVES = ("moving", "reclaimed")
@@ -59,7 +59,7 @@ class Recovered:
 def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
     """Finish the last run. Call it under the run lock. Raises OSError when the store itself cannot be used."""
     state = Recovered({})
-    for folder in (paths.knowledge, paths.file_notes, paths.state, paths.plans):
+    for folder in folders_below(paths.knowledge):
         for aside in clear_leftovers(folder):
             state.notes.append(f"an interrupted save left {aside}: compare it with the file beside it")
     state.errors += finish_removals(paths)

@@ -22,6 +22,12 @@ IN_USE_SECONDS = 60.0
 """How long a temporary file is left to the living process that it is named after. An edit is over much sooner."""
 
 
+def folders_below(folder: Path) -> list[Path]:
+    """A folder with all that are in it, at any depth: whatever room writes there, a crash may leave something. Links
+    are not followed."""
+    return [Path(root) for root, _, _ in os.walk(folder)]
+
+
 def clear_leftovers(folder: Path) -> list[Path]:
     """Remove or put back every leftover in one folder; returns the files that were set aside for the person.
 
@@ -29,12 +35,14 @@ def clear_leftovers(folder: Path) -> list[Path]:
     belongs, else it is kept as `<name>.recovered-<hash>.md`. Raises OSError.
     """
     kept: list[Path] = []
+    found_any = False
     if not folder.is_dir():
         return kept
     for temporary in sorted(folder.glob(f".*{files.TEMPORARY_MARK}")):
         found = _NAME.match(temporary.name)
         if found is not None and _is_in_use(temporary, int(found["pid"])):
             continue
+        found_any = True
         if found is None or not found["hashes"]:
             files.discard(temporary)
             continue
@@ -49,7 +57,8 @@ def clear_leftovers(folder: Path) -> list[Path]:
             with contextlib.suppress(FileExistsError):
                 files.rename_without_replacing(temporary, aside)
             kept.append(aside)
-    files.sync_folder(folder)
+    if found_any:
+        files.sync_folder(folder)
     return kept
 
 

@@ -75,6 +75,8 @@ def tell(name: str, tried: dict[str, Tried], seconds: float) -> list[Finding]:
     for scenario, row in tried.items():
         print(f"    {scenario:<22}{row.points:>8} points{len(row.findings):>6} broke something")
     rate = points / max(seconds, 0.001)
+    distinct = sum(row.distinct for row in tried.values())
+    print(f"  {distinct} different states among them") if distinct else None
     print(f"  {points} points in {seconds:.0f} s, {rate:.0f} a second; {len(found)} broke something")
     for finding in found[:SHOWN]:
         print(f"  {finding}")

@@ -15,6 +15,7 @@ from core.knowledge.journal import FrozenPlan, decode, gather
 from tests.faults.store import Store, held, look
 
 _OURS = re.compile(r"\[from: (talk-[^,\]]*), \d{4}-\d\d-\d\d\]\Z")
+_SHARED = re.compile(r" \(in \d+ conversations\)(?= \[from: )")  # what the digest adds to a line
 DIGEST_BYTES = 4096
 KNOWLEDGE = "home/knowledge/"
 
@@ -70,10 +71,9 @@ def loss(seen: Seen) -> list[str]:
 def _digest_invents(seen: Seen) -> list[str]:
     """Lines of the digest that stand in no file; what the person is just taking out may still be in it."""
     before = seen.store.mine.get(f"{KNOWLEDGE}digest.md", b"").decode().split("\n")
-    told = [line for line in seen.digest.split("\n") if line.startswith("- ")]
-    return [
-        f"the digest tells what is in no file: {line}" for line in told if not seen.number[line] and line not in before
-    ]
+    told = [_SHARED.sub("", line) for line in seen.digest.split("\n") if line.startswith("- ")]
+    unknown = [line for line in told if not seen.number[line] and line not in before]
+    return [f"the digest tells what is in no file: {line}" for line in unknown]
 
 
 def _mine_untouched(seen: Seen) -> list[str]:

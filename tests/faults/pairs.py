@@ -7,10 +7,15 @@ says and does nothing more. `kills.py` shows the same states with real kills.
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import math
 import os
+import re
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
+from unittest.mock import patch
 
 from tests.faults.fault import COUNTED
 from tests.faults.server import Finding, Tried, judge, run_with
@@ -18,6 +23,9 @@ from tests.faults.store import Kept, Store, keep
 
 ALL_SECONDS = 16
 """Up to this stride, which is how the points are dealt out to processes, all second kills of a first are tried."""
+
+
+_NUMBERS = re.compile(rb"\b\d+:\d{2,}(?=(@\d+)?\.md)|(?<=birth\": )\d+|(?<=birth\":)\d+")
 
 
 class Passing:
@@ -48,32 +56,61 @@ class Passing:
         self.states.append((f"{kind} at {self.number}", keep(self.store.folder)))
 
 
-def passed(store: Store, act: Callable[[Store], int]) -> list[tuple[str, Kept]]:
-    """The states that a kill during the act can leave, from the store as it stands."""
+def passed(store: Store, act: Callable[[Store], int], run: int) -> list[tuple[str, Kept]]:
+    """The states that a kill during the act can leave, from the store as it stands. Clock, names and answers are those
+    of `run`, so that what is the same comes out the same."""
     passing = Passing(store)
-    run_with(store, passing, act)
+    store.run_number = run
+    with (
+        patch("core.base.files._counter", itertools.count(run * 1000)),
+        patch("core.harvest.pipeline.secrets.token_hex", lambda size: f"{run:06x}"),
+        patch("core.commands.workspace.datetime", _Clock(store.world.clock + timedelta(seconds=run))),
+    ):
+        run_with(store, passing, act)
     return passing.states
+
+
+class _Clock:
+    """Stands in for the class `datetime` where it is only asked for the time."""
+
+    def __init__(self, at: datetime) -> None:
+        self.at = at
+
+    def now(self, zone: object) -> datetime:
+        return self.at
+
+
+def _digest(state: Kept) -> bytes:
+    """A hash of a state, in which inodes and births of files have no numbers: putting it back gives them new ones."""
+    text = repr([(path, data) for path, data, _, _ in state]).encode()
+    return hashlib.sha256(_NUMBERS.sub(b"*", text)).digest()
 
 
 def singles(store: Store, stride: int = 1, start: int = 0) -> Tried:
     """Every `stride`-th state that a kill can leave, judged."""
     store.put_back()
     tried = Tried()
-    for point, state in passed(store, store.scenario.act)[start % stride :: stride]:
+    for point, state in passed(store, store.scenario.act, 1)[start % stride :: stride]:
         store.put_back(state)
         tried.add(Finding(store.scenario.name, point, judge(store)))
     return tried
 
 
 def pairs(store: Store, stride: int = 1, start: int = 0) -> Tried:
-    """Every `stride`-th pair of a kill and a kill of what comes next; a large stride is a step in both."""
+    """Every `stride`-th pair of a kill and a kill of what comes next; a large stride is a step in both. Pairs that
+    leave the same state are judged once."""
     store.put_back()
     tried = Tried()
+    judged: dict[bytes, list[str]] = {}
     one = stride if stride <= ALL_SECONDS else math.isqrt(stride)
     other = stride // one
-    for first, state in passed(store, store.scenario.act)[start % one :: one]:
+    for first, state in passed(store, store.scenario.act, 1)[start % one :: one]:
         store.put_back(state)
-        for second, next_state in passed(store, store.scenario.again or Store.harvest)[start % other :: other]:
-            store.put_back(next_state)
-            tried.add(Finding(store.scenario.name, f"{first}, then {second}", judge(store)))
+        for second, left in passed(store, store.scenario.again or Store.harvest, 2)[start % other :: other]:
+            digest = _digest(left)
+            if digest not in judged:
+                store.put_back(left)
+                judged[digest] = judge(store)
+            tried.add(Finding(store.scenario.name, f"{first}, then {second}", judged[digest]))
+    tried.distinct = len(judged)
     return tried

@@ -29,7 +29,7 @@ LOSSES: dict[str, Callable[[bytes, bytes], bytes]] = {
 """What may become of bytes that were not synced: `sure` is what the last sync saw, `now` what was written since."""
 
 
-ALL_NAMES, ALL_FILES = 6, 3
+ALL_NAMES, ALL_FILES = 5, 2
 """Up to how many loose names, and files with loose bytes, every combination is made."""
 
 

@@ -110,11 +110,13 @@ def straight(name: str, call: Callable[..., Any], *arguments: Any, **named: Any)
 
 @dataclass
 class Tried:
-    """What a campaign tried: points, seconds, and what broke."""
+    """What a campaign tried: points, seconds, what broke; `distinct` counts different states where they are told
+    apart."""
 
     points: int = 0
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
+    distinct: int = 0
 
     def add(self, finding: Finding) -> None:
         """One more point, with what is wrong there, if anything."""
@@ -124,6 +126,7 @@ class Tried:
 
     def __iadd__(self, other: Tried) -> Tried:
         self.points += other.points
+        self.distinct += other.distinct
         self.seconds += other.seconds
         self.findings += other.findings
         return self
