@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from core.base import disk
+from core.base import disk, files
+from core.knowledge.journal import Journal
 from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.swap import replace_expected
 from tests.faults.fault import Counter, Fault
-from tests.harvest_world import World
+from tests.harvest_world import FakeModel, World, never, says
 from tests.histories.machine import in_child
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -37,3 +39,33 @@ def test_a_half_written_copy_never_takes_the_place_of_the_file(world: World, at:
     clear_leftovers(path.parent)
     assert path.read_bytes() == new
     assert [name for name in os.listdir(path.parent) if name != "facts.md" and Path(name).suffix == ".md"] == []
+
+
+def test_a_line_that_was_moved_after_a_crash_does_not_come_back_in_its_old_place(world: World) -> None:
+    """It was written, the run was killed before it could say so, and the person sorted the line into another file: the
+    next run wrote it a second time."""
+    world.knowledge("decisions.md", "# Decisions\n")
+    world.knowledge("facts.md", "# Facts\n")
+    path = world.converse("a")
+    model = says(facts=["first", "second"], questions=["third?"])
+    with (
+        patch.object(files, "create_atomic", side_effect=KeyboardInterrupt),
+        patch.object(Journal, "append", _forgetful),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        world.run(model)
+    lines = world.text("facts.md").split("\n")
+    world.knowledge("facts.md", "\n".join([*lines[:2], *lines[2:]]).replace(f"{lines[2]}\n", ""))
+    world.knowledge("decisions.md", f"# Decisions\n\n{lines[2]}\n")
+    assert not world.run(FakeModel(never)).errors and not path.exists()
+    assert world.bullets().count(lines[2]) == 1 and lines[2] in world.text("decisions.md")
+    assert "second" in world.text("facts.md") and "third?" in world.text("questions.md")
+
+
+_append = Journal.append
+
+
+def _forgetful(journal: Journal, record: dict[str, Any], *, durable: bool = False) -> None:
+    """As if the process had ended between the writing of a file and the record about it."""
+    if record["t"] != "applied":
+        _append(journal, record, durable=durable)

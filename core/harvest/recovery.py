@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import zip_longest
 
@@ -17,10 +17,12 @@ from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok
 from core.harvest.bindings import tell_bindings
 from core.harvest.merge import Applied, apply_plan
+from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.journal import (
+    FrozenPlan,
     Journal,
     JournalError,
     Pending,
@@ -41,6 +43,7 @@ from core.knowledge.ledger import (
     write_ledger,
 )
 from core.knowledge.leftovers import clear_leftovers, folders_below
+from core.knowledge.lines import PlannedFile, missing_lines
 from core.knowledge.patience import Patience
 
 _MOVES = ("moving", "reclaimed")
@@ -122,7 +125,7 @@ def _apply(
     try:
         apply_plan(
             paths,
-            pending.plan,
+            _without_moved(paths, pending.plan),
             known=lambda name: (paths.knowledge / name).exists(),
             on_applied=_tell(journal, pending, told),
             skip=frozenset(pending.applied),
@@ -139,6 +142,19 @@ def _apply(
         state.unfinished[pending.sha256] = pending
         return False
     return True
+
+
+def _without_moved(paths: Paths, plan: FrozenPlan) -> FrozenPlan:
+    """The plan without what stands in another file by now: lines that were written before the crash, and that the
+    person has moved since."""
+    shelf = {name: files.read_or_empty(paths.knowledge / name) for name in SHELF}
+
+    def here(row: PlannedFile, lines: Sequence[str]) -> tuple[str, ...]:
+        others = [data for name, data in shelf.items() if name != row.name]
+        return tuple(line for line in lines if all(missing_lines(data, [line]) for data in others))
+
+    rows = [replace(row, lines=here(row, row.lines), done=here(row, row.done)) for row in plan.files]
+    return replace(plan, files=tuple(row for row in rows if row.all_lines))
 
 
 def _tell(journal: Journal, pending: Pending, told: set[tuple[str, str]]) -> Callable[[Applied], None]:
