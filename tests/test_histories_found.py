@@ -45,7 +45,7 @@ def test_a_line_that_was_moved_after_a_crash_does_not_come_back_in_its_old_place
     """It was written, the run was killed before it could say so, and the person sorted the line into another file: the
     next run wrote it a second time."""
     world.knowledge("decisions.md", "# Decisions\n")
-    world.knowledge("facts.md", "# Facts\n")
+    world.knowledge("facts.md", "# Facts\n\n")
     path = world.converse("a")
     model = says(facts=["first", "second"], questions=["third?"])
     with (
@@ -55,7 +55,7 @@ def test_a_line_that_was_moved_after_a_crash_does_not_come_back_in_its_old_place
     ):
         world.run(model)
     lines = world.text("facts.md").split("\n")
-    world.knowledge("facts.md", "\n".join([*lines[:2], *lines[2:]]).replace(f"{lines[2]}\n", ""))
+    world.knowledge("facts.md", "\n".join(lines).replace(f"{lines[2]}\n", ""))
     world.knowledge("decisions.md", f"# Decisions\n\n{lines[2]}\n")
     assert not world.run(FakeModel(never)).errors and not path.exists()
     assert world.bullets().count(lines[2]) == 1 and lines[2] in world.text("decisions.md")
