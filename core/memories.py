@@ -273,21 +273,18 @@ def restore_memory(path: Path) -> Path:
 # --- finding ---------------------------------------------------------------------------------------------------------
 
 
-def recall(memories: Sequence[Memory], query: str, max_results: int) -> list[Memory]:
-    """The memories that fit, newest first, at most `max_results` (seed 3: text and tags, whatever the case).
-
-    An empty query fits all. Several words are a search: first what has the very words in that order, or all of them
-    anywhere; only when nothing has, what has most of them.
-    """
+def recall(memories: Sequence[Memory], query: str) -> list[Memory]:
+    """The memories that have the query, newest first (seed 3: in text or tags, whatever the case): its very words in
+    their order, or all of them anywhere. An empty query fits all."""
     folded = query.casefold().strip()
-    words = list(dict.fromkeys(folded.split()))
+    words = set(folded.split())
     newest = sorted(memories, key=lambda row: (_instant(row.created), row.id), reverse=True)
-    texts = {id(row): "\n".join([row.content, *row.tags]).casefold() for row in newest}
-    hits = [row for row in newest if folded in texts[id(row)] or all(word in texts[id(row)] for word in words)]
-    if not hits and len(words) > 1:
-        counts = {id(row): sum(word in texts[id(row)] for word in words) for row in newest}
-        hits = sorted((row for row in newest if counts[id(row)]), key=lambda row: -counts[id(row)])
-    return hits[:max_results]
+    hits = []
+    for row in newest:
+        text = "\n".join([row.content, *row.tags]).casefold()
+        if folded in text or all(word in text for word in words):
+            hits.append(row)
+    return hits
 
 
 def _instant(created: str) -> float:

@@ -26,6 +26,8 @@ TOOLS = {
     "save_memory",
     "recall_memory",
     "list_memories",
+    "search_knowledge",
+    "get_facts",
     "get_context",
     "get_file_notes",
     "list_tasks",
@@ -51,7 +53,7 @@ def server(home: Path, *more: str) -> StdioServerParameters:
         command=sys.executable,
         args=["-m", "core", "--home", str(home), "mcp", *more],
         cwd=str(home.parent),
-        env={"PYTHONPATH": str(ROOT), "PATH": "", "HOME": str(home.parent)},
+        env={"PYTHONPATH": str(ROOT), "PATH": "", "HOME": str(home.parent), "XDG_CACHE_HOME": str(home.parent)},
     )
 
 
@@ -111,9 +113,12 @@ def test_what_an_agent_reads_is_marked_as_data_and_has_no_secrets(home: Path) ->
             await client.call_tool("get_context", {}),
             await client.call_tool("get_file_notes", {"path": "nothing.py"}),
             await client.call_tool("list_memories", {}),
+            await client.call_tool("search_knowledge", {"query": "rotating", "kind": "bullet"}),
+            await client.call_tool("search_knowledge", {"query": "x", "since": "yesterday"}),
+            await client.call_tool("get_facts", {"budget": 100}),
         ]
 
-    (open_tasks, done, context, notes, memories), _ = session(server(home), work)
+    (open_tasks, done, context, notes, memories, hits, wrong, facts), _ = session(server(home), work)
     assert KEY not in told(open_tasks)
     assert data(open_tasks)["tasks"] == [
         {"text": "Rotate [redacted: github-token]", "provenance": "[from: a, 2026-06-12]", "details": ["soon"]}
@@ -123,6 +128,10 @@ def test_what_an_agent_reads_is_marked_as_data_and_has_no_secrets(home: Path) ->
     assert data(context)["text"].startswith("<system-reminder>")
     assert data(notes)["count"] == 0
     assert data(memories)["display"] == "No memories saved yet."
+    assert data(hits)["count"] == 1 and data(hits)["hits"][0]["why"]
+    assert KEY not in told(hits)
+    assert wrong.is_error and "is no date" in told(wrong)
+    assert data(facts)["notice"]
 
 
 @pytest.mark.parametrize(

@@ -51,11 +51,12 @@ class Saved:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What fits a query, newest first; `warnings` tell which files were skipped."""
+    """What fits a query in the order that `why` says; `warnings` tell which files were skipped."""
 
     query: str
     memories: tuple[Memory, ...]
     warnings: tuple[str, ...] = ()
+    why: str = "newest first"
 
     @property
     def display(self) -> str:
@@ -83,7 +84,7 @@ class Recalled:
         return {"display": self.display, "count": len(results), "results": results}
 
     def to_json(self) -> list[dict[str, Any]]:
-        """`--json`: a list, newest first, with the keys that every search of ours has."""
+        """`--json`: a list, best first, with the keys that every search of ours has."""
         number = len(self.memories)
         return [
             {
@@ -91,7 +92,7 @@ class Recalled:
                 "key": f"{row.scope}:{row.id}",
                 "text": row.content,
                 "score": number - at,
-                "why": "newest first",
+                "why": self.why,
                 "provenance": f"[from: {row.source}, {row.created[:10]}]",
                 "id": row.id,
                 "tags": list(row.tags),
@@ -183,14 +184,30 @@ def save(
 def recall_command(
     workspace: Workspace, query: str = "", *, limit: int = MAX_RESULTS, project: str = ""
 ) -> Result[Recalled]:
-    """The memories of the home and of the project that fit `query`; an empty one fits all."""
+    """The memories of the home and of the project that fit `query`; an empty one fits all. Several words that no memory
+    has all of are searched for: then the best hit comes first."""
     if limit < 1:
         return fail("usage", "--limit must be at least 1")
     found = all_memories(workspace, project)
     if isinstance(found, Err):
         return found
-    hits = recall(found.value.memories, query, limit)
-    return Ok(Recalled(query, tuple(hits), _told(found.value)))
+    rows, why = recall(found.value.memories, query)[:limit], "newest first"
+    if not rows and query.strip():
+        rows, why = _searched(workspace, found.value.memories, query, limit), "most words first"
+    return Ok(Recalled(query, tuple(rows), _told(found.value), why))
+
+
+def _searched(workspace: Workspace, rows: Sequence[Memory], query: str, limit: int) -> list[Memory]:
+    """What the search finds among memories, best first; nothing when it cannot be asked."""
+    from core.commands.search import search
+
+    hits = search(workspace, query, kind="memory", limit=limit)
+    by_path = {str(row.path): row for row in rows}
+    return (
+        [by_path[hit.entry.path] for hit in hits.value.hits if hit.entry.path in by_path]
+        if isinstance(hits, Ok)
+        else []
+    )
 
 
 def memories(

@@ -76,6 +76,25 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         return _told(lambda: tools.list_memories(workspace))
 
     @server.tool(annotations=LOOKS)
+    def search_knowledge(
+        query: str,
+        kind: Literal["", "bullet", "note", "memory", "context", "fact", "document"] = "",
+        since: str = "",
+        tags: list[str] | None = None,
+        project: str = "",
+        limit: int = 10,
+    ) -> dict[str, Any]:
+        """Search everything that earlier conversations taught, best first, with the reason for each hit. `kind` limits
+        it to one kind, `since` (YYYY-MM-DD) to what is newer, `project` to what belongs to a folder."""
+        return _told(lambda: tools.search_knowledge(workspace, query, kind, since, tags or [], project, limit))
+
+    @server.tool(annotations=LOOKS)
+    def get_facts(domains: list[str] | None = None, budget: int = 2000) -> dict[str, Any]:
+        """The facts worth knowing at the start of a task, pitfalls first, the surest first, within `budget` tokens.
+        `domains`: names of repositories; without them the one around the server's current folder."""
+        return _told(lambda: tools.get_facts(workspace, domains or [], budget))
+
+    @server.tool(annotations=LOOKS)
     def get_context(project: str = "") -> dict[str, Any]:
         """What a new conversation starts with: context files and the digest of all knowledge. `project`: the project's
         folder; empty for the one around the server's current folder."""
