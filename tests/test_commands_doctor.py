@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -123,13 +122,18 @@ def test_a_leftover_temporary_file_is_cleared(tmp_path: Path, folder: str) -> No
     assert not left.exists()
 
 
-def test_a_torn_line_in_the_changes_is_named(tmp_path: Path) -> None:
+def test_a_torn_line_in_the_changes_is_set_aside_and_no_other_is_lost(tmp_path: Path) -> None:
     workspace = sound(tmp_path)
     with workspace.paths.changes.open("ab") as stream:
         stream.write(b'{"when": "2026\n[]\n')
     finding = found(workspace, "bad-changes")
     number = workspace.paths.changes.read_bytes().count(b"\n")
-    assert f"{number - 1}, {number}" in finding.message and not finding.repairable
+    assert f"{number - 1}, {number}" in finding.message
+    before = workspace.paths.changes.read_bytes()
+    repaired(workspace, "bad-changes")
+    assert workspace.paths.changes.read_bytes() == before.removesuffix(b'{"when": "2026\n[]\n')
+    [aside] = workspace.paths.knowledge.glob("changes.damaged-*.jsonl")
+    assert aside.read_bytes() == b'{"when": "2026\n[]\n'
 
 
 def test_a_corrupt_ledger_is_set_aside_and_rebuilt(tmp_path: Path) -> None:
@@ -153,7 +157,10 @@ def test_a_harvest_without_its_plan_is_no_proof(tmp_path: Path) -> None:
     workspace = sound(tmp_path)
     for plans in workspace.paths.plans.glob("*.jsonl"):
         plans.unlink()
-    assert not found(workspace, "no-plan").repairable
+    before = value(read_ledger(workspace.paths))
+    repaired(workspace, "no-plan")
+    [(sha, entry)] = value(read_ledger(workspace.paths)).items()
+    assert entry == before[sha] | {"status": "harvest-failed", "error": "no committed plan proves its harvest"}
 
 
 def test_a_plan_without_its_entry_gets_it_back(tmp_path: Path) -> None:
@@ -260,40 +267,6 @@ def test_a_stale_digest_is_regenerated_but_an_absent_one_stays_away(tmp_path: Pa
 def trashed(workspace: Workspace) -> Path:
     [path] = workspace.paths.trash.iterdir()
     return path
-
-
-def damage_trash(workspace: Workspace) -> None:
-    trashed(workspace).write_text("changed")
-
-
-def foreign_trash(workspace: Workspace) -> None:
-    (workspace.paths.trash / "mine.txt").write_text("mine")
-    (workspace.paths.trash / "mine.txt").chmod(0o600)
-
-
-@pytest.mark.parametrize(
-    ("damage", "code"), [(damage_trash, "trash-damaged"), (foreign_trash, "trash-foreign")], ids=["damaged", "foreign"]
-)
-def test_what_should_not_be_in_the_trash_is_named_and_kept(
-    tmp_path: Path, damage: Callable[[Workspace], None], code: str
-) -> None:
-    workspace = sound(tmp_path)
-    damage(workspace)
-    before = picture(workspace)
-    for path in workspace.paths.trash.iterdir():
-        path.chmod(0o600)
-    before = picture(workspace)
-    found(workspace, code)
-    findings(workspace, repair=True)
-    assert picture(workspace) == before
-
-
-def test_a_trash_name_without_a_file_is_forgotten(tmp_path: Path) -> None:
-    workspace = sound(tmp_path)
-    trashed(workspace).unlink()
-    repaired(workspace, "trash-missing")
-    [entry] = value(read_ledger(workspace.paths)).values()
-    assert "trash" not in entry and entry["deleted"] is True
 
 
 def test_a_conversation_that_is_in_its_place_is_not_called_deleted(tmp_path: Path) -> None:

@@ -171,7 +171,8 @@ def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterato
                 plans[run] = read_plans(paths.plans, run)
             if sha not in plans[run]:
                 message = f"no committed plan proves the harvest of {place or sha}; it will be harvested again"
-                yield Finding("no-plan", message, f"{paths.ledger}#{sha}")
+                where = f"{paths.ledger}#{sha}"
+                yield Finding("no-plan", message, where, partial(_amend, paths, sha, _set_unproven))
         if entry.get("deleted") and entry.get("status") != "pruned" and holds(place, sha):
             message = f"the ledger says that this conversation was reclaimed, but it is in its place: {place}"
             yield Finding("not-deleted", message, place, partial(_amend, paths, sha, _set_present))
@@ -188,6 +189,11 @@ def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterato
 
 def _set_present(entry: Entry) -> None:
     entry["deleted"] = False
+
+
+def _set_unproven(entry: Entry) -> None:
+    """What the entry knows stays in it; only the word that stands for a proof goes."""
+    entry["status"], entry["error"] = "harvest-failed", "no committed plan proves its harvest"
 
 
 def _drop(name: str, entry: Entry) -> None:
@@ -222,11 +228,18 @@ def _check_trash(paths: Paths, entries: Entries) -> Iterator[Finding]:
             message = "this lies in the trash, but was not put there by a harvest"
             yield Finding("trash-foreign", message, str(item), note=True)
         elif not holds(str(item), sha):
-            message = "a trashed conversation is no longer what went in; it is never removed by itself"
-            yield Finding("trash-damaged", message, str(item))
+            message = "a trashed conversation is no longer what went in; it is set aside there and never removed"
+            yield Finding("trash-damaged", message, str(item), partial(_set_aside, paths, item.name, sha))
         elif sha not in entries:
             message = "the ledger does not know this trashed conversation; it is never removed by itself"
             yield Finding("trash-unknown", message, str(item))
+
+
+def _set_aside(paths: Paths, name: str, sha: str) -> None:
+    """What has changed in the trash gets a name that no purge takes and no restore believes; not a byte of it goes."""
+    files.rename_without_replacing(paths.trash / name, paths.trash / f"kept-{name}")
+    files.sync_folder(paths.trash)
+    _amend(paths, sha, partial(_drop, name))
 
 
 # --- digest and settings ---------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY_FILES, note_files
 from core.knowledge.changes import parse_change
 from core.knowledge.file_notes import NoteRecords, bind, bind_note, examine, merge_records, notes_for, read_records
+from core.knowledge.mend import clear_changes, complete_torn, is_torn, whole_of
 
 _GLUED = re.compile(r"\[from: [^\[\]]*, \d{4}-\d\d-\d\d\]\s*- ")
 
@@ -63,12 +64,12 @@ def check_bullets(paths: Paths) -> Iterator[Finding]:
             yield Finding("odd-file", f"this is {kind}; it is neither read nor written", str(path))
             continue
         try:
-            yield from _check_text(path, files.read_or_empty(path))
+            yield from _check_text(paths, path, files.read_or_empty(path))
         except OSError as error:
             yield Finding("unreadable", f"this file cannot be read: {error.strerror}", str(path))
 
 
-def _check_text(path: Path, data: bytes) -> Iterator[Finding]:
+def _check_text(paths: Paths, path: Path, data: bytes) -> Iterator[Finding]:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -78,11 +79,9 @@ def _check_text(path: Path, data: bytes) -> Iterator[Finding]:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         yield Finding("nul-bytes", f"line {line} has zero bytes in it, the mark of a write that was cut", str(path))
     for number, line_text in enumerate(data.decode("utf-8", "replace").split("\n"), start=1):
-        start = line_text.rfind("[from: ")
-        if start < 0:
-            continue
-        if line_text.startswith("- ") and "]" not in line_text[start:]:
-            yield Finding("torn-line", f"line {number} ends in the middle of its provenance", str(path))
+        if is_torn(line_text.removesuffix("\r")):
+            mend = partial(complete_torn, paths, path) if whole_of(paths, path, line_text.removesuffix("\r")) else None
+            yield Finding("torn-line", f"line {number} ends in the middle of its provenance", str(path), mend)
         elif _GLUED.search(line_text):
             yield Finding("glued-lines", f"line {number} holds two bullets; a line break is missing", str(path))
 
@@ -98,7 +97,7 @@ def check_changes(paths: Paths) -> Iterator[Finding]:
     if bad:
         lines = ", ".join(map(str, bad[:5])) + (" …" if len(bad) > 5 else "")
         message = f"{len(bad)} line(s) cannot be read and are passed over by undo: {lines}"
-        yield Finding("bad-changes", message, str(paths.changes))
+        yield Finding("bad-changes", message, str(paths.changes), partial(clear_changes, paths))
 
 
 def check_notes(paths: Paths) -> Iterator[Finding]:
