@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,7 +37,16 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def run(words: Sequence[str] | None = None) -> int:
-    """Open the window and stay until it is closed. Returns the exit status: 0, or 1 with a sentence on stderr."""
+    """Open the window and stay until it is closed. Returns the exit status: 0, or 1 with a sentence on stderr; 130 when
+    Ctrl-C came before there was a window."""
+    try:
+        return begin(words)
+    except KeyboardInterrupt:
+        return 130
+
+
+def begin(words: Sequence[str] | None) -> int:
+    """The same, without an answer to Ctrl-C until the window is there."""
     asked = arguments().parse_args(words)
     if asked.scale and not 0.5 <= asked.scale <= 4:
         return refuse(ErrorInfo("usage", "--scale is a number from 0.5 to 4"), 2)
@@ -76,6 +86,16 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
     from gui.loop import FrameLoop, window_context
     from gui.panel import KnowledgePanel
 
+    wakes: list[FrameLoop] = []
+    interrupted: list[int] = []
+
+    def interrupt(number: int, _frame: object) -> None:
+        """Ctrl-C in the terminal closes the window like its button, in whatever moment it comes."""
+        interrupted.append(number)
+        for loop in wakes:
+            loop.stop()
+
+    signal.signal(signal.SIGINT, interrupt)
     glfw = find_glfw()
     natural = monitor_scale(glfw)
     usual = scale or natural
@@ -91,7 +111,6 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
             dpg.add_theme_style(dpg.mvStyleVar_WindowPadding, 0, 0)
             dpg.add_theme_style(dpg.mvStyleVar_WindowBorderSize, 0)
         dpg.bind_item_theme(window, bare)
-        wakes: list[FrameLoop] = []
         panel = KnowledgePanel(
             workspace,
             scale=scale or place.scale or usual,
@@ -107,9 +126,8 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
         dpg.show_viewport(maximized=place.maximized)
         wakes.append(FrameLoop(panel.jobs, panel.tick, glfw=glfw))
         try:
-            wakes[0].run()
-        except KeyboardInterrupt:
-            pass  # Ctrl-C in the terminal closes the window like its button
+            if not interrupted:
+                wakes[0].run()
         finally:
             keep(panel, geometry, glfw, natural)
             panel.dispose()

@@ -16,3 +16,12 @@ def test_it_opens_and_closes_by_its_button_or_says_why_not(tmp_path: Path, home:
     in config.toml is told in one line. Nothing in the home changes by being looked at."""
     open_desk()  # skips where there is no display to be had, and starts one
     assert fault(launch(home, tmp_path)) == ""
+
+
+def test_ctrl_c_at_the_very_moment_the_window_comes_closes_it_like_its_button(tmp_path: Path) -> None:
+    """An impatient person must not be answered with a traceback; what is remembered is written all the same."""
+    open_desk()
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert fault(launch("existing", folder, after=0.0, button=False)) == ""
