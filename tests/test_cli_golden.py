@@ -61,6 +61,7 @@ def test_session_reads_as_recorded(session: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("HOME", str(tmp_path / "person"))  # whose other tools are nobody's business here
     made = make_demo_home(str(tmp_path / "home"))
     assert isinstance(made, Ok), made
+    (made.value / "CLAUDE.md").write_text("# Shelf\n- The exporter writes UTF-8\n- [ ] write the manual\n")
     config = tmp_path / "settings" / "config.toml"
     config.parent.mkdir()
     config.write_text(f'[ai_settings.knowledge]\nfile_roots = ["{made.value}"]\n', encoding="utf-8")

@@ -15,6 +15,7 @@ from core.base.result import ErrorInfo
 _STATUS, _STORE = "core.cli.status_text", "core.cli.store_text"
 TEXT = {
     "harvest": "core.cli.harvest_text:harvest_text",
+    "import": "core.cli.imports_text:imports_text",
     "sources": "core.cli.sources_text:sources_text",
     "status": f"{_STATUS}:status_text",
     "digest": f"{_STATUS}:digest_text",

@@ -66,7 +66,7 @@ def harvest(
 
     Err when the run cannot start: a prompt that cannot be read, a lock held by another run, an unusable store.
     """
-    options = _options(workspace, request, patience)
+    options = harvest_options(workspace, request, patience)
     if isinstance(options, Err):
         return options
     cache_file = cache_folder(workspace.paths.home, workspace.environment) / "hashes"
@@ -205,7 +205,8 @@ def prompt_names(style: str) -> tuple[str, str]:
     return (CATEGORY_PROMPT if style == "per_category" else HARVEST_PROMPT, SUMMARIZE_PROMPT)
 
 
-def _options(workspace: Workspace, request: HarvestRequest, patience: Patience) -> Result[HarvestOptions]:
+def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Patience) -> Result[HarvestOptions]:
+    """All settings of a run. Err for a prompt that cannot be read or a source that there is not."""
     config, paths = workspace.config, workspace.paths
     shipped = shipped_root() / "assets" / "prompts"
     try:

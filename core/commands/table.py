@@ -56,6 +56,17 @@ COMMANDS: tuple[Command, ...] = (
         False,
         (Argument(("name",), "only this source, with its places", {"nargs": "?", "default": ""}),),
     ),
+    Command(
+        "import",
+        "take over what other tools remember: CLAUDE.md, MEMORY.md, memory banks (a dry run unless --apply)",
+        "knowledge import . --apply",
+        "core.commands.imports:import_memories",
+        True,
+        (
+            Argument(("path",), "a file, or a folder to look for memories in"),
+            flag("--apply", "add the bullets; without it nothing changes"),
+        ),
+    ),
     Command("status", "the store at a glance", "knowledge status", "core.commands.status:status", False),
     Command(
         "digest",

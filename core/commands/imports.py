@@ -1,0 +1,37 @@
+"""`knowledge import PATH`: what other tools remember becomes bullets, shown first, undoable afterwards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from core.base.result import Err, Ok, Result
+from core.commands.harvest import HarvestRequest, harvest_options
+from core.commands.workspace import Workspace, utc_now
+from core.harvest.imports import ImportReport, plan_import, run_import
+from core.knowledge.ledger import rebuild, seen_ledger
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+
+__all__ = ["ImportReport", "import_memories"]
+
+
+def import_memories(
+    workspace: Workspace,
+    path: str,
+    *,
+    apply: bool = False,
+    now: Callable[[], datetime] = utc_now,
+    patience: Patience = DEFAULT_PATIENCE,
+) -> Result[ImportReport]:
+    """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
+    where = Path(os.path.abspath(workspace.cwd / os.path.expanduser(path)))
+    if not apply:
+        ledger = seen_ledger(workspace.paths)
+        entries = ledger.value if isinstance(ledger, Ok) else rebuild(workspace.paths)
+        return plan_import(workspace.paths, where, entries, secrets=workspace.config.redact)
+    options = harvest_options(workspace, HarvestRequest(), patience)
+    if isinstance(options, Err):
+        return options
+    return run_import(workspace.paths, where, options.value, now)

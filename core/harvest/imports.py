@@ -1,0 +1,252 @@
+"""Imports what other tools remember: each file is planned, shown, and committed like a harvested conversation.
+
+That gives an import all that a harvest has: a frozen plan in the journal, a proof by reading back, a line in
+changes.jsonl (so `undo RUN` takes it back), a ledger entry by content (so the same file is imported once), and the rule
+of a conversation that went on (a changed file brings its new items only, and nothing that was deleted since). The files
+themselves are never touched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from core.base import files, locks
+from core.base.markdown import sanitise_name
+from core.base.paths import Paths
+from core.base.result import ErrorInfo, Ok, Result, fail
+from core.harvest.answer import Item, items_from
+from core.harvest.artifact import Artifact
+from core.harvest.classify import Step
+from core.harvest.committer import Committer
+from core.harvest.distil import Harvest
+from core.harvest.guard import Guard
+from core.harvest.options import HarvestOptions
+from core.harvest.proofs import Proofs
+from core.harvest.quotes import NO_SOURCE
+from core.harvest.recovery import recover
+from core.harvest.remembered import remembered
+from core.harvest.report import HarvestReport, add_counts
+from core.harvest.tails import Earlier, earlier_by_path
+from core.knowledge.digest import regenerate_digest
+
+SOURCE = "import"
+FILE_BYTES = 1 << 20
+MAX_FILES = 2000
+DEPTH = 5
+NEW, CHANGED, KNOWN, EMPTY, FAILED = "new", "changed", "imported before", "nothing in it", "cannot be read"
+# Names (in small letters) of files that hold memories wherever they lie, and folders whose notes are memories.
+_NAMES = frozenset({
+    "claude.md", "claude.local.md", "agents.md", "gemini.md", "memory.md", "copilot-instructions.md", ".cursorrules",
+    ".windsurfrules", ".clinerules",
+})  # fmt: skip
+_FOLDERS = ("memory-bank", "memories", "memory", "knowledge", "rules", ".clinerules")
+_NOTES = (".md", ".mdc")
+# Files beside notes that repeat them, or wait for somebody's word.
+_NO_NOTES = frozenset({"readme.md", "digest.md", "quarantine.md", "schema.md", "context.md"})
+_HIDDEN = (".claude", ".serena", ".cursor", ".github", ".clinerules", ".windsurf")
+_NEVER = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "target", "dist", "build", "vendor"})
+
+
+@dataclass(frozen=True)
+class ImportRow:
+    """One file. `status` is new, changed, imported before, nothing in it or cannot be read; `items` are what it would
+    add, `name` what provenances will call it."""
+
+    path: str
+    name: str
+    status: str
+    sha256: str = ""
+    size: int = 0
+    project: str = ""
+    items: tuple[Item, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    error: str = ""
+
+
+@dataclass
+class ImportReport:
+    """A dry run, or what was imported. `items` counts what was (or would be) taken, by category; `added` how many lines
+    are new in the files."""
+
+    applied: bool
+    rows: list[ImportRow]
+    run: str = ""
+    items: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
+    imported: int = 0
+    notes: list[str] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge import --json`."""
+        rows = [
+            {
+                "path": row.path,
+                "name": row.name,
+                "status": row.status,
+                "project": row.project or None,
+                "items": [{"category": item.category, "text": item.text, "held": item.held} for item in row.items],
+                "left_out": dict(row.skipped),
+                "error": row.error or None,
+            }
+            for row in self.rows
+        ]
+        told: dict[str, Any] = {"applied": self.applied, "run": self.run or None, "files": rows, "items": self.items}
+        failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
+        return told | {"left_out": self.skipped, "imported": self.imported, "notes": self.notes, "failed": failed}
+
+
+def plan_import(
+    paths: Paths, path: Path, entries: Mapping[str, Mapping[str, Any]], *, secrets: bool
+) -> Result[ImportReport]:
+    """What there is to import at a file or in a folder. Reads only. Err when there is nothing of that name, or only
+    what is in the knowledge folder already."""
+    own = os.path.realpath(paths.knowledge)
+    found = [row for row in _files(path) if not _is_within(os.path.realpath(row[0]), own)]
+    if not found:
+        hint = "name a file, or a folder with CLAUDE.md, MEMORY.md, memory-bank/, .serena/memories/ or knowledge/ in it"
+        return fail("nothing-to-import", "no memories are there", path, hint)
+    report = ImportReport(False, [])
+    before, seen = earlier_by_path(entries), set[str]()
+    for file, root in found:
+        row = _row(file, root, entries, before, secrets)
+        if row.sha256 in seen:
+            continue  # the same file under two names
+        seen.add(row.sha256 or row.path)
+        report.rows.append(row)
+        if row.status in (NEW, CHANGED):
+            for item in row.items:
+                add_counts(report.items, {item.category: 1})
+        if row.status == FAILED:
+            report.errors.append(ErrorInfo("unreadable", row.error, row.path))
+        else:
+            add_counts(report.skipped, dict(row.skipped))
+    return Ok(report)
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _row(
+    file: Path, root: Path, entries: Mapping[str, Mapping[str, Any]], before: Mapping[str, str], secrets: bool
+) -> ImportRow:
+    below = os.path.relpath(file, root).replace(os.sep, "/")
+    name = sanitise_name(f"{SOURCE}/{root.name or 'root'}/{below}")
+    try:
+        read = files.read_file(file, FILE_BYTES)
+    except OSError as error:
+        return ImportRow(str(file), name, FAILED, error=f"the file cannot be read: {error.strerror or error}")
+    entry = entries.get(read.sha256)
+    if entry is not None and entry.get("status") == "harvested":
+        return ImportRow(str(file), name, KNOWN, read.sha256, len(read.data), str(root))
+    held = remembered(file.name, read.data.decode("utf-8", "replace"))
+    items = items_from(held.arrays, NO_SOURCE, quotes="off", secrets=secrets)
+    skipped = dict(held.skipped)
+    add_counts(skipped, items.skipped)
+    status = (CHANGED if str(file) in before else NEW) if items.items else EMPTY
+    return ImportRow(str(file), name, status, read.sha256, len(read.data), str(root), items.items, skipped)
+
+
+def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[[], datetime]) -> Result[ImportReport]:
+    """Import for good. Err when there is nothing, when another run holds the lock, or the store cannot be used."""
+    limits = replace(options.limits, provider=SOURCE, reclaim="never", keep=True, harvest=True)
+    try:
+        with locks.locked(paths.lock):
+            recovered = recover(paths, now(), options.patience)
+            planned = plan_import(paths, path, recovered.entries, secrets=options.distil.redact)
+            if not isinstance(planned, Ok):
+                return planned
+            report = planned.value
+            told = HarvestReport(applied=True, run=_run(now()))
+            committer = Committer(
+                paths,
+                told.run,
+                limits,
+                options.file_roots,
+                options.trash_days,
+                Proofs(paths),
+                Guard(paths),
+                now,
+                options.patience,
+                recovered,
+                told,
+                "off",
+            )
+            try:
+                before = earlier_by_path(recovered.entries)
+                for row in report.rows:
+                    if row.status in (NEW, CHANGED) and committer.trusted:
+                        report.imported += _commit(row, before, committer)
+            finally:
+                committer.finish()
+            if options.digest_max_bytes is not None:
+                regenerate_digest(paths, options.digest_max_bytes)
+            report.applied, report.run = True, told.run if report.imported else ""
+            report.items = {name: number for name, number in told.items.items() if number}
+            report.notes += [*recovered.notes, *told.notes]
+            report.errors += [*recovered.errors, *told.errors]
+            return Ok(report)
+    except locks.LockHeldError as error:
+        hint = "wait until it is done; nothing was changed"
+        return fail("lock-held", f"a harvest is running (process {error.holder or 'unknown'})", paths.lock, hint)
+    except OSError as error:
+        return fail("store-failed", f"the knowledge folder cannot be used: {error.strerror}", error.filename or "")
+
+
+def _run(now: datetime) -> str:
+    from core.harvest.pipeline import new_run
+
+    return new_run(now)
+
+
+def _commit(row: ImportRow, before: Mapping[str, str], committer: Committer) -> bool:
+    item = Artifact(row.path, row.name, "conversation", row.size, source=SOURCE)
+    earlier = Earlier(before[row.path]) if row.path in before else None
+    step = Step(item, "harvest", row.sha256, "imported", earlier)
+    entry = {"bytes": row.size, "project": row.project}
+    return committer.commit(step, Harvest(row.items, dict(row.skipped), {}, row.project, entry), None)
+
+
+# --- which files -----------------------------------------------------------------------------------------------------
+
+
+def _files(path: Path) -> Iterator[tuple[Path, Path]]:
+    """Files of memories with the folder of the project that they belong to, in a fixed order. No links are followed,
+    but for a path that the person named."""
+    if path.is_file():
+        yield path, _project(path)
+    elif path.is_dir():
+        for number, file in enumerate(_below(path, DEPTH)):
+            if number >= MAX_FILES:
+                return
+            yield file, path
+
+
+def _project(file: Path) -> Path:
+    """The folder of the project around a single file: above the folders in which tools keep their memories."""
+    folder = file.parent
+    while folder.name in (*_FOLDERS, *_HIDDEN) and folder != folder.parent:
+        folder = folder.parent
+    return folder
+
+
+def _below(folder: Path, depth: int) -> Iterator[Path]:
+    try:
+        with os.scandir(folder) as rows:
+            kinds = [(row.name, row.is_dir(follow_symlinks=False), row.is_file(follow_symlinks=False)) for row in rows]
+    except OSError:
+        return
+    inside, notes = sorted(kinds), folder.name in _FOLDERS
+    for name, _, is_file in inside:
+        low = name.lower()
+        if is_file and (low in _NAMES or (notes and low.endswith(_NOTES) and low not in _NO_NOTES)):
+            yield folder / name
+    for name, is_folder, _ in inside:
+        if is_folder and depth > 0 and name not in _NEVER and (not name.startswith(".") or name in _HIDDEN):
+            yield from _below(folder / name, depth - 1)

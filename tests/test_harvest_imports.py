@@ -1,0 +1,214 @@
+"""What other tools remember, taken over. A person would get it twice, get noise, or not be able to take it back."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.base.result import Err, Ok
+from core.commands.history import undo_command
+from core.commands.workspace import open_workspace
+from core.harvest.imports import ImportReport, plan_import, run_import
+from core.harvest.remembered import remembered
+from tests.corpus import CORPUS
+from tests.harvest_world import World
+
+MEMORY = (
+    """---
+description: rules
+---
+# Project
+<!-- - not this -->
+- **Port**: the server listens on 8080,
+  behind a proxy
+- [docs](docs/README.md)
+- ~~an old fact~~
+- Testing:
+  - run `make test` first
+  - use pytest
+- Is the cache shared?
+
+## Release
+1. Tag the commit
+2. Push the tag
+   - wait for CI
+
+```bash
+- no bullet at all
+```
+| a | b |
+
+## Next steps
+- write the changelog
+- [x] bump the version
+
+## Decisions
+- SQLite, because there is one writer [from: by-hand, 2026-01-01]
+
+## Layout
+The core has no window. It is fast.
+
+"""
+    + "word " * 200
+)
+WANTED = {
+    "facts": [
+        "**Port**: the server listens on 8080, behind a proxy",
+        "Testing: run `make test` first",
+        "Testing: use pytest",
+        "Layout: The core has no window. It is fast.",
+    ],
+    "questions": ["Project: Is the cache shared?"],
+    "playbooks": [{"name": "Release", "steps": "1. Tag the commit 2. Push the tag wait for CI"}],
+    "tasks_open": ["Next steps: write the changelog"],
+    "tasks_done": ["bump the version"],
+    "decisions": ["SQLite, because there is one writer"],
+}
+
+
+def test_lists_become_bullets_and_what_is_no_memory_is_counted() -> None:
+    found = remembered("CLAUDE.md", MEMORY)
+    assert found.arrays["facts"][0] == "Project: " + WANTED["facts"][0]  # type: ignore[operator]
+    assert {**found.arrays, "facts": [WANTED["facts"][0], *found.arrays["facts"][1:]]} == WANTED
+    assert found.skipped == {"code": 1, "tables": 1, "links": 1, "struck": 1, "prose": 1}
+
+
+def test_a_category_file_keeps_its_words_and_its_category() -> None:
+    found = remembered("questions.md", "# Questions\n\n- Why so slow [from: talk, 2026-01-01]\n")
+    assert found.arrays == {"questions": ["Why so slow"]}
+    tasks = remembered("tasks.md", "# Tasks\n\n## Open\n- a b c\n\n## Done\n- d e f\n")
+    assert tasks.arrays == {"tasks_open": ["a b c"], "tasks_done": ["d e f"]}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="#-*1. `~[]x:|<!\n\tab", max_size=200))
+def test_any_text_is_taken_apart(text: str) -> None:
+    for rows in remembered("x.md", text).arrays.values():
+        assert all(rows)
+
+
+def plan(world: World, path: Path) -> ImportReport:
+    found = plan_import(world.paths, path, world.entries(), secrets=True)
+    assert isinstance(found, Ok), found
+    return found.value
+
+
+def imported(world: World, path: Path) -> ImportReport:
+    found = run_import(world.paths, path, world.options, lambda: world.clock)
+    assert isinstance(found, Ok), found
+    return found.value
+
+
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "app"
+    for name, text in {
+        "CLAUDE.md": "# App\n- The server listens on port 8080\n- We use tabs here\n",
+        "memory-bank/progress.md": "# Progress\n- [ ] write the docs\n",
+        ".serena/memories/style.md": "# Style\n- Lines have 120 columns\n",
+        "knowledge/decisions.md": "# Decisions\n\n- SQLite, not a server\n",
+        "node_modules/x/CLAUDE.md": "- never this one\n",
+        "src/notes.md": "- nor this one\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    os.symlink(folder / "CLAUDE.md", folder / "AGENTS.md")
+    return folder
+
+
+def test_a_dry_run_shows_all_and_writes_nothing(tmp_path: Path) -> None:
+    world, folder = World(tmp_path), project(tmp_path)
+    report = plan(world, folder)
+    assert [row.name for row in report.rows] == [
+        "import/app/CLAUDE.md",
+        "import/app/.serena/memories/style.md",
+        "import/app/knowledge/decisions.md",
+        "import/app/memory-bank/progress.md",
+    ]
+    assert report.items == {"facts": 3, "decisions": 1, "tasks_open": 1}
+    assert not world.paths.home.exists()
+
+
+def test_an_import_has_provenance_a_project_and_happens_once(tmp_path: Path) -> None:
+    world, folder = World(tmp_path), project(tmp_path)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    report = imported(world, folder)
+    assert (report.imported, sum(report.items.values())) == (4, 5)
+    assert "- SQLite, not a server [from: import/app/knowledge/decisions.md, 2026-06-12]" in world.text("decisions.md")
+    assert {entry["project"] for entry in world.entries().values()} == {str(folder)}
+    bullets = world.bullets()
+    world.clock += timedelta(days=1)
+    again = imported(world, folder)
+    assert (again.imported, world.bullets()) == (0, bullets)
+    assert {row.status for row in again.rows} == {"imported before"}
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_changed_file_brings_only_what_is_new_and_nothing_that_was_deleted(tmp_path: Path) -> None:
+    world, folder = World(tmp_path), project(tmp_path)
+    imported(world, folder)
+    facts = world.text("facts.md")
+    world.knowledge("facts.md", "".join(line for line in facts.splitlines(keepends=True) if "tabs" not in line))
+    with (folder / "CLAUDE.md").open("a") as stream:
+        stream.write("- The cache is shared now\n")
+    world.clock += timedelta(days=1)
+    report = imported(world, folder)
+    assert [row.status for row in report.rows].count("changed") == 1
+    text = world.text("facts.md")
+    assert text.count("port 8080") == text.count("cache is shared now") == 1
+    assert "tabs" not in text
+
+
+def test_an_import_can_be_taken_back(tmp_path: Path) -> None:
+    world, folder = World(tmp_path), project(tmp_path)
+    world.knowledge("facts.md", "# Facts\n\n- mine\n")
+    report = imported(world, folder)
+    opened = open_workspace(str(world.paths.home), None, {"HOME": str(tmp_path)}, tmp_path)
+    assert isinstance(opened, Ok)
+    assert isinstance(undo_command(opened.value, report.run), Ok)
+    assert world.bullets() == ["- mine"]
+    assert imported(world, folder).imported == 4
+
+
+def test_a_secret_in_a_memory_waits_in_the_quarantine(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    file = tmp_path / "MEMORY.md"
+    file.write_text("- The token for CI is ghp" + "_" + "a1B2" * 9 + " and works\n")
+    imported(world, file)
+    assert "a1B2a1B2" not in "".join(path.read_text() for path in world.paths.knowledge.glob("*.md"))
+
+
+def test_nothing_there_is_one_clear_sentence(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere", tmp_path):
+        found = plan_import(World(tmp_path).paths, path, {}, secrets=True)
+        assert isinstance(found, Err)
+        assert "CLAUDE.md" in found.error.hint
+
+
+def test_the_knowledge_folder_is_not_imported_into_itself(tmp_path: Path) -> None:
+    """Every run would double it."""
+    world, folder = World(tmp_path), project(tmp_path)
+    imported(world, folder)
+    found = plan_import(world.paths, world.paths.knowledge, world.entries(), secrets=True)
+    assert isinstance(found, Err)
+
+
+def test_real_memories_are_taken_over(tmp_path: Path) -> None:
+    store = CORPUS / "stores" / "store"
+    if not store.is_dir():
+        pytest.skip("the corpus of real memories is not here")
+    for folder in sorted(store.iterdir()):
+        found = plan_import(World(tmp_path).paths, folder, {}, secrets=True)
+        files = [path for path in folder.rglob("*") if path.suffix in (".md", ".mdc")]
+        if not files:
+            continue
+        assert isinstance(found, Ok), folder
+        assert {row.path for row in found.value.rows} == {str(path) for path in files}
+        assert not found.value.errors
+        lists = [path for path in files if "\n- " in path.read_text()]
+        taken = {row.path for row in found.value.rows if row.items}
+        assert {str(path) for path in lists} <= taken, folder
