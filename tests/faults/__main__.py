@@ -9,18 +9,29 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from tests.faults import machines, seeded, truth
 from tests.faults.errors import errors
 from tests.faults.kills import kills
+from tests.faults.meddling import meddling
 from tests.faults.pairs import pairs, singles
 from tests.faults.power import power
 from tests.faults.scenarios import SCENARIO
 from tests.faults.server import Campaign, Finding, Tried, on_scenario
 
-CAMPAIGNS: dict[str, Campaign] = {"kills": kills, "errors": errors, "pairs": pairs, "power": power}
+CAMPAIGNS: dict[str, Campaign] = {
+    "kills": kills,
+    "meddling": meddling,
+    "power": power,
+    "errors": errors,
+    "pairs": pairs,
+}
 OTHERS: dict[str, Campaign] = {"singles": singles}
+ALONE: dict[str, Callable[[], list[str]]] = {"truth": truth.table, "machines": machines.table, "seeded": seeded.table}
+"""Campaigns that print their own figures; each returns what is wrong."""
 WORDS = {
     "kills": "killed before, in and after each operation",
     "errors": "each operation fails with each errno, once and from then on",
+    "meddling": "a conversation goes on while it is harvested",
     "pairs": "killed, and killed again at each operation of what mends it",
     "power": "the power is cut after each operation, in a model of what a disk may keep",
     "singles": "what a kill at each operation leaves, taken down without a kill",
@@ -79,13 +90,14 @@ def tell(name: str, tried: dict[str, Tried], seconds: float) -> list[Finding]:
     print(f"  {distinct} different states among them") if distinct else None
     print(f"  {points} points in {seconds:.0f} s, {rate:.0f} a second; {len(found)} broke something")
     for finding in found[:SHOWN]:
-        print(f"  {finding}")
+        print(f"  {finding}", flush=True)
+    sys.stdout.flush()
     return found
 
 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description="Campaigns of faults.")
-    parser.add_argument("campaign", nargs="*", help=f"which of {', '.join(CAMPAIGNS)} (all)")
+    parser.add_argument("campaign", nargs="*", help=f"which of {', '.join([*CAMPAIGNS, *ALONE])} (all)")
     parser.add_argument("--stride", type=int, default=1, help="try every n-th point only")
     parser.add_argument("--start", type=int, default=0, help="begin with the n-th point")
     parser.add_argument("--scenario", action="append", choices=[*SCENARIO], help="only this one (may be repeated)")
@@ -94,7 +106,10 @@ def main(words: Sequence[str] | None = None) -> int:
     names = options.scenario or [*SCENARIO]
     broken = 0
     began = time.monotonic()
-    for name in options.campaign or [*CAMPAIGNS]:
+    for name in options.campaign or [*CAMPAIGNS, *ALONE]:
+        if name in ALONE:
+            broken += len(ALONE[name]())
+            continue
         started = time.monotonic()
         tried = shared((CAMPAIGNS | OTHERS)[name], names, options.stride, options.start, options.jobs)
         broken += len(tell(name, tried, time.monotonic() - started))
