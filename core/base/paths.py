@@ -84,6 +84,10 @@ class Paths:
         return self.state / "plans"
 
     @cached_property
+    def edits(self) -> Path:
+        return self.state / "edits"
+
+    @cached_property
     def file_ids(self) -> Path:
         return self.state / "file_ids.json"
 

@@ -45,6 +45,7 @@ from core.knowledge.ledger import (
 from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.lines import PlannedFile, missing_lines
 from core.knowledge.patience import Patience
+from core.knowledge.promises import settle_promises
 
 _MOVES = ("moving", "reclaimed")
 
@@ -65,6 +66,7 @@ def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
     for folder in folders_below(paths.knowledge):
         for aside in clear_leftovers(folder):
             state.notes.append(f"an interrupted save left {aside}: compare it with the file beside it")
+    settle_promises(paths)
     state.errors += finish_removals(paths)
     ledger = read_ledger(paths)
     if isinstance(ledger, Ok):

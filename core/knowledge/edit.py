@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from core.base import files
+from core.base import files, temporaries
 from core.base.markdown import Provenance, bullet_line, sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
@@ -31,6 +31,7 @@ from core.knowledge.file_notes import bind_note, examine, notes_for
 from core.knowledge.hunks import FileEdit, Hunk, bare, join, line_break, made, split
 from core.knowledge.lines import PlannedFile, ensure_lines
 from core.knowledge.patience import Patience
+from core.knowledge.promises import keep, promise
 from core.knowledge.swap import replace_expected
 
 BY_HAND = "by-hand"
@@ -212,10 +213,12 @@ def _creation(read: files.FileRead, block: tuple[str, ...], section: str) -> Fil
 # --- the durable step ------------------------------------------------------------------------------------------------
 
 
+@temporaries.at_work
 def change_file(
     paths: Paths, file: str, hunks: Hunks, now: datetime, *, seen: str | None = None, run: str = ""
 ) -> Result[Edited]:
     """Compute hunks over the file as it is, put the new text in place, record the change. Err: nothing was written."""
+    run = run or new_edit_run(now)
     path = paths.knowledge / file
     for _ in range(ATTEMPTS):
         read = read_editable(paths, file)
@@ -232,15 +235,21 @@ def change_file(
             at = hunk.line - 1
             lines[at : at + len(hunk.removed)] = hunk.added
         data = join(mark, lines)
-        try:
-            if not replace_expected(path, data, read.value.data):
-                continue
-        except OSError as error:
-            return could_not_write(path, error)
         edit = FileEdit(before, hashlib.sha256(data).hexdigest(), tuple(wanted.value))
         added = tuple(line for hunk in wanted.value for line in _told(hunk.added, hunk.removed))
         removed = tuple(line for hunk in wanted.value for line in _told(hunk.removed, hunk.added))
-        return Ok(_recorded(paths, file, run or new_edit_run(now), edit.after, now, added, removed, edit))
+        try:
+            promised = promise(paths, Change(now.isoformat(), run, file, added, removed, edit=edit))
+            placed = replace_expected(path, data, read.value.data)
+        except OSError as error:
+            return could_not_write(path, error)  # the next recovery looks whether it was made
+        if not placed:
+            keep(promised)
+            continue
+        done = _recorded(paths, file, run, edit.after, now, added, removed, edit)
+        if not done.warning:
+            keep(promised)
+        return Ok(done)
     return fail("changed-outside", "the file has changed since you saw it; nothing was written", path, LOOK_AGAIN)
 
 

@@ -40,7 +40,7 @@ def clear_leftovers(folder: Path) -> list[Path]:
         return kept
     for temporary in sorted(folder.glob(f".*{files.TEMPORARY_MARK}")):
         found = _NAME.match(temporary.name)
-        if found is not None and _is_in_use(temporary, int(found["pid"])):
+        if found is not None and is_in_use(temporary, int(found["pid"])):
             continue
         found_any = True
         if found is None or not found["hashes"]:
@@ -62,7 +62,7 @@ def clear_leftovers(folder: Path) -> list[Path]:
     return kept
 
 
-def _is_in_use(temporary: Path, pid: int) -> bool:
+def is_in_use(temporary: Path, pid: int) -> bool:
     """Whether somebody is at work on it right now: a thread of this process, or another one, an edit say."""
     if pid == os.getpid():
         return temporaries.is_live(temporary.name)

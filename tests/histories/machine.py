@@ -170,7 +170,7 @@ class Histories(RuleBasedStateMachine):
         with patch.object(disk, "perform", Faults(Fault(at, kind, forever))):
             self.world.try_run(self._model())
         self.hurt = True
-        self._check(changed_by_harvest(before, self._look()), resting=False)
+        self._check(_only_added(before, self._look()), resting=False)
 
     @rule()
     def harvest_without_a_model(self) -> None:
