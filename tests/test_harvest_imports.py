@@ -65,7 +65,7 @@ WANTED = {
     ],
     "questions": ["Project: Is the cache shared?"],
     "playbooks": [{"name": "Release", "steps": "1. Tag the commit 2. Push the tag wait for CI"}],
-    "tasks_open": ["Next steps: write the changelog"],
+    "tasks_open": ["write the changelog"],
     "tasks_done": ["bump the version"],
     "decisions": ["SQLite, because there is one writer"],
 }

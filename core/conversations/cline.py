@@ -26,6 +26,7 @@ _TOOLS = (
 )  # fmt: skip
 _SPEECH = ("result", "response", "question", "task_progress", "command")
 _DATA = ("content", "diff")
+_DENIED = "The user denied this operation"
 _FOLDER = re.compile(r"# Current Working Directory \(([^()\n]{1,1000})\)")
 _EDGE = re.compile(r"^<(?:task|feedback|user_message|answer|result|response|question|task_progress)>|</\w{1,40}>$")
 
@@ -70,19 +71,29 @@ def person_labels(body: list[str]) -> Iterator[Label]:
     tags = tuple(f"<{tag}>" for tag in _PERSON)
     machinery = any(row.startswith((*tags, *_NOTICE)) or _RESULT.match(row) for row in body)
     zone, foreign, inside = ("system" if machinery else "user"), False, ""
+    first, denied, closed = False, False, False
     for number, row in enumerate(body):
         result = _RESULT.match(row)
+        if first and row.strip():
+            # In place of a result stands the person's refusal, with what they want instead.
+            first, denied = False, row.startswith(_DENIED)
+        closed = closed or row == "</environment_details>"
         if inside:
             yield Label("user", _words(row))
             inside = "" if f"</{inside}>" in row else inside
         elif result:
             zone, foreign = "tool", result[1] not in ANSWERS
+            first, denied = not row[result.end() :].strip(), row[result.end() :].strip().startswith(_DENIED)
+            yield Label(zone, row)
+        elif closed and row.startswith("[TASK RESUMPTION]"):
+            # The person's next message, sent together with the one above.
+            zone, foreign, closed = "system", False, False
             yield Label(zone, row)
         elif row.startswith("<environment_details>"):
             # From here on nothing is the person's: this block closes every message.
-            zone, foreign = "system", True
+            zone, foreign, denied = "system", True, False
             yield Label(zone, row)
-        elif row.startswith(tags) and not foreign:
+        elif row.startswith(tags) and (not foreign or (denied and row.startswith("<feedback>"))):
             inside = row[1 : row.index(">")]
             yield Label("user", _words(row))
             inside = "" if f"</{inside}>" in row else inside
