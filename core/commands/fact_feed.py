@@ -18,8 +18,10 @@ from core.base.paths import Paths
 from core.base.redact import redact
 from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands import fact_cache
 from core.commands.runs import UNDO_RUN
 from core.commands.workspace import Workspace, utc_now
+from core.factindex import index
 from core.factindex.facts import FACT_CHARACTERS, is_domain, normalised
 from core.factindex.feed import Lesson, Taught
 from core.factindex.kinds import OF_CATEGORY, kind_of
@@ -47,6 +49,11 @@ def sync_facts(
     process is at it for longer than `wait` seconds, a YAML file cannot be read, or the disk refuses."""
     paths, secrets = workspace.paths, workspace.config.redact
 
+    counts = None if undone else fact_cache.unchanged(workspace, now())
+    if counts is not None:
+        total, stale, faded = counts
+        return Ok(SyncReport(total=total, stale=stale, decayed=faded, index=str(paths.knowledge / index.NAME)))
+
     def harvests(history: History) -> Harvests:
         if not workspace.config.fact_index:
             return Harvests()  # nothing new goes in; what people write still reaches the index
@@ -58,7 +65,10 @@ def sync_facts(
         report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
         return report
 
-    return with_facts(paths, work, wait)
+    done = with_facts(paths, work, wait)
+    if isinstance(done, Ok) and not done.value.problems and not done.value.written:
+        fact_cache.remember(workspace, now(), [done.value.total, done.value.stale, done.value.decayed])
+    return done
 
 
 def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> Result[T]:

@@ -13,6 +13,7 @@ from core.base.redact import redact
 from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.search_entry import SearchEntry
+from core.commands import fact_cache
 from core.commands.fact_feed import sync_facts
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
@@ -108,6 +109,10 @@ def facts_command(
 def current_facts(workspace: Workspace, now: datetime) -> Result[tuple[list[Fact], list[Problem]]]:
     """All facts as the YAML files have them now, aged as in the index, in its order; nothing is written. What a person
     has edited shows at once, and a missing index.json is no loss."""
+    if fact_cache.unchanged(workspace, now) is not None:
+        whole = index.read_index(workspace.paths.knowledge)
+        if isinstance(whole, Ok):
+            return Ok((whole.value, []))
     try:
         facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now)
     except UnreadableError as error:

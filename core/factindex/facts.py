@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.base.result import ErrorInfo
@@ -106,6 +107,7 @@ def format_id(domain: str, category: str, sequence: int) -> str:
     return f"{domain}:{category}:{sequence:03d}"
 
 
+@lru_cache(4096)
 def is_domain(text: str) -> bool:
     """Whether a text may be a domain: a name without colons, slashes and spaces that begins with a letter or digit."""
     return bool(_DOMAIN.fullmatch(text)) and len(text) <= 100
@@ -148,7 +150,7 @@ def _check_optional(fields: Mapping[str, object]) -> list[tuple[str, str]]:
     tags = fields.get("tags")
     if tags is not None:
         rows = list(tags) if isinstance(tags, (list, tuple)) else [tags]
-        wrong = [tag for tag in rows if not isinstance(tag, str) or not _TAG.fullmatch(tag)]
+        wrong = [tag for tag in rows if not isinstance(tag, str) or not _is_tag(tag)]
         if wrong or not isinstance(tags, (list, tuple)):
             which = ", ".join(map(shown, wrong or rows))
             allowed = "a list of lower-case letters, digits and hyphens, such as [git, api-v1]"
@@ -158,7 +160,7 @@ def _check_optional(fields: Mapping[str, object]) -> list[tuple[str, str]]:
         found.append(("bad-field", f"source_count is {shown(count)}; allowed: a whole number from 0 up"))
     for key in DATES:
         value = fields.get(key)
-        if value not in (None, "") and day_of(value) is None:
+        if value and day_of(value) is None:
             found.append(("bad-field", f"{key} is {shown(value)}; allowed: a date such as 2026-04-13"))
     related = fields.get("related")
     if related is not None:
@@ -175,12 +177,22 @@ def day_of(value: object) -> str | None:
         return value.date().isoformat()
     if isinstance(value, date):
         return value.isoformat()
-    if not isinstance(value, str) or not _DATE.fullmatch(value):
+    return _day_of_text(value) if isinstance(value, str) else None
+
+
+@lru_cache(4096)
+def _day_of_text(text: str) -> str | None:
+    if not _DATE.fullmatch(text):
         return None
     try:
-        return datetime.fromisoformat(value).date().isoformat()
+        return datetime.fromisoformat(text).date().isoformat()
     except ValueError:
         return None
+
+
+@lru_cache(4096)
+def _is_tag(text: str) -> bool:
+    return bool(_TAG.fullmatch(text))
 
 
 def fact_from(fields: Mapping[str, Any]) -> Fact:

@@ -116,6 +116,9 @@ def plan_feed(
     """Decide everything. `records` is the record so far; `undone` names runs that a person took back, of which all
     harvests but those still in `committed` are taken back here too; `agents` are domains that are kinds of agents."""
     plan = Plan()
+    taught = list(taught)
+    if not taught and not undone:
+        return plan
     history = history_of(records)
     draft = _Draft(found, history)
     lost = [fed for key, fed in history.fed.items() if fed.run in undone and key not in committed]
