@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,25 @@ def test_a_stale_view_a_wrong_match_and_a_foreign_line_are_refused(tmp_path: Pat
     assert error(quarantine_accept(workspace, "fire")).code == "no-match"
     assert error(quarantine_accept(workspace, "my own")).code == "not-an-item"
     assert read(workspace, "quarantine.md") == HELD + "- my own line\n"
+
+
+@pytest.mark.parametrize("path", [f"/a: {'x' * 300}.py", "/proc/self/mem: x", "/dev/tty: y", "//host/share: z"])
+def test_a_path_that_a_model_wrote_is_not_looked_at_when_it_is_listed(
+    tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name too long for the file system stopped the whole list, and a path that is not allowed was looked at."""
+    workspace = make_home(tmp_path)
+    write(workspace, "quarantine.md", f"- [no-quote] files {path}: a note {TOLD}\n")
+    looked: list[str] = []
+    real = os.stat
+
+    def stat(file: object, *arguments: object, **options: object) -> os.stat_result:
+        looked.append(str(file))
+        return real(file, *arguments, **options)  # type: ignore[call-overload,no-any-return]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "stat", stat)
+        [item] = value(quarantine_list(workspace))
+    assert item.category == "files" and not any(name.startswith(path[:4]) for name in looked if "pytest" not in name)
+    value(quarantine_accept(workspace, "a note"))
+    assert f"- {path}: a note {TOLD}\n" in read(workspace, "facts.md")

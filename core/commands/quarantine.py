@@ -161,7 +161,7 @@ def held_item(bullet: Bullet) -> HeldItem:
     splits = list(_splits(found["rest"], found["category"])) if found is not None else []
     if found is None or not splits:
         return HeldItem(ref, "", "", "", bullet.text, provenance, bullet.more)
-    path, text = next((row for row in splits if row[0] and Path(row[0]).is_file()), splits[0])
+    path, text = splits[0]  # which of them is a file is asked when it is let in, and only of paths that are allowed
     return HeldItem(ref, found["held"], found["category"], path, text, provenance, bullet.more)
 
 
@@ -187,7 +187,9 @@ def _target(workspace: Workspace, item: HeldItem) -> tuple[str, str, str, str]:
     if item.category != "files":
         return row.file, row.header, section_of(item.category), bullet_line(text, None) + provenance
     roots = [str(Path(root).expanduser()) for root in workspace.config.file_roots]
-    source = source_file(item.path, roots)
+    read = ((source_file(path, roots), words) for path, words in _splits(f" {item.path}: {item.text}", "files"))
+    source, words = next(((found, words) for found, words in read if found is not None), (None, ""))
+    text = sanitise_line(words, None)
     if source is None:
         about = f"{item.path}: " if item.path else ""
         facts = CATEGORY["facts"]
