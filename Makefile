@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: run test test-model quality lint bench fuzz faults clean
+.PHONY: run test test-model quality lint bench fuzz faults mutation coverage clean
 
 run: $(VENV)/.installed
 	$(BIN)/knowledge demo
@@ -43,6 +43,14 @@ fuzz: $(VENV)/.installed-dev
 faults: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.faults
 	$(BIN)/python -m tests.histories
+
+# Small bugs put into the modules that write, one by one; and which of their branches the tests reach.
+mutation: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.mutation
+
+coverage: $(VENV)/.installed-dev
+	$(BIN)/python -m coverage run -m pytest -k 'not faster and not longer_than'
+	$(BIN)/python -m coverage report
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
