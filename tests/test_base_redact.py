@@ -184,6 +184,20 @@ def test_the_time_grows_with_the_length_and_no_faster(unit: str) -> None:
     assert seconds(32_000) < 24 * seconds(4_000) + 0.02
 
 
+@pytest.mark.parametrize("filler", ["-", "._", ":!", "|"])
+def test_a_value_of_separators_does_not_take_for_ever(filler: str) -> None:
+    """Found by the fuzzer: seven hundred bytes in a conversation held a run for longer than anybody would wait."""
+
+    def seconds(length: int) -> float:
+        start = time.process_time()
+        redact(f"password=a{(filler * length)[:length]}5\u00e9")
+        return time.process_time() - start
+
+    seconds(10)
+    # Twice the length: a step more for each character is 2, a way more to divide it for each is 4096.
+    assert seconds(24) < 60 * seconds(12) + 0.05
+
+
 def test_the_corpus_keeps_nearly_everything() -> None:
     """The corpus was cleared of real keys, so what is replaced in it is almost all a mistake of ours."""
     if not CORPUS.is_dir():
