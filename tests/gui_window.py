@@ -194,7 +194,8 @@ def _start_screen() -> None:
     if not shutil.which("Xvfb"):
         pytest.skip("the panel's window is not tested here: Xvfb is not installed")
     read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", SCREEN, "-noreset", "-nolisten", "tcp"]
+    # -r: a key that is held while a slow frame is drawn types one letter and not four.
+    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", SCREEN, "-noreset", "-nolisten", "tcp", "-r"]
     screen = subprocess.Popen(command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     atexit.register(screen.terminate)
     os.close(write)
