@@ -102,6 +102,19 @@ def test_a_request_that_nobody_took_up_stays_open() -> None:
     ]
 
 
+def test_looking_around_is_no_procedure() -> None:
+    """Whoever reads playbooks wants to run them again; what a session only looked at is of no use."""
+    for commands in (
+        "npm view left-pad version\nnpm ls",
+        "tool hooks --help\ntool --version",
+        "git push\ngit ls-remote",
+    ):
+        turns = (("user", "go"), ("assistant", f"```bash\n{commands}\n```"), ("tool", "exit code: 0"))
+        assert not harvest(*turns)["playbooks"], commands
+    turns = (("user", "go"), ("assistant", "```bash\nnpm ci\nnpm publish\n```"), ("tool", "exit code: 0"))
+    assert [row["steps"] for row in harvest(*turns)["playbooks"]] == ["npm ci && npm publish"]
+
+
 # --- decisions
 
 

@@ -20,6 +20,7 @@ _THANKS = re.compile(
 MOST_WORDS = 60
 NEAR = 12
 FAR = 60
+LEAST_BY_NAME = 3
 BY_NAME = 0.1  # in a crowd people begin with the name of whom they answer; where nobody does, names tell nothing
 
 
@@ -56,7 +57,8 @@ class Seen:
         self.votes = [is_vote(line.text) for line in talk.lines]
         self.keys = [" ".join(words) for words in self.words]
         self.often = Counter(self.keys)
-        self.by_name = sum(_ADDRESSED.match(line.text) is not None for line in talk.lines) >= BY_NAME * len(talk.lines)
+        addressed = sum(_ADDRESSED.match(line.text) is not None for line in talk.lines)
+        self.by_name = addressed >= max(LEAST_BY_NAME, BY_NAME * len(talk.lines))
         self.names = set(talk.speakers) | {name.split()[0] for name in talk.speakers if name.split()}
 
 

@@ -9,7 +9,7 @@ from core.harvest.offline_features import Seen, line_features, question_features
 from core.harvest.offline_prose import looks_like_code
 from core.harvest.offline_statements import Found
 from core.harvest.offline_talk import Said, Talk
-from core.harvest.offline_weights import Models, chance
+from core.harvest.offline_weights import Models, chance, chance_at, places
 
 _MARKED = re.compile(
     r"(?:(?P<decision>resol(?:ved|ution)s?|decision|decided|agreed|consensus)"
@@ -38,12 +38,14 @@ def find_in_talk(talk: Talk, models: Models) -> Iterator[Found]:
             if len(rest.split()) > 1:
                 yield _found("decisions" if marked["decision"] else "tasks_open", rest, line, 9)
             continue
-        if not 2 <= len(line.text.split()) <= MOST_WORDS or seen.votes[at] or looks_like_code(line.text):
+        if not 2 <= len(line.text.split()) <= MOST_WORDS or seen.votes[at]:
             continue
         if line.text.endswith("?"):
             yield from _question(seen, at, models)
         elif seen.keys[at] not in decided:
             for found in _agreed(seen, at, models):
+                if looks_like_code(line.text):
+                    continue
                 if found.category == "decisions":
                     decided.add(seen.keys[at])
                 yield found
@@ -54,11 +56,13 @@ def _agreed(seen: Seen, at: int, models: Models) -> Iterator[Found]:
     if not decision or not action:
         return
     features = line_features(seen, at)
-    yes = chance(decision, features)
+    found = places(features, len(decision.buckets))
+    yes = chance_at(decision, found)
     if yes >= decision.threshold:
         yield _found("decisions", _PROPOSED.sub("", line.text, count=1), line, 2 + 4 * yes)
         return
-    yes = chance(action, features)
+    same = len(action.buckets) == len(decision.buckets)
+    yes = chance_at(action, found if same else places(features, len(action.buckets)))
     if yes >= action.threshold:
         yield _found("tasks_open", line.text, line, 2 + 4 * yes)
 

@@ -31,9 +31,12 @@ _LOOKING = frozenset({
     "awk", "stat", "file", "du", "df", "ps", "env", "printenv", "date", "history", "man", "type", "test", "true",
     "sleep", "cd", "jq", "sort", "uniq", "diff",
 })  # fmt: skip
-_LOOKING_GIT = re.compile(
-    r"^git (?:status|log|diff|show|branch|blame|remote -v|rev-parse|ls-files|stash list)\b"
-    r"|^gh (?:pr|issue) (?:view|list|diff)\b"
+_LOOKING_AT = re.compile(
+    r"^git (?:status|log|diff|show|branch|blame|remote -v|rev-parse|ls-files|ls-remote|fetch|stash list)\b"
+    r"|^gh (?:pr|issue|run|repo|release) (?:view|list|diff|checks)\b"
+    r"|^(?:npm|pnpm|yarn) (?:view|info|ls|list|outdated|why)\b|^pip3? (?:list|show|freeze)\b"
+    r"|^docker (?:ps|images|logs|inspect)\b|^kubectl (?:get|describe|logs)\b"
+    r"|^[^|;&]* (?:--help|--version|-h)(?: |$)"
 )
 _FAILED = re.compile(
     r"\b(?:error|errors|failed|failure|traceback|exception|not found|no such file|permission denied|cannot|fatal|"
@@ -132,10 +135,10 @@ def _commands(code: Code) -> list[str]:
 
 
 def _looking(command: str) -> bool:
-    if _LOOKING_GIT.match(command):
+    if _LOOKING_AT.match(command):
         return True
     parts = [part.strip() for part in re.split(r"&&|;|\|\||\|", command) if part.strip()]
-    return all(part.split()[0] in _LOOKING or _LOOKING_GIT.match(part) for part in parts) or not parts
+    return all(part.split()[0] in _LOOKING or _LOOKING_AT.match(part) for part in parts) or not parts
 
 
 def _session_worked(code: Code) -> bool:

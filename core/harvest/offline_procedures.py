@@ -62,15 +62,17 @@ class _Part:
 
 def find_procedures(rows: list[Row], codes: list[Code], conversation: Conversation) -> Iterator[Found]:
     """One playbook for each example of a cheat sheet (what it does -> the command), one for each part of a runbook."""
-    for number, turn in enumerate(conversation.turns):
-        if turn.role != "user" or len(turn.text) > MAX_TEXT:
-            continue
-        pieces: list[Row | Code] = [piece for piece in rows if piece.turn == number]
-        pieces += [piece for piece in codes if piece.turn == number]
-        pieces.sort(key=lambda piece: piece.at)
-        found = _TITLE.search(turn.text[:2000])
-        title = clean(next(part for part in found.groups() if part)) if found else ""
-        yield from _read(pieces, title, number)
+    pieces: dict[int, list[Row | Code]] = {}
+    for row in rows:
+        pieces.setdefault(row.turn, []).append(row)
+    for code in codes:
+        pieces.setdefault(code.turn, []).append(code)
+    for number, found in sorted(pieces.items()):
+        text = conversation.turns[number].text
+        if len(text) <= MAX_TEXT:
+            titled = _TITLE.search(text[:2000])
+            title = clean(next(part for part in titled.groups() if part)) if titled else ""
+            yield from _read(sorted(found, key=lambda piece: piece.at), title, number)
 
 
 def _read(pieces: list[Row | Code], title: str, number: int) -> Iterator[Found]:
