@@ -29,7 +29,7 @@ test-model: $(VENV)/.installed-dev
 quality: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bench.quality $(if $(LABELS),--labels $(LABELS) --shipped) \
 	$(if $(PROVIDER),--provider $(PROVIDER) --limit $(or $(LIMIT),10)) $(if $(MODEL),--model $(MODEL)) \
-	$(if $(STYLES),--styles "$(STYLES)") $(if $(PROMPTS),--prompts "$(PROMPTS)")
+	$(if $(CONFIG),--config $(CONFIG)) $(if $(STYLES),--styles "$(STYLES)") $(if $(PROMPTS),--prompts "$(PROMPTS)")
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bench

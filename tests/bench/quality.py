@@ -94,26 +94,32 @@ def main(words: Sequence[str]) -> int:
     if not asked.labels.is_dir():
         print(f"no labels in {asked.labels}: nothing was measured")
         return 0
-    ways: dict[str, list[Distiller]] = {"offline": [offline(shipped_models())]}
+    distillers = [offline(shipped_models())]
     if not asked.shipped:
         examples = all_examples(asked.labels)
-        ways["offline"] = [offline(models_without(fold, examples)) for fold in range(FOLDS)]
+        distillers = [offline(models_without(fold, examples)) for fold in range(FOLDS)]
+    _print("offline", distillers, asked)
     if asked.provider:
-        for name, distiller in model_ways(asked.provider, asked.model, asked.styles.split(), asked.prompts.split()):
-            ways[name] = [distiller]
-    for name, distillers in ways.items():
-        rows = []
-        for labels in SETS:
-            if asked.only in labels.name:
-                cases = list(labels.read(asked.labels))
-                step = max(1, len(cases) // asked.limit) if asked.limit else 1
-                rows.append(measure(labels, cases[::step], distillers))
-        print(f"\n{name}\n" + "\n".join(table(rows)))
-        sessions = list(sessions_of(asked.labels.parent / "conversations"))
-        step = max(1, len(sessions) // asked.limit) if asked.limit else 1
-        if not asked.only:
-            print("\n".join(clean_table(name, sessions[::step], distillers[0])))
+        ways = model_ways(asked.provider, asked.model, asked.styles.split(), asked.prompts.split(), asked.config)
+        for name, distiller in ways:
+            _print(name, [distiller], asked)
     return 0
+
+
+def _print(name: str, distillers: Sequence[Distiller], asked: argparse.Namespace) -> None:
+    rows = []
+    for labels in SETS:
+        if asked.only in labels.name:
+            rows.append(measure(labels, _some(list(labels.read(asked.labels)), asked.limit), distillers))
+    print(f"\n{name}\n" + "\n".join(table(rows)), flush=True)
+    if not asked.only:
+        sessions = _some(list(sessions_of(asked.labels.parent / "conversations")), asked.limit)
+        print("\n".join(clean_table(name, sessions, distillers[0])), flush=True)
+
+
+def _some(cases: Sequence[Case], limit: int) -> Sequence[Case]:
+    """Evenly taken from all, so that a small number still sees every part of a set; 0 is all."""
+    return cases[:: max(1, len(cases) // limit)][:limit] if limit else cases
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
@@ -122,8 +128,11 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--shipped", action="store_true", help="the shipped weights instead of cross-validation")
     parser.add_argument("--limit", type=int, default=0, help="as many texts of each set")
     parser.add_argument("--only", default="", help="sets whose name holds this")
-    parser.add_argument("--provider", default="", help="a provider of config.toml to measure as well")
+    parser.add_argument(
+        "--provider", default="", help="a provider to measure as well; loopback is the model of make test-model"
+    )
     parser.add_argument("--model", default="")
+    parser.add_argument("--config", type=Path, help="the settings with the model's address; yours by default")
     parser.add_argument("--styles", default="one_call", help="one_call, per_category, or both")
     parser.add_argument("--prompts", default="", help="files to take instead of the shipped prompt of the style")
     return parser.parse_args(words)

@@ -7,41 +7,68 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from core.base.result import Err
+from core.base.answer import Generate
+from core.base.result import Err, Result
 from core.commands.harvest import connect_provider
 from core.commands.workspace import open_workspace
 from core.harvest.answer import Item
 from core.harvest.distil import distil
 from core.harvest.options import DistilSettings
+from core.llm.credentials import keys_from
+from core.llm.generate import connect
+from core.llm.wire import ModelSettings
 from tests.bench.quality_labels import Case
 from tests.bench.quality_score import Distiller, Harvested
+from tests.model_server import serving, why_not
 
 ROOT = Path(__file__).resolve().parents[2]
+LOOPBACK = "loopback"
 PROMPTS = ROOT / "assets" / "prompts"
 
 
 def model_ways(
-    provider: str, model: str, styles: Sequence[str], prompts: Sequence[str]
+    provider: str, model: str, styles: Sequence[str], prompts: Sequence[str], config: Path | None = None
 ) -> Iterator[tuple[str, Distiller]]:
-    """(name, distiller) for each style with each prompt. Prints one sentence and gives none if there is no model."""
-    opened = open_workspace("", ROOT / "config.toml", os.environ, Path.cwd())
+    """(name, distiller) for each style with each prompt; the model's address and key are those of the settings.
+
+    `loopback` is the small model of tests/model_server.py, which shows that the exchange works and nothing more. Prints
+    one sentence and gives none if there is no model.
+    """
+    if provider == LOOPBACK:
+        if why_not():
+            print(f"the model cannot be asked: {why_not()}", file=sys.stderr)
+            return
+        with serving() as address:
+            settings = ModelSettings("openai", "smollm2", address, timeout_seconds=300, max_output_tokens=300)
+            yield from _ways(provider, connect(settings, credentials=keys_from(None, {})), styles, prompts)
+        return
+    opened = open_workspace("", config, os.environ, Path.cwd())
     connected = opened if isinstance(opened, Err) else connect_provider(opened.value, provider, model)
-    if isinstance(connected, Err) or isinstance(opened, Err):
+    yield from _ways(f"{provider} {model}", connected, styles, prompts)
+
+
+def _ways(
+    name: str, connected: Result[Generate], styles: Sequence[str], prompts: Sequence[str]
+) -> Iterator[tuple[str, Distiller]]:
+    if isinstance(connected, Err):
         print(f"the model cannot be asked: {connected.error}", file=sys.stderr)
         return
-    generate = connected.value
     for style in styles or ["one_call"]:
         for prompt in prompts or [""]:
             settings = settings_for(style, Path(prompt) if prompt else None)
+            yield f"{name} {style} {Path(prompt).name}".strip(), _asking(settings, connected.value)
 
-            def ask(case: Case, settings: DistilSettings = settings) -> Harvested:
-                done = distil(case.conversation, case.document, 0, settings, generate)
-                if isinstance(done, Err):
-                    print(f"{case.document}: {done.error}", file=sys.stderr)
-                    return {}
-                return rows_of(done.value.items)
 
-            yield f"{provider} {model} {style} {Path(prompt).name}".strip(), ask
+def _asking(settings: DistilSettings, generate: Generate) -> Distiller:
+    def ask(case: Case) -> Harvested:
+        size = sum(len(turn.text.encode("utf-8", "replace")) for turn in case.conversation.turns)
+        done = distil(case.conversation, case.document, size, settings, generate)
+        if isinstance(done, Err):
+            print(f"{case.document}: {done.error}", file=sys.stderr)
+            return {}
+        return rows_of(done.value.items)
+
+    return ask
 
 
 def settings_for(style: str, prompt: Path | None = None) -> DistilSettings:
