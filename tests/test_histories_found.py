@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -69,3 +70,15 @@ def _forgetful(journal: Journal, record: dict[str, Any], *, durable: bool = Fals
     """As if the process had ended between the writing of a file and the record about it."""
     if record["t"] != "applied":
         _append(journal, record, durable=durable)
+
+
+def test_a_copy_that_its_writer_has_just_put_in_place_is_no_leftover(world: World) -> None:
+    """A harvest began in the very moment in which the panel finished an edit: it found the copy of the edit, which was
+    gone when it looked closer, and ended with "the knowledge folder cannot be used"."""
+    path = world.knowledge("tasks.md", "# Tasks\n")
+    hashes = hashlib.sha256(b"old").hexdigest()[:16] + hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    copy = path.with_name(f".tasks.md.{hashes}.{os.getppid()}-1{files.TEMPORARY_MARK}")
+    copy.write_text("old")
+    with patch("os.kill", lambda pid, signal: copy.unlink()):
+        assert clear_leftovers(path.parent) == []
+    assert path.read_text() == "# Tasks\n"

@@ -71,7 +71,7 @@ def is_in_use(temporary: Path, pid: int) -> bool:
     try:
         os.kill(pid, 0)
         return 0 <= time.time() - temporary.lstat().st_mtime < IN_USE_SECONDS
-    except PermissionError:
+    except (PermissionError, FileNotFoundError):  # gone since it was listed: whoever made it has just put it in place
         return True
     except (OSError, OverflowError):
         return False
