@@ -399,6 +399,22 @@ def test_what_did_not_change_is_not_read_again_and_what_did_is(taught: World, mo
     assert fact_cache.unchanged(workspace, taught.clock) is None, "a file of this very moment is not settled"
 
 
+def test_the_doctor_sees_an_index_that_is_not_what_the_files_say(taught: World) -> None:
+    """And mends it; what only the person can mend it names."""
+    assert cli(taught, "doctor")[0] == 0
+    index = taught.paths.knowledge / "index.json"
+    whole = index.read_bytes()
+    index.write_bytes(b"garbage")
+    (taught.paths.state / "facts.journal").write_bytes(b"")
+    code, out, _ = cli(taught, "doctor")
+    assert code == 1 and "repairable: the index is damaged" in out and "sync of the fact index was interrupted" in out
+    assert cli(taught, "doctor", "--repair")[0] == 0
+    assert index.read_bytes() == whole and not (taught.paths.state / "facts.journal").exists()
+    taught.knowledge(YAML, taught.text(YAML).replace("0.6\n", "0.6.1\n", 1))
+    code, out, _ = cli(taught, "doctor")
+    assert code == 0 and "note: global/facts.yaml:" in out and "note: the fact index is older" in out
+
+
 def test_two_processes_at_once_wait_for_each_other(taught: World) -> None:
     from core.base import locks
 

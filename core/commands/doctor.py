@@ -14,6 +14,7 @@ from core.base import files, locks
 from core.base.paths import Paths, shipped_root
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.exclusive import with_store
+from core.commands.fact_check import check_facts
 from core.commands.harvest import connect_provider, prompt_names
 from core.commands.search import check_index
 from core.commands.workspace import Workspace, utc_now
@@ -110,6 +111,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
     yield from _check_history(paths)
     yield from check_permissions(paths)
     yield from _check_digest(workspace)
+    yield from check_facts(workspace)
     yield from check_index(workspace)
     yield from _check_settings(workspace)
 

@@ -1,0 +1,54 @@
+"""What `knowledge doctor` looks at in the fact index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from core.base import files
+from core.base.result import Err
+from core.commands.fact_feed import sync_facts
+from core.commands.workspace import Workspace, utc_now
+from core.factindex import index
+from core.factindex.facts import sort_key
+from core.factindex.places import UnreadableError
+from core.factindex.sync import JOURNAL, project
+from core.knowledge.check import Finding
+
+
+def check_facts(workspace: Workspace) -> Iterator[Finding]:
+    """A sync that was cut, items that are not valid, an index that differs from its files. Writes nothing."""
+    paths = workspace.paths
+    journal, place = paths.state / JOURNAL, paths.knowledge / index.NAME
+    if files.exists(journal):
+        message = "a sync of the fact index was interrupted; the next one finishes it"
+        yield Finding("facts-unfinished", message, str(journal), _mend(workspace))
+    try:
+        facts, found, _ = project(paths.knowledge, paths.state, utc_now())
+    except UnreadableError as error:
+        yield Finding("facts-unreadable", f"a file of facts cannot be read: {error.strerror}", error.filename or "")
+        return
+    except OSError as error:
+        yield Finding("facts-unreadable", f"the facts cannot be read: {error.strerror}", str(error.filename or ""))
+        return
+    for problem in found.problems:
+        yield Finding(problem.code, problem.error.message, str(paths.knowledge / problem.file), note=True)
+    read = index.read_index(paths.knowledge)
+    if isinstance(read, Err):
+        if facts or read.error.code != "no-index":
+            yield Finding(
+                read.error.code, read.error.message, str(place), _mend(workspace), note=not files.exists(place)
+            )
+    elif read.value != sorted(facts, key=sort_key):
+        message = "the fact index is older than its YAML files ('knowledge facts sync' writes it anew)"
+        yield Finding("facts-stale", message, str(place), _mend(workspace), note=True)  # an edit by hand does that
+
+
+def _mend(workspace: Workspace) -> Callable[[], object]:
+    return partial(_sync, workspace)
+
+
+def _sync(workspace: Workspace) -> None:
+    done = sync_facts(workspace)
+    if isinstance(done, Err):
+        raise OSError(0, done.error.message, done.error.path)
