@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: run test test-model quality lint bench fuzz faults mutation coverage clean
+.PHONY: run test test-model quality lint retrieval bench fuzz faults mutation coverage clean
 
 run: $(VENV)/.installed
 	$(BIN)/knowledge demo
@@ -30,6 +30,9 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bench.quality $(if $(LABELS),--labels $(LABELS) --shipped) \
 	$(if $(PROVIDER),--provider $(PROVIDER) --limit $(or $(LIMIT),10)) $(if $(MODEL),--model $(MODEL)) \
 	$(if $(CONFIG),--config $(CONFIG)) $(if $(STYLES),--styles "$(STYLES)") $(if $(PROMPTS),--prompts "$(PROMPTS)")
+
+retrieval: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.bench.retrieval
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bench

@@ -69,6 +69,9 @@ class Config:
     reclaim: str
     trash_days: int
     reclaim_foreign: bool
+    embedder: str
+    embedder_model: str
+    embedder_base_url: str
     fact_index: bool
     bootstrap_facts: bool
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from core.base.result import Result
@@ -47,3 +47,8 @@ class SearchSource(NamedTuple):
     name: str
     path: Path
     entries: Callable[[bytes], Result[Sequence[SearchEntry]]]
+
+
+Embed: TypeAlias = "Callable[[Sequence[str]], Result[Sequence[Sequence[float]]]]"
+"""Turns texts into vectors of one length, one for each text; close vectors mean alike texts. Never raises for anything
+that a network or a missing model can do."""

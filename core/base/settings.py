@@ -135,6 +135,9 @@ SETTINGS: tuple[Setting, ...] = (
     _choice("reclaim", "always", "model", "never"),
     _whole("trash_days", 0, 36_500),
     _switch("reclaim_foreign"),
+    _choice("embedder", "", "minilm", "wordllama", "openai"),
+    _row("embedder_model", "text", _any, "the name of a model as a text, or an empty text"),
+    _row("embedder_base_url", "text", _address, "an http:// or https:// address, or an empty text"),
     _switch("fact_index"),
     _switch("bootstrap_facts"),
 )

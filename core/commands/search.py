@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from core import memories
 from core.base.paths import Paths, cache_folder, project_paths
 from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
-from core.base.search_entry import KINDS, SearchEntry, SearchSource
+from core.base.search_entry import KINDS, Embed, SearchEntry, SearchSource
 from core.commands.project import find_project
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, entries, read_context
@@ -28,9 +28,12 @@ from core.knowledge.check import Finding
 from core.knowledge.entries import sources as bullet_sources
 
 if TYPE_CHECKING:
+    from core.search.index import Index
     from core.search.query import Hit
 
 LIMIT, MOST = 10, 1000
+VECTOR_BYTES = 64 << 20
+"""The longest answer of an embedder: 64 texts, 4096 numbers each, written out."""
 _SINCE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\Z")
 
 
@@ -146,20 +149,61 @@ def search(
     from core.search.query import search as find
     from core.search.store import counted
 
+    folder = search_folder(workspace, here)
     try:
-        index = open_index(search_folder(workspace, here), search_sources(workspace, here))
+        index = open_index(folder, search_sources(workspace, here))
     except OSError as error:
         return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
     try:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, str(here or "") if project else "")
-        hits = find(index, text, filters, limit)
+        near, note = _near(workspace, index, folder, text)
+        hits = find(index, text, filters, limit, near)
         number = counted(index.database)
     finally:
         index.close()
     if workspace.config.redact:
         hits = [_without_secrets(hit) for hit in hits]
-    warnings = [problem.message for problem in index.problems] + [index.note] * bool(index.note)
+    warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     return Ok(SearchReport(text, tuple(hits), number, tuple(warnings)))
+
+
+def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[Mapping[int, float] | None, str]:
+    """What vectors say about a query, and a sentence where they were asked for and could not be had."""
+    name = workspace.config.embedder
+    if not name or not text.strip():
+        return None, ""
+    from core.search.vectors import embed_one, open_vectors
+
+    embed = _embedder(workspace)
+    if isinstance(embed, Err):
+        return None, f"{embed.error} Words alone were searched."
+    named = f"{name} {workspace.config.embedder_model} {workspace.config.embedder_base_url}".rstrip()
+    vectors = open_vectors(folder, index.database, named, embed.value)
+    query = embed_one(text, embed.value) if isinstance(vectors, Ok) else vectors
+    if isinstance(vectors, Err) or isinstance(query, Err):
+        problem = vectors if isinstance(vectors, Err) else query
+        assert isinstance(problem, Err)
+        return None, f"{problem.error} Words alone were searched."
+    return vectors.value.near(query.value), ""
+
+
+def _embedder(workspace: Workspace) -> Result[Embed]:
+    config = workspace.config
+    if config.embedder != "openai":
+        from core.search.embedders import local_embedder
+
+        return local_embedder(config.embedder)
+    from core.llm.credentials import keys_from
+    from core.llm.embeddings import connect_embeddings
+
+    keys = keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
+    return connect_embeddings(
+        config.embedder_model,
+        config.embedder_base_url,
+        credentials=keys,
+        seconds=config.request_timeout_seconds,
+        max_bytes=VECTOR_BYTES,
+    )
 
 
 def _without_secrets(hit: Hit) -> Hit:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from core.search.store import COLUMNS, TAG_MARK, Row
@@ -24,6 +25,8 @@ MANY, FEW = 500, 60
 AROUND = 2
 """How far to each side of a hit its neighbours are looked at."""
 BATCH = 400
+NEAR = 1.0
+"""Nearer than the mean by so many standard deviations, or no candidate."""
 
 _ALL = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
 
@@ -165,6 +168,29 @@ def _take_parts(database: sqlite3.Connection, found: Found, query: Query, filter
 
 def _folded_has(text: str, literal: str) -> bool:
     return literal in folded(text)
+
+
+def nearest(
+    database: sqlite3.Connection, found: Found, near: Mapping[int, float], filters: Filters, wanted: int
+) -> None:
+    """Add the nearest entries by vector that pass the filters."""
+    condition, values = filters.sql()
+    ranked = nlargest(wanted if not filters else len(near), near, key=near.__getitem__)
+    ranked = [number for number in ranked if near[number] >= NEAR]
+    room = wanted
+    for start in range(0, len(ranked), BATCH):
+        part = ranked[start : start + BATCH]
+        marks = ", ".join("?" * len(part))
+        sql = f"SELECT {_ALL} FROM entries e WHERE e.id IN ({marks}){condition}"
+        rows = {row[0]: Row(*row) for row in database.execute(sql, (*part, *values))}
+        for number in part:
+            if number in rows and room:
+                room -= 1
+                if number not in found.rows:
+                    found.rows[number] = rows[number]
+                    found.how[number] = "vector"
+        if not room:
+            return
 
 
 def neighbours(database: sqlite3.Connection, found: Found, hits: Iterable[Row], around: int = AROUND) -> None:

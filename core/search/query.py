@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from core.base.search_entry import KINDS, SearchEntry
-from core.search.candidates import EVERYTHING, Filters, Found, find, neighbours, thread_lengths
+from core.search.candidates import EVERYTHING, Filters, Found, find, nearest, neighbours, thread_lengths
 from core.search.index import Index
-from core.search.rank import THREAD_WEIGHTS, WEIGHTS, Features, Seen, see_all, weighted
+from core.search.rank import THREAD_WEIGHTS, Features, Seen, see_all, weighted
 from core.search.store import Row
 from core.search.terms import Query, parse_query
 from core.search.words import folded
@@ -20,6 +21,9 @@ longer words, a word that begins so. A literal is worth what it says: as many le
 LITERAL_CHARACTERS = 12
 LONG_WORDS, LONG_COST = 200, 1.5
 """A text beyond so many words loses so much with each e-fold: it has every word somewhere, and takes long to read."""
+BEST_NEAR, NEAR_SAID = 50, 2.0
+"""So many of the nearest by vector may become candidates; from so many deviations on it is a reason."""
+Near: TypeAlias = Mapping[int, float]
 BESIDE_OF = 60
 """The neighbours of so many of the best candidates may become hits of their own."""
 
@@ -60,9 +64,12 @@ class _Ranked:
     literal: str
 
 
-def search(index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10) -> list[Hit]:
-    """The best `limit` entries for a query, best first. Any text is a query; an empty one finds nothing."""
-    query, found, ranked, _ = _rank(index, text, filters, limit)
+def search(
+    index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
+) -> list[Hit]:
+    """The best `limit` entries for a query, best first. Any text is a query; an empty one finds nothing. `near` is what
+    vectors say (`Vectors.near`): it brings candidates of its own and is one more reason among the others."""
+    query, found, ranked, _ = _rank(index, text, filters, limit, near)
     hits: list[Hit] = []
     at: dict[str, int] = {}
     for one in ranked:
@@ -77,18 +84,15 @@ def search(index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 
         elif len(hits) < limit:
             if same:
                 at[same] = len(hits)
-            hits.append(Hit(entry, one.score, _why(query, one, found), ()))
+            hits.append(Hit(entry, one.score, _why(query, one, found, near or {}), ()))
     return hits
 
 
 def search_threads(
-    index: Index,
-    text: str,
-    filters: Filters = EVERYTHING,
-    limit: int = 10,
+    index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
 ) -> list[tuple[str, float]]:
     """The threads (conversations, documents) that a query is about, best first, with their scores."""
-    _, _, ranked, features = _rank(index, text, filters, limit)
+    _, _, ranked, features = _rank(index, text, filters, limit, near)
     scores: dict[str, list[float]] = {}
     for one in ranked:
         if one.seen.row.thread:
@@ -97,21 +101,26 @@ def search_threads(
     return sorted(rows, key=lambda row: (-row[1], row[0]))[:limit]
 
 
-def _rank(index: Index, text: str, filters: Filters, limit: int) -> tuple[Query, Found, list[_Ranked], Features]:
+def _rank(
+    index: Index, text: str, filters: Filters, limit: int, near: Near | None
+) -> tuple[Query, Found, list[_Ranked], Features]:
     query = parse_query(text, index.database, index.stems)
     if not query.literal:
         return query, Found({}, {}), [], Features(query, [], {})
     found = find(index.database, query, filters, limit)
+    if near:
+        nearest(index.database, found, near, filters, BEST_NEAR)
     neighbours(index.database, found, list(found.rows.values())[:BESIDE_OF])
     seen = see_all(query, found, index.stems)
-    features = Features(query, seen, thread_lengths(index.database, {one.row.thread for one in seen if one.row.thread}))
+    lengths = thread_lengths(index.database, {one.row.thread for one in seen if one.row.thread})
+    features = Features(query, seen, lengths, near)
     ranked = []
     for one in seen:
         literal, bonus = _letters(query, one.row)
         bonus += {"part": PART, "prefix": PREFIX}.get(found.how.get(one.row.id, ""), 0.0)
         if one.length > LONG_WORDS:
             bonus -= LONG_COST * math.log(one.length / LONG_WORDS)
-        ranked.append(_Ranked(one, weighted(features.of(one), WEIGHTS) + bonus, literal))
+        ranked.append(_Ranked(one, features.score(one) + bonus, literal))
     # Between equal scores: kinds in their order, then what is newer; nothing depends on when it was indexed.
     ranked.sort(key=lambda one: _order(one.seen.row))
     ranked.sort(key=lambda one: one.seen.row.date, reverse=True)
@@ -138,7 +147,7 @@ def _letters(query: Query, row: Row) -> tuple[str, float]:
     return said, bonus
 
 
-def _why(query: Query, one: _Ranked, found: Found) -> tuple[str, ...]:
+def _why(query: Query, one: _Ranked, found: Found, near: Near) -> tuple[str, ...]:
     """What matched, in words a person understands."""
     row, why = one.seen.row, []
     if one.literal:
@@ -156,4 +165,6 @@ def _why(query: Query, one: _Ranked, found: Found) -> tuple[str, ...]:
         why.append(f"part of a word: {query.literal}")
     elif how == "beside" and not matched:
         why.append("beside a match")
+    if how == "vector" or near.get(row.id, 0.0) >= NEAR_SAID:
+        why.append("alike in meaning")
     return tuple(why) or ("related",)

@@ -33,42 +33,24 @@ READ_CHARACTERS = 20_000
 NAMES = (
     "match", "cover", "cover2", "titled", "titled_match", "titled_cover", "before", "after", "before2", "after2",
     "pair", "window", "smooth", "thread", "thread_cover", "asks", "asked", "asked_match", "long", "long_titled",
-    "times", "near", "best_thread", "titled_before",
+    "times", "near", "best_thread", "titled_before", "first", "before3", "long_match", "titled_times",
 )  # fmt: skip
-WEIGHTS: Mapping[str, float] = dict(
-    zip(
-        NAMES,
-        (
-            -0.616,
-            5.949,
-            -5.212,
-            0.574,
-            1.222,
-            -2.145,
-            -1.969,
-            0.75,
-            2.817,
-            1.045,
-            5.654,
-            -1.205,
-            2.529,
-            0.092,
-            3.528,
-            -0.78,
-            0.299,
-            3.196,
-            0.401,
-            0.31,
-            1.9,
-            0.474,
-            0.513,
-            -1.017,
-        ),
-        strict=True,
-    )
-)
+_FITTED = (
+    -0.383, 5.845, -4.931, 0.725, 2.003, -2.983, -1.592, 1.02, 3.112, 1.113, 5.687, -0.795, 1.685, -0.161,
+    3.744, -0.773, 0.486, 2.932, 0.321, 0.251, -0.133, 0.507, 0.515, -0.969, 0.862, 0.597, 0.032, 2.128
+)  # fmt: skip
+WEIGHTS: Mapping[str, float] = dict(zip(NAMES, _FITTED, strict=True))
+NEAR_NAMES = ("near", "near_before", "near_after", "near_thread")
+"""With vectors: how near an entry, its neighbours and the nearest of its thread are, in standard deviations."""
+_HYBRID_FITTED = (
+    -2.205, 3.389, -2.708, 0.329, 0.653, -1.378, -3.16, 0.302, 2.019, 0.505, 5.243, -0.097, 0.398, -0.03,
+    3.334, -0.581, 0.313, 3.199, 0.385, 0.29, 0.147, 0.265, 0.322, -0.661, 0.681, 0.24, 0.401, 1.909, 0.429,
+    0.333, 0.13, 0.417
+)  # fmt: skip
+HYBRID_WEIGHTS: Mapping[str, float] = dict(zip(NAMES + NEAR_NAMES, _HYBRID_FITTED, strict=True))
 THREAD_NAMES = ("thread", "thread_cover", "first", "second", "third", "own", "own_cover")
-THREAD_WEIGHTS: Mapping[str, float] = dict.fromkeys(THREAD_NAMES, 0.0) | {"thread": 2.0, "first": 0.3}
+_THREAD_FITTED = (0.251, 0.417, 0.72, 0.158, -0.089, 0.039, 0.136)
+THREAD_WEIGHTS: Mapping[str, float] = dict(zip(THREAD_NAMES, _THREAD_FITTED, strict=True))
 
 
 @dataclass
@@ -155,9 +137,12 @@ def _covered(counts: Sequence[float], worths: Sequence[float]) -> float:
 
 class Features:
     """The features of all candidates of one query. `of` gives those of one, in the order of NAMES; `of_thread` those
-    of a thread, in the order of THREAD_NAMES, once the entries have scores."""
+    of a thread, in the order of THREAD_NAMES, once the entries have scores. `near` (entry -> how near) is empty where
+    there are no vectors; where there are, four more features follow."""
 
-    def __init__(self, query: Query, seen: Sequence[Seen], lengths: Mapping[str, int]) -> None:
+    def __init__(
+        self, query: Query, seen: Sequence[Seen], lengths: Mapping[str, int], near: Mapping[int, float] | None = None
+    ) -> None:
         self.query = query
         self.seen = seen
         self.worths = [term.worth for term in query.terms]
@@ -166,6 +151,11 @@ class Features:
         self.places = {(one.row.thread, one.row.position): one for one in seen if one.row.thread}
         self.matches = {one.row.id: self._match(one) for one in seen}
         self.threads = self._thread_sums(lengths)
+        self.near = near or {}
+        self.near_thread: dict[str, float] = {}
+        for one in seen if near else ():
+            best = self.near_thread.get(one.row.thread, -9.0)
+            self.near_thread[one.row.thread] = max(best, self.near.get(one.row.id, 0.0))
         self.best_thread = max((thread[0] for thread in self.threads.values()), default=0.0)
 
     def _norm(self, length: float) -> float:
@@ -208,16 +198,31 @@ class Features:
     def _beside(self, one: Seen, step: int) -> Seen | None:
         return self.places.get((one.row.thread, one.row.position + step))
 
+    def score(self, one: Seen) -> float:
+        """One number, higher is better."""
+        if not self.near:
+            return weighted(self.of(one), WEIGHTS)
+        return weighted([*self.of(one), *self.of_near(one)], HYBRID_WEIGHTS)
+
+    def of_near(self, one: Seen) -> list[float]:
+        """The features that vectors add, in the order of NEAR_NAMES."""
+        near = self.near.get(one.row.id, 0.0)
+        if not one.row.thread:
+            return [near, near, near, near]
+        beside = [self._beside(one, step) for step in (-1, 1)]
+        around = [self.near.get(other.row.id, 0.0) if other is not None else 0.0 for other in beside]
+        return [near, *around, self.near_thread.get(one.row.thread, 0.0)]
+
     def of(self, one: Seen) -> list[float]:
-        """The features of one entry."""
+        """The features of one entry that its words and its place give."""
         match = self.matches[one.row.id]
         cover = _covered(one.counts, self.worths) / self.total
         near = min(one.near / self.total, 2.0)
         titled = float(one.titled)
         if not one.row.thread:
             return [match, cover, cover * cover, titled, titled * match, titled * cover, 0, 0, 0, 0, cover, cover,
-                    match, match, cover, 0, 0, 0, 0, 0, 0, near, 1.0, 0]  # fmt: skip
-        around = {step: self._beside(one, step) for step in (-2, -1, 1, 2)}
+                    match, match, cover, 0, 0, 0, 0, 0, 0, near, 1.0, 0, 0, 0, 0, 0]  # fmt: skip
+        around = {step: self._beside(one, step) for step in (-3, -2, -1, 1, 2)}
         beside = {step: self.matches[other.row.id] if other is not None else 0.0 for step, other in around.items()}
         pair, window, smooth, length = list(one.counts), list(one.counts), list(one.counts), float(one.length)
         for step in (-1, 1):
@@ -242,6 +247,7 @@ class Features:
             _covered(pair, self.worths) / self.total, _covered(window, self.worths) / self.total, smoothed,
             thread[0], thread[1], float(one.asks), asked, asked * beside[-1], long, long * titled,
             float(self.query.when and one.times), near, float(thread[0] >= self.best_thread), titled * beside[-1],
+            float(one.row.position < 2), beside[-3], long * match, titled * float(self.query.when and one.times),
         ]  # fmt: skip
 
     def of_thread(self, name: str, scores: Sequence[float]) -> list[float]:

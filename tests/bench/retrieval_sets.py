@@ -18,10 +18,11 @@ FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "retrieval"
 
 
 class Asked(NamedTuple):
-    """One question and the keys of the entries that answer it."""
+    """One question and the keys of the entries that answer it; `own` is the entry that is the question itself."""
 
     text: str
     answers: frozenset[str]
+    own: str = ""
 
 
 class Collection(NamedTuple):
@@ -136,7 +137,7 @@ def molweni() -> Iterator[Collection]:
             for link in dialogue["relations"]:
                 if link["type"] == "Question_answer_pair" or link["type"] == "QAP":
                     answers.setdefault(link["x"], set()).add(f"{name}/{link['y']}")
-            asked = [Asked(turns[x]["text"], frozenset(keys)) for x, keys in sorted(answers.items())]
+            asked = [Asked(turns[x]["text"], frozenset(keys), f"{name}/{x}") for x, keys in sorted(answers.items())]
             yield Collection(name, entries, asked)
 
 

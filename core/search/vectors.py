@@ -1,0 +1,158 @@
+"""Vectors beside the full-text index: what is meant, where the words differ. Optional; without them nothing is lost.
+
+One flat file holds, for every entry, its number in the index and a unit vector; a query compares itself with all of
+them. The file is a projection too: it names the embedder and the state of the index that it belongs to, vectors are
+known by the hash of their text, and only texts that have none yet are embedded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.base import files
+from core.base.result import Err, Ok, Result, fail
+from core.base.search_entry import Embed
+from core.search import store
+
+if TYPE_CHECKING:
+    import sqlite3
+
+VERSION = 1
+BATCH = 64
+KEY_BYTES = 16
+TEXT_CHARACTERS = 2000
+BEST = 50
+"""So many of the nearest become candidates, whatever their words."""
+
+
+@dataclass
+class Vectors:
+    """`ids` (numpy, int64) are numbers of entries in the index, `matrix` (numpy, float32) a unit vector for each."""
+
+    keys: list[bytes]
+    ids: Any
+    matrix: Any
+
+    def near(self, vector: Sequence[float]) -> Mapping[int, float]:
+        """How near each entry is to a vector, in standard deviations from the mean; {} for a vector of nothing."""
+        import numpy
+
+        query = numpy.asarray(vector, numpy.float32)
+        if not len(self.ids) or query.shape != self.matrix.shape[1:]:
+            return {}
+        near = self.matrix @ query
+        spread = float(near.std())
+        if not math.isfinite(spread) or spread <= 1e-9:
+            return {}
+        near = (near - near.mean()) / spread
+        return dict(zip(self.ids.tolist(), near.tolist(), strict=True))
+
+
+def open_vectors(folder: Path, database: sqlite3.Connection, name: str, embed: Embed) -> Result[Vectors]:
+    """The vectors of every entry of an index, read or made as far as needed. `name` says whose they are: another
+    embedder's are not used. Err when the embedder fails, or numpy is not there."""
+    try:
+        import numpy
+    except ImportError:
+        return fail("no-numpy", "numpy is not installed", hint="install the extra 'vectors'")
+    path = folder / f"vectors-{hashlib.sha256(name.encode()).hexdigest()[:16]}.bin"
+    state = store.state_of(folder / store.FILE) if store.is_sealed(folder) else ""
+    held = _read(path, name)
+    if held is not None and state and held[0] == state:
+        return Ok(held[1])
+    known = {key: at for at, key in enumerate(held[1].keys)} if held is not None else {}
+    rows = [(row.id, key, text) for row in store.every_row(database) for key, text in (_keyed(row),)]
+    missing = {key: text for _, key, text in rows if key not in known}
+    made = _embedded(list(missing.values()), embed)
+    if isinstance(made, Err):
+        return made
+    if not rows:
+        return Ok(Vectors([], numpy.zeros(0, numpy.int64), numpy.zeros((0, 0), numpy.float32)))
+    if held is not None and known and len(made.value) and made.value.shape[1] != held[1].matrix.shape[1]:
+        files.discard(path)  # the embedder changed behind its name
+        return open_vectors(folder, database, name, embed)
+    new = {key: at for at, key in enumerate(missing)}
+    matrix = numpy.stack([made.value[new[key]] if key in new else held[1].matrix[known[key]] for _, key, _ in rows])  # type: ignore[index]
+    vectors = Vectors([key for _, key, _ in rows], numpy.array([number for number, _, _ in rows], numpy.int64), matrix)
+    if state:
+        _write(path, name, state, vectors)
+    return Ok(vectors)
+
+
+def embed_one(text: str, embed: Embed) -> Result[Sequence[float]]:
+    """The unit vector of a query."""
+    made = _embedded([text[:TEXT_CHARACTERS]], embed)
+    return made if isinstance(made, Err) else Ok(made.value[0].tolist())
+
+
+def _keyed(row: store.Row) -> tuple[bytes, str]:
+    text = f"{row.title}: {row.text}" if row.title and row.title != row.text else row.text
+    text = text[:TEXT_CHARACTERS]
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=KEY_BYTES).digest(), text
+
+
+def _embedded(texts: Sequence[str], embed: Embed) -> Result[Any]:
+    """A numpy matrix of unit vectors. What comes back is foreign: it is checked before it is used."""
+    import numpy
+
+    parts: list[Any] = []
+    for start in range(0, len(texts), BATCH):
+        part = texts[start : start + BATCH]
+        made = embed(part)
+        if isinstance(made, Err):
+            return made
+        try:
+            matrix = numpy.asarray(made.value, numpy.float32)
+        except (ValueError, TypeError, OverflowError):
+            matrix = numpy.zeros((0, 0), numpy.float32)
+        if matrix.ndim != 2 or len(matrix) != len(part) or matrix.shape[1] == 0 or not numpy.isfinite(matrix).all():
+            return fail("bad-vectors", "the embedder answered with something that is not a vector for each text")
+        if parts and parts[0].shape[1] != matrix.shape[1]:
+            return fail("bad-vectors", "the embedder answered with vectors of different lengths")
+        lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
+        parts.append(matrix / numpy.where(lengths > 0, lengths, 1))
+    return Ok(numpy.concatenate(parts) if parts else numpy.zeros((0, 0), numpy.float32))
+
+
+# --- the file: a line of JSON, then keys, numbers and vectors, each in one block -------------------------------------
+
+
+def _read(path: Path, name: str) -> tuple[str, Vectors] | None:
+    """The state of the index that a file was made for, and its vectors; None when it is not whole or another's."""
+    import numpy
+
+    try:
+        data = files.read_or_empty(path)
+        line, _, body = data.partition(b"\n")
+        head = json.loads(line)
+        count, width = head["count"], head["width"]
+        if (head["version"], head["name"]) != (VERSION, name) or zlib.crc32(body) != head["crc32"]:
+            return None
+        ids = numpy.frombuffer(body, numpy.int64, count, 0)
+        keys = body[8 * count : (8 + KEY_BYTES) * count]
+        matrix = numpy.frombuffer(body, numpy.float32, count * width, (8 + KEY_BYTES) * count).reshape(count, width)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return str(head["state"]), Vectors(
+        [keys[at : at + KEY_BYTES] for at in range(0, len(keys), KEY_BYTES)], ids, matrix
+    )
+
+
+def _write(path: Path, name: str, state: str, vectors: Vectors) -> None:
+    body = vectors.ids.tobytes() + b"".join(vectors.keys) + vectors.matrix.tobytes()
+    head = {
+        "version": VERSION,
+        "name": name,
+        "state": state,
+        "count": len(vectors.keys),
+        "width": vectors.matrix.shape[1],
+        "crc32": zlib.crc32(body),
+    }
+    files.write_cache(path, json.dumps(head).encode("ascii") + b"\n" + body)

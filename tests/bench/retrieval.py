@@ -1,0 +1,183 @@
+"""How well the search finds what answers a question: recall@5, recall@10 and MRR, without a judge (`make retrieval`).
+
+Ours is `core.search` as a person gets it. The floor beside it is bare FTS5 with the porter tokenizer, the OR of the
+question's words without stop words, on the same texts. `recall` is the share of the answering entries (or threads) that
+are among the first k, averaged over the questions; `any` counts a question as found when one of them is. "within": an
+index for each conversation; "pooled": one for the whole set.
+
+    python -m tests.bench.retrieval [SET …] [--within | --pooled]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from core.base.result import Ok
+from core.base.search_entry import SearchEntry, SearchSource
+from core.search.english import STOP_WORDS
+from core.search.index import open_index
+from core.search.query import search, search_threads
+from core.search.words import words_of
+from tests.bench.retrieval_sets import FOLDER, SETS, Asked, Collection
+
+DEPTH = 10
+PUBLISHED = (
+    "published, LoCoMo sessions within one conversation: MemPalace (large embedding, hybrid) recall@10 92.4;"
+    " deja-vu, any evidence, recall@5 85.7, MRR 0.766"
+)
+GOALS = {("locomo", "within", "entries"): (75.0, 84.0), ("locomo", "within", "threads"): (94.0, 97.0)}
+Finder = Callable[[Asked], Sequence[str]]
+
+
+class Score(NamedTuple):
+    """Percentages; `queries` is how many questions stand behind them, `spread` the standard deviation of recall@10
+    over the collections."""
+
+    recall5: float
+    recall10: float
+    any5: float
+    any10: float
+    mrr: float
+    queries: int
+    spread: float
+
+
+def scored(groups: Iterable[Iterable[tuple[Sequence[str], frozenset[str]]]]) -> Score:
+    """Judge answers (best first) against what was wanted, collection by collection."""
+    rows: list[tuple[float, float, float, float, float]] = []
+    by_group = []
+    for group in groups:
+        start = len(rows)
+        for got, wanted in group:
+            first5, first10 = wanted & set(got[:5]), wanted & set(got[:DEPTH])
+            rank = next((1 / at for at, key in enumerate(got[:DEPTH], start=1) if key in wanted), 0.0)
+            share5, share10 = len(first5) / len(wanted), len(first10) / len(wanted)
+            rows.append((share5, share10, float(bool(first5)), float(bool(first10)), rank))
+        if len(rows) > start:
+            by_group.append(100 * statistics.fmean(row[1] for row in rows[start:]))
+    means = [100 * statistics.fmean(column) for column in zip(*rows, strict=True)]
+    return Score(*means, len(rows), statistics.pstdev(by_group))
+
+
+@contextmanager
+def ours(entries: list[SearchEntry]) -> Iterator[tuple[Finder, Finder]]:
+    """The product's search over these entries: for entries and for threads."""
+    with tempfile.TemporaryDirectory(prefix="knowledge-retrieval-") as folder:
+        path = Path(folder) / "source"
+        path.write_text("x", encoding="ascii")
+        index = open_index(Path(folder) / "cache", [SearchSource("all", path, lambda _: Ok(entries))])
+
+        def find(asked: Asked) -> list[str]:
+            hits = search(index, asked.text, limit=DEPTH + 1)
+            return [hit.entry.key for hit in hits if hit.entry.key != asked.own][:DEPTH]
+
+        def threads(asked: Asked) -> list[str]:
+            return [name for name, _ in search_threads(index, asked.text, limit=DEPTH)]
+
+        yield find, threads
+        index.close()
+
+
+@contextmanager
+def floor(entries: list[SearchEntry]) -> Iterator[tuple[Finder, Finder]]:
+    """Bare FTS5 over the same texts, and over whole threads."""
+    database = sqlite3.connect(":memory:")
+    whole: dict[str, list[str]] = {}
+    for entry in entries:
+        whole.setdefault(entry.thread, []).append(f"{entry.title} {entry.text}")
+    tables = {
+        "entries": [(entry.key, f"{entry.title} {entry.text}") for entry in entries],
+        "threads": [(name, " ".join(texts)) for name, texts in whole.items()],
+    }
+    for table, rows in tables.items():
+        database.execute(f"CREATE VIRTUAL TABLE {table} USING fts5(key UNINDEXED, text, tokenize='porter unicode61')")
+        database.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)
+
+    def finder(table: str) -> Finder:
+        def find(asked: Asked) -> list[str]:
+            words = [word for word in words_of(asked.text) if word not in STOP_WORDS] or words_of(asked.text)
+            match = " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
+            sql = f"SELECT key FROM {table} WHERE {table} MATCH ? ORDER BY rank LIMIT ?"
+            found = [row[0] for row in database.execute(sql, (match, DEPTH + 1))] if match else []
+            return [key for key in found if key != asked.own][:DEPTH]
+
+        return find
+
+    yield finder("entries"), finder("threads")
+    database.close()
+
+
+def pools(collections: list[Collection], pooled: bool) -> list[tuple[list[SearchEntry], list[Asked]]]:
+    """What is indexed together, with the questions put to it."""
+    if not pooled:
+        return [(one.entries, one.asked) for one in collections if one.asked]
+    return [
+        ([entry for one in collections for entry in one.entries], [row for one in collections for row in one.asked])
+    ]
+
+
+def measured(name: str, pooled: bool) -> Iterator[tuple[str, str, Score]]:
+    """(unit, whose, score) for one set."""
+    collections = list(SETS[name]())
+    groups = pools(collections, pooled)
+    of_entry = {entry.key: entry.thread for one in collections for entry in one.entries}
+    by_threads = len({entry.thread for entry in groups[0][0]}) > 1
+    for whose, make in (("bare FTS5", floor), ("ours", ours)):
+        answers: dict[str, list[list[tuple[Sequence[str], frozenset[str]]]]] = {"entries": [], "threads": []}
+        for entries, asked in groups:
+            with make(entries) as (find, threads):
+                answers["entries"].append([(find(one), one.answers) for one in asked])
+                if by_threads and name != "molweni":
+                    wanted = [frozenset(of_entry[key] for key in one.answers) for one in asked]
+                    answers["threads"].append([(threads(one), keys) for one, keys in zip(asked, wanted, strict=True)])
+        for unit, rows in answers.items():
+            if rows:
+                yield unit, whose, scored(rows)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; 1 where a goal is missed, 0 where the sets are not there."""
+    parser = argparse.ArgumentParser(prog="retrieval")
+    parser.add_argument("sets", nargs="*", default=[], metavar="SET", help=", ".join(SETS))
+    parser.add_argument("--within", action="store_true", help="only within one conversation")
+    parser.add_argument("--pooled", action="store_true", help="only all conversations together")
+    options = parser.parse_args(arguments)
+    scopes = [scope for scope in ("within", "pooled") if getattr(options, scope)] or ["within", "pooled"]
+    present = [name for name in options.sets or SETS if (FOLDER / name).is_dir()]
+    if not present:
+        print("no retrieval sets beside the project: nothing is measured")
+        return 0
+    print(
+        f"{'set':<10} {'scope':<7} {'unit':<8} {'who':<10} {'r@5':>6} {'r@10':>6} {'any@5':>6} {'any@10':>6} {'MRR':>6}"
+    )
+    missed = 0
+    for name in present:
+        for scope in scopes:
+            began = time.perf_counter()
+            for unit, whose, score in measured(name, scope == "pooled"):
+                goal = GOALS.get((name, scope, unit)) if whose == "ours" else None
+                short = goal is not None and (score.recall5 < goal[0] or score.recall10 < goal[1])
+                missed += short
+                note = f"  goal {goal[0]:g} / {goal[1]:g}: {'MISSED' if short else 'met'}" if goal else ""
+                print(
+                    f"{name:<10} {scope:<7} {unit:<8} {whose:<10} {score.recall5:6.1f} {score.recall10:6.1f}"
+                    f" {score.any5:6.1f} {score.any10:6.1f} {score.mrr / 100:6.3f}"
+                    f"  {score.queries} questions, spread {score.spread:.1f}{note}",
+                    flush=True,
+                )
+            print(f"{'':<10} {time.perf_counter() - began:.0f} s")
+    print(PUBLISHED)
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

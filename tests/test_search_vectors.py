@@ -1,0 +1,151 @@
+"""Vectors beside the words: what says the same otherwise is found, and when they fail, words still answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from core.base.result import Err, Ok, Result
+from core.commands.search import search as search_command
+from core.commands.workspace import open_workspace
+from core.llm.embeddings import connect_embeddings
+from core.search import store
+from core.search.query import search
+from core.search.vectors import embed_one, open_vectors
+from tests.search_shelf import Shelf
+
+pytest.importorskip("numpy")
+
+TOPICS = (("car", "automobile", "vehicle"), ("soup", "broth", "cook"), ("night", "dark", "moon"))
+
+
+class Topics:
+    """An embedder that knows three topics, and counts what it was given."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
+        self.texts += texts
+        rows = [[float(sum(word in text.lower() for word in topic)) for topic in TOPICS] + [0.1] for text in texts]
+        return Ok(rows)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    made = Shelf(tmp_path)
+    made.write(
+        "lines", "The automobile is red", "Broth with noodles", "The moon is up", "A list of names", "Nothing else"
+    )
+    return made
+
+
+def meant(shelf: Shelf, query: str, embed: Topics) -> list[str]:
+    index = shelf.open()
+    vectors = open_vectors(shelf.cache, index.database, "topics", embed)
+    vector = embed_one(query, embed)
+    assert isinstance(vectors, Ok) and isinstance(vector, Ok)
+    hits = search(index, query, near=vectors.value.near(vector.value))
+    index.close()
+    return [f"{hit.entry.text} ({', '.join(hit.why)})" for hit in hits]
+
+
+def test_what_says_the_same_in_other_words_is_found(shelf: Shelf) -> None:
+    """No word of the query stands in the line."""
+    assert shelf.texts("vehicle") == []
+    found = meant(shelf, "vehicle", Topics())
+    assert found == ["The automobile is red (alike in meaning)"]
+    assert meant(shelf, "names of soup", Topics())[0].startswith(("A list of names", "Broth"))
+
+
+def test_a_text_is_embedded_once(shelf: Shelf) -> None:
+    """A server that asks money for each text is asked for new ones alone; a damaged file is made anew."""
+    embed = Topics()
+    meant(shelf, "car", embed)
+    assert len(embed.texts) == 6
+    meant(shelf, "car", embed)
+    assert len(embed.texts) == 7, "only the query"
+    shelf.write("more", "A dark forest")
+    assert meant(shelf, "night", embed)[0].startswith(("The moon", "A dark"))
+    assert embed.texts.count("A dark forest") == 1 and len(embed.texts) == 9
+    [file] = shelf.cache.glob("vectors-*.bin")
+    whole = file.read_bytes()
+    before = meant(shelf, "car", embed)
+    file.write_bytes(whole[:-40])
+    assert meant(shelf, "car", embed) == before
+    file.write_bytes(whole[:-4] + b"\xff\xff\xff\x7f")
+    assert meant(shelf, "car", embed) == before
+
+
+@pytest.mark.parametrize("answer", [[], [[1.0]], [[1.0], []], [["a"], ["b"]], [[float("nan")], [1.0]], None])
+def test_foreign_vectors_are_checked(shelf: Shelf, answer: object) -> None:
+    """A server may answer anything."""
+    index = shelf.open()
+    made = open_vectors(shelf.cache, index.database, "odd", lambda texts: Ok(answer))  # type: ignore[arg-type,return-value]
+    assert isinstance(made, Err) and made.error.code == "bad-vectors"
+    index.close()
+
+
+def test_a_store_without_a_sealed_index_keeps_no_vectors(shelf: Shelf) -> None:
+    """An index in memory has numbers that mean nothing tomorrow."""
+    index = shelf.open()
+    (shelf.cache / store.SEAL).unlink()
+    assert isinstance(open_vectors(shelf.cache, index.database, "topics", Topics()), Ok)
+    assert list(shelf.cache.glob("vectors-*")) == []
+    index.close()
+
+
+def test_an_embedder_that_is_down_leaves_the_words_and_says_so(tmp_path: Path, httpserver: HTTPServer) -> None:
+    """A search is never worse than without vectors, and never silently so."""
+    knowledge = tmp_path / "home" / "knowledge"
+    knowledge.mkdir(parents=True)
+    (knowledge / "facts.md").write_text("- The automobile is red\n- Broth with noodles\n")
+    settings = tmp_path / "config.toml"
+    settings.write_text(
+        '[ai_settings.knowledge]\nembedder = "openai"\nembedder_model = "m"\n'
+        f'embedder_base_url = "{httpserver.url_for("/v1")}"\n'
+    )
+    opened = open_workspace(str(tmp_path / "home"), settings, {"XDG_CACHE_HOME": str(tmp_path / "cache")}, tmp_path)
+    assert isinstance(opened, Ok)
+    httpserver.expect_request("/v1/embeddings").respond_with_json({"error": {"message": "no such model"}}, status=404)
+    found = search_command(opened.value, "automobile")
+    assert isinstance(found, Ok)
+    assert [hit.entry.text for hit in found.value.hits] == ["The automobile is red"]
+    assert "no such model" in found.value.warnings[0] and "Words alone" in found.value.warnings[0]
+    (tmp_path / "config.toml").write_text('[ai_settings.knowledge]\nembedder = "openai"\n')
+    again = open_workspace(str(tmp_path / "home"), settings, {"XDG_CACHE_HOME": str(tmp_path / "cache")}, tmp_path)
+    assert isinstance(again, Ok)
+    nameless = search_command(again.value, "automobile")
+    assert isinstance(nameless, Ok) and nameless.value.hits and "embedder_model" in nameless.value.warnings[0]
+
+
+def test_an_endpoint_is_asked_as_its_documentation_says(httpserver: HTTPServer) -> None:
+    """The order is that of `index`, the key goes into the header, and a missing vector is an error."""
+    key = "k" * 12
+    data = [{"index": 1, "embedding": [0, 1]}, {"index": 0, "embedding": [1, 0]}]
+    httpserver.expect_request(
+        "/v1/embeddings", method="POST", headers={"Authorization": f"Bearer {key}"}
+    ).respond_with_json({"data": data})
+    made = connect_embeddings(
+        "m", httpserver.url_for("/v1"), credentials=lambda *_: Ok(key), seconds=10, max_bytes=1 << 20
+    )
+    assert isinstance(made, Ok)
+    answer = made.value(["one", "two"])
+    assert isinstance(answer, Ok) and answer.value == [[1, 0], [0, 1]]
+    short = made.value(["one"])
+    assert isinstance(short, Err) and key not in str(short.error)
+
+
+def test_an_embedder_that_is_not_installed_says_how_to_get_it() -> None:
+    """The sentence names the extra."""
+    from core.search.embedders import local_embedder
+
+    result = local_embedder("minilm")
+    if isinstance(result, Err):
+        assert "vectors-hq" in result.error.hint
+    else:
+        made = result.value(["a car", "an automobile", "chicken soup"])
+        assert isinstance(made, Ok) and len(made.value[0]) == 384
