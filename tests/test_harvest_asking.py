@@ -106,10 +106,13 @@ def test_a_category_that_the_prompt_leaves_out_is_not_asked_for() -> None:
     assert head == "Read.\n\n## rules\n\nbe short" and questions == {"facts": "which?", "files": "what?"}
 
 
-def test_the_schema_of_one_category_ends_a_model_that_repeats_itself() -> None:
-    rows = category_schema("playbooks")["properties"]["playbooks"]
+@pytest.mark.parametrize("category", NAMES)
+def test_the_schema_of_one_category_ends_a_model_that_repeats_itself(category: str) -> None:
+    rows = category_schema(category)["properties"][category]
     assert rows["maxItems"] == MAX_ROWS
-    assert all(field["maxLength"] for field in rows["items"]["properties"].values() if "enum" not in field)
+    for field in rows["items"]["properties"].values():
+        bounded = {"string": "enum" in field or "maxLength" in field, "array": "maxItems" in field}
+        assert bounded.get(field["type"], True), field
 
 
 @pytest.mark.parametrize("name", [HARVEST_PROMPT, CATEGORY_PROMPT, SUMMARIZE_PROMPT])

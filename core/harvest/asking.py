@@ -98,6 +98,8 @@ def category_schema(category: str) -> dict[str, Any]:
 
 
 def _shorter(field: Mapping[str, Any]) -> dict[str, Any]:
+    if field.get("type") == "array":
+        return {**field, "items": _shorter(field["items"]), "maxItems": MAX_ROWS}
     return {**field, "maxLength": MAX_TEXT} if field.get("type") == "string" and "enum" not in field else dict(field)
 
 
