@@ -168,10 +168,8 @@ def _resolved(path: str, roots: Sequence[str]) -> str | None:
     """The path without links, None when it leads out of the roots. `os.path.realpath` would look at where a link leads
     to before anybody could say no: here each target is judged first. Raises OSError when there is nothing."""
     real_roots = [os.path.realpath(root) for root in roots]
-    for root, real in zip(roots, real_roots, strict=True):
-        if _within(path, [root]):
-            path = os.path.normpath(real.rstrip("/") + path[len(root.rstrip("/")) :])
-            break
+    root, real = next(pair for pair in zip(roots, real_roots, strict=True) if _within(path, [pair[0]]))
+    path = os.path.normpath(real.rstrip("/") + path[len(root.rstrip("/")) :])
     for _ in range(MAX_LINKS):
         link = _first_link(path, real_roots)
         if link is None:
