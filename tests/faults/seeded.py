@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -123,7 +124,7 @@ def no_second_hash() -> Iterator[None]:
     def blind(fd: int, paths: Paths, path: str, sha256: str, days: int, now: Any) -> Any:
         files.make_folder(paths.trash)
         held = reclaim._rename_into(paths.trash, Path(path), sha256)
-        return reclaim.Ok(reclaim.Reclaimed(path, sha256, 0, held.name, now.isoformat()))
+        return reclaim.Ok(reclaim.Reclaimed(path, sha256, 0, held.name, (now + timedelta(days=days)).isoformat()))
 
     with patch.object(reclaim, "_move", blind):
         yield
