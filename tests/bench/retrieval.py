@@ -5,7 +5,7 @@ question's words without stop words, on the same texts. `recall` is the share of
 are among the first k, averaged over the questions; `any` counts a question as found when one of them is. "within": an
 index for each conversation; "pooled": one for the whole set.
 
-    python -m tests.bench.retrieval [SET …] [--within | --pooled]
+    python -m tests.bench.retrieval [SET …] [--within | --pooled] [--embedder minilm]
 """
 
 from __future__ import annotations
@@ -16,16 +16,19 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from core.base.result import Ok
-from core.base.search_entry import SearchEntry, SearchSource
+from core.base.result import Err, Ok
+from core.base.search_entry import Embed, SearchEntry, SearchSource
+from core.search.embedders import local_embedder
 from core.search.english import STOP_WORDS
 from core.search.index import open_index
 from core.search.query import search, search_threads
+from core.search.vectors import embed_one, open_vectors
 from core.search.words import words_of
 from tests.bench.retrieval_sets import FOLDER, SETS, Asked, Collection
 
@@ -69,19 +72,27 @@ def scored(groups: Iterable[Iterable[tuple[Sequence[str], frozenset[str]]]]) -> 
 
 
 @contextmanager
-def ours(entries: list[SearchEntry]) -> Iterator[tuple[Finder, Finder]]:
-    """The product's search over these entries: for entries and for threads."""
+def ours(entries: list[SearchEntry], embed: Embed | None = None, name: str = "") -> Iterator[tuple[Finder, Finder]]:
+    """The product's search over these entries: for entries and for threads; with `embed`, by meaning too."""
     with tempfile.TemporaryDirectory(prefix="knowledge-retrieval-") as folder:
         path = Path(folder) / "source"
         path.write_text("x", encoding="ascii")
         index = open_index(Path(folder) / "cache", [SearchSource("all", path, lambda _: Ok(entries))])
 
+        vectors = open_vectors(Path(folder) / "cache", index.database, name, embed) if embed is not None else None
+        assert not isinstance(vectors, Err), vectors
+
+        @cache
+        def near(text: str) -> Mapping[int, float] | None:
+            query = embed_one(text, embed) if embed is not None else None
+            return vectors.value.near(query.value) if vectors is not None and isinstance(query, Ok) else None
+
         def find(asked: Asked) -> list[str]:
-            hits = search(index, asked.text, limit=DEPTH + 1)
+            hits = search(index, asked.text, limit=DEPTH + 1, near=near(asked.text))
             return [hit.entry.key for hit in hits if hit.entry.key != asked.own][:DEPTH]
 
         def threads(asked: Asked) -> list[str]:
-            return [name for name, _ in search_threads(index, asked.text, limit=DEPTH)]
+            return [name for name, _ in search_threads(index, asked.text, limit=DEPTH, near=near(asked.text))]
 
         yield find, threads
         index.close()
@@ -125,13 +136,18 @@ def pools(collections: list[Collection], pooled: bool) -> list[tuple[list[Search
     ]
 
 
-def measured(name: str, pooled: bool) -> Iterator[tuple[str, str, Score]]:
+def measured(name: str, pooled: bool, embedder: str = "") -> Iterator[tuple[str, str, Score]]:
     """(unit, whose, score) for one set."""
     collections = list(SETS[name]())
     groups = pools(collections, pooled)
     of_entry = {entry.key: entry.thread for one in collections for entry in one.entries}
     by_threads = len({entry.thread for entry in groups[0][0]}) > 1
-    for whose, make in (("bare FTS5", floor), ("ours", ours)):
+    makers = {"bare FTS5": floor, "ours": ours}
+    if embedder:
+        loaded = local_embedder(embedder)
+        assert isinstance(loaded, Ok), loaded
+        makers[f"+{embedder}"] = partial(ours, embed=loaded.value, name=embedder)
+    for whose, make in makers.items():
         answers: dict[str, list[list[tuple[Sequence[str], frozenset[str]]]]] = {"entries": [], "threads": []}
         for entries, asked in groups:
             with make(entries) as (find, threads):
@@ -150,6 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("sets", nargs="*", default=[], metavar="SET", help=", ".join(SETS))
     parser.add_argument("--within", action="store_true", help="only within one conversation")
     parser.add_argument("--pooled", action="store_true", help="only all conversations together")
+    parser.add_argument("--embedder", default="", metavar="NAME", help="also with vectors: minilm or wordllama")
     options = parser.parse_args(arguments)
     scopes = [scope for scope in ("within", "pooled") if getattr(options, scope)] or ["within", "pooled"]
     present = [name for name in options.sets or SETS if (FOLDER / name).is_dir()]
@@ -163,8 +180,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in present:
         for scope in scopes:
             began = time.perf_counter()
-            for unit, whose, score in measured(name, scope == "pooled"):
-                goal = GOALS.get((name, scope, unit)) if whose == "ours" else None
+            for unit, whose, score in measured(name, scope == "pooled", options.embedder):
+                goal = GOALS.get((name, scope, unit)) if whose != "bare FTS5" else None
                 short = goal is not None and (score.recall5 < goal[0] or score.recall10 < goal[1])
                 missed += short
                 note = f"  goal {goal[0]:g} / {goal[1]:g}: {'MISSED' if short else 'met'}" if goal else ""
