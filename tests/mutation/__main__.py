@@ -48,6 +48,9 @@ def run_all(rows: list[tuple[str, Mutant]], reach: Reach, jobs: int) -> list[int
         number = running.pop(child)
         outcomes[number] = os.waitstatus_to_exitcode(status)
         done += 1
+        if outcomes[number] == SURVIVED:
+            module, mutant = rows[number]
+            print(f"unnoticed: {module} line {mutant.line}: {mutant.key}", file=sys.stderr, flush=True)
         if done % 25 == 0:
             print(f"({done}/{len(rows)})", file=sys.stderr, flush=True)
     return outcomes
