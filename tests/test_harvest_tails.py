@@ -138,6 +138,18 @@ def test_an_offline_harvest_is_no_base_for_a_models(tmp_path: Path) -> None:
     assert "question 1" in model.prompts[0]
 
 
+def test_a_failure_in_between_does_not_make_the_whole_new_again(tmp_path: Path) -> None:
+    """The failed attempt leaves an entry for the same content; the harvest before it must still count."""
+    world = World(tmp_path).limits(keep=True)
+    world.converse(said(1, 2, 3, 4, 5, 6), NAME)
+    world.run(FakeModel(teaching))
+    world.converse(said(1, 2, 3, 4, 5, 6, 7), NAME)
+    assert len(world.run(FakeModel(lambda number, prompt: "no JSON")).errors) == 1
+    model = FakeModel(teaching)
+    assert world.run(model).changed == {GROWN: 1}
+    assert "question 3" not in model.prompts[0]
+
+
 def test_a_long_conversation_that_grew_a_little_is_not_too_large(tmp_path: Path) -> None:
     world = World(tmp_path).limits(keep=True, max_source_bytes=2000)
     world.converse(said(*range(30)), NAME)

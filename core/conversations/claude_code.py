@@ -10,11 +10,12 @@ is "user" there. The maker does not document the format; this follows public ses
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
-from core.conversations.conversation import Conversation
+from core.conversations.conversation import Conversation, Turn
 from core.conversations.lines import INJECTED
-from core.conversations.records import Record, json_lines, keys_in
+from core.conversations.records import LineSource, Record, json_lines, keys_in
 from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
@@ -77,6 +78,14 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     if reading.entries or not found or reading.skipped:
         found.append(facts.conversation(name, reading))
     return tuple(found)
+
+
+def stream(name: str, lines: LineSource, sink: Callable[[Turn], None]) -> Conversation:
+    """Read one session line by line, handing each turn to `sink`; what comes back has no turns."""
+    reading, facts = Reading(_INJECTED, sink=sink), _Facts()
+    for record in json_lines(lines):
+        _read_record(record, reading, facts)
+    return facts.conversation(name, reading)
 
 
 class _Facts:

@@ -133,6 +133,11 @@ def _reader(data: bytes) -> Reader:
     return next(row for row in READERS if row.sniff(head))
 
 
+def format_of(head: bytes) -> str:
+    """The name of the reader that takes a file which begins like this; "packed" for a compressed one."""
+    return "packed" if is_packed(head) else _reader(head).name
+
+
 def transcript(conversation: Conversation) -> str:
     """The conversation as a model is shown it: `[role]` on a line, the words below, one blank line between turns.
 

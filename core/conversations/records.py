@@ -6,11 +6,12 @@ too early, because it is still being written or was cut, gives what stands befor
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from core.conversations.lines import BOM
 
@@ -66,8 +67,35 @@ def keys_in(head: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def json_lines(data: bytes) -> Iterator[Record]:
+class LineSource:
+    """The lines of a stream of bytes, one at a time, hashed on the way. May be gone through once."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._digest = hashlib.sha256()
+        self.size = 0
+
+    def __iter__(self) -> Iterator[tuple[bytes, int, int]]:
+        """Each line with its line end, and where it begins and ends."""
+        for line in self._stream:
+            start, self.size = self.size, self.size + len(line)
+            self._digest.update(line)
+            yield line, start, self.size
+
+    @property
+    def sha256(self) -> str:
+        """The hash (hex) of what was gone through."""
+        return self._digest.hexdigest()
+
+
+def json_lines(data: bytes | LineSource) -> Iterator[Record]:
     """One record a line; blank lines are passed over. The last line may be torn: it then comes as None."""
+    if isinstance(data, LineSource):
+        for line, start, end in data:
+            raw = line.removeprefix(BOM).strip() if start == 0 else line.strip()
+            if raw:
+                yield Record(parse_object(raw), start, end)
+        return
     start = len(BOM) if data.startswith(BOM) else 0
     while start < len(data):
         cut = data.find(b"\n", start)

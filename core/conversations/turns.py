@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -123,12 +123,16 @@ class _Entry:
 class Reading:
     """Collects the turns of one conversation in their order. `skipped` counts records that were not understood.
 
-    `injected` names the tags around text that was not said by whom it stands with; see `lines.INJECTED`.
+    `injected` names the tags around text that was not said by whom it stands with; see `lines.INJECTED`. With a `sink`
+    each turn is handed on as soon as it is whole and then forgotten, so that a long conversation needs no memory.
     """
 
     injected: Mapping[str, str] = field(default_factory=lambda: INJECTED)
     skipped: int = 0
     entries: list[_Entry] = field(default_factory=list)
+    sink: Callable[[Turn], None] | None = None
+    _title: str = ""
+    _times: list[str] = field(default_factory=list)
 
     def say(self, role: str, text: str, time: str = "", start: int = 0, end: int = 0) -> None:
         """One utterance; nothing when there are no words in it. Pieces of an answer that follow each other join."""
@@ -141,7 +145,19 @@ class Reading:
             last.texts.append(text)
             last.start, last.end = min(last.start, start), max(last.end, end)
         else:
+            if self.sink is not None:
+                self._hand_on(self.sink)
             self.entries.append(_Entry(role, [text], time, start, end))
+
+    def _hand_on(self, sink: Callable[[Turn], None]) -> None:
+        """Give the turns that are whole away; what a title and the times are made of stays."""
+        for turn in self.turns():
+            sink(turn)
+            if turn.role == "user" and not self._title:
+                self._title = first_line([turn])
+            if turn.time:
+                self._times = [*self._times[:1], turn.time]
+        self.entries.clear()
 
     def person(self, text: str, time: str = "", start: int = 0, end: int = 0) -> None:
         """What stands in a person's message: at most one turn of theirs, and turns for the blocks put into it."""
@@ -202,13 +218,15 @@ class Reading:
         ended: Any = "",
     ) -> Conversation:
         """The conversation that was read. Without a title the person's first line is it, without times the turns'."""
+        if self.sink is not None:
+            self._hand_on(self.sink)
         turns = self.turns()
-        times = [turn.time for turn in turns if turn.time]
+        times = [*self._times, *(turn.time for turn in turns if turn.time)]
         return Conversation(
             word(id, 200) or name,
             kind,
             turns,
-            word(title, 300) or first_line(turns),
+            word(title, 300) or self._title or first_line(turns),
             word(folder, 4096),
             iso_time(started) or (times[0] if times else ""),
             iso_time(ended) or (times[-1] if times else ""),

@@ -203,7 +203,8 @@ def plan_steps(
     for item, _, reason in candidates:
         sha = hashes.get(item.path, "")
         entry = entries.get(sha)
-        earlier = _earlier(before.get(item.path, ""), entries, limits, is_proven) if entry is None else None
+        settled = entry is not None and entry.get("status") == "harvested"
+        earlier = None if settled else _earlier(before.get(item.path, ""), entries, limits, is_proven)
         size = Step(item, "", sha, "", earlier).new_bytes if earlier is not None else item.size
         if not sha:
             steps.append(Step(item, "unreadable", "", "cannot be read"))
@@ -247,8 +248,9 @@ def plan_steps(
 def _before(
     classified: list[Classified], hashes: Mapping[str, str], entries: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, str]:
-    """Path -> hash of the last harvest, if any content here is new to the ledger."""
-    unknown = any(hashes.get(row.artifact.path) not in entries for row in classified if row.klass == "harvest")
+    """Path -> hash of the last harvest, if any content here was not harvested yet."""
+    wanted = (entries.get(hashes.get(row.artifact.path, ""), {}) for row in classified if row.klass == "harvest")
+    unknown = any(entry.get("status") != "harvested" for entry in wanted)
     return earlier_by_path(entries) if unknown and entries else {}
 
 

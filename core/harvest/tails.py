@@ -77,9 +77,17 @@ def _hashes(turns: Iterable[Turn]) -> Iterable[str]:
     digest = hashlib.sha256()
     yield digest.hexdigest()
     for turn in turns:
-        words = turn.text.encode("utf-8", "replace")
-        digest.update(b"%s %d\n" % (turn.role.encode(), len(words)) + words)
+        _feed(digest, turn)
         yield digest.hexdigest()
+
+
+def _feed(digest: Any, turn: Turn) -> None:
+    words = turn.text.encode("utf-8", "replace")
+    digest.update(b"%s %d\n" % (turn.role.encode(), len(words)))
+    digest.update(words)
+
+
+_EMPTY = hashlib.sha256().hexdigest()
 
 
 class Tail(NamedTuple):
@@ -108,6 +116,53 @@ def tail_of(conversation: Conversation, earlier: Earlier | None, *, context: boo
         first = earlier.turns  # its last turn is as it was
     before = _context(turns[:first]) if context else ()
     return Tail(replace(conversation, turns=(*before, *turns[first:])), GROWN, first)
+
+
+class TailSink:
+    """Takes the turns of a conversation one by one, and keeps those that are new since its last harvest alone."""
+
+    def __init__(self, earlier: Earlier) -> None:
+        self._earlier = earlier
+        self._digest = hashlib.sha256()
+        self._before: list[Turn] = []
+        self._new: list[Turn] = []
+        self._hashes = ["", _EMPTY]
+        self._count = 0
+        self.rewritten = False
+
+    def __call__(self, turn: Turn) -> None:
+        known = self._earlier.turns
+        if self._count == known - 1 and self._hashes[1] != self._earlier.turns_sha256:
+            self.rewritten = True
+        _feed(self._digest, turn)
+        self._hashes = [self._hashes[1], self._digest.hexdigest()]
+        self._count += 1
+        same_last = self._count == known and self._hashes[1] == self._earlier.words_sha256
+        if self.rewritten:
+            return
+        if self._count < known or same_last:
+            self._before = [*self._before[-CONTEXT_TURNS:], turn]
+        else:
+            self._new.append(turn)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def facts(self) -> dict[str, Any]:
+        """What the harvest leaves in its entry, as `facts_of` gives it."""
+        if not self._count:
+            return {}
+        return {"turns": self._count, "turns_sha256": self._hashes[0], "words_sha256": self._hashes[1]}
+
+    def tail(self, conversation: Conversation, *, context: bool) -> Tail:
+        """The same as `tail_of` gives for the whole conversation; of one that was rewritten, no turns."""
+        if self.rewritten or self._count < self._earlier.turns:
+            return Tail(conversation, REWRITTEN)
+        first = self._count - len(self._new)
+        if not self._new:
+            return Tail(conversation, SAME, first)
+        before = _context(self._before) if context else ()
+        return Tail(replace(conversation, turns=(*before, *self._new)), GROWN, first)
 
 
 def _context(turns: Sequence[Turn]) -> tuple[Turn, ...]:
