@@ -82,7 +82,7 @@ def _read(pieces: list[Row | Code], title: str, number: int) -> Iterator[Found]:
         if isinstance(piece, Code):
             commands = _fenced(piece)
             if commands and len(commands) <= MAX_STEPS:
-                part = _part(parts, lead or title)
+                part = _part(parts, parts[-1].heading if parts else title)
                 part.commands += len(commands)
                 part.steps += commands
                 part.quote = part.quote or next(line.strip() for line in piece.lines if commands[0] in line)
@@ -90,7 +90,7 @@ def _read(pieces: list[Row | Code], title: str, number: int) -> Iterator[Found]:
         said = whole(piece)
         bare = _bare_lines(piece)
         if bare:
-            part = _part(parts, lead or title)
+            part = _part(parts, piece.heading or title)
             part.commands += len(bare)
             part.steps += bare
             part.quote = part.quote or said.quote
