@@ -135,8 +135,11 @@ def test_switched_off_nothing_is_made_and_switched_on_all_is_caught_up(world: Wo
     world.converse("User: a\n")
     assert harvested(world, says(facts=["One"]), fact_index=False).facts is None
     assert not (world.paths.knowledge / "global").exists()
+    world.knowledge("global/pitfalls.yaml", "- id: global:pitfall:001\n  fact: Mine\n  confidence: 1\n")
+    report = value(sync_facts(workspace_of(world, fact_index=False), now=lambda: world.clock))
+    assert (report.new, report.total) == (0, 1), "what a person writes reaches the index all the same"
     world.converse("User: b\n")
-    assert harvested(world, says(facts=["Two"])).facts == {"new": 2, "confirmed": 0, "total": 2}
+    assert harvested(world, says(facts=["Two"])).facts == {"new": 2, "confirmed": 0, "total": 3}
 
 
 def test_what_waits_in_quarantine_is_no_fact(world: World) -> None:

@@ -70,6 +70,13 @@ def test_the_budget_holds_and_no_line_is_cut(rows: list[tuple[str, str]], budget
     assert len(headings) == len({row.category for row in chosen.facts})
 
 
+def test_no_budget_is_exceeded_by_a_single_token() -> None:
+    facts = [fact(number, "x" * (number * 7 % 40 + 1), CATEGORIES[number % 5]) for number in range(1, 30)]
+    for budget in range(400):
+        text = choose(facts, ["global"], budget).text
+        assert len(text.encode()) <= budget * 4
+
+
 def test_a_shorter_fact_may_fit_where_a_longer_one_does_not() -> None:
     facts = [fact(1, "x" * 200, confidence=0.9), fact(2, "short", confidence=0.1)]
     chosen = choose(facts, ["global"], budget=20)

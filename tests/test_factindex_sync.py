@@ -278,6 +278,36 @@ def test_conversations_fed_one_by_one_fade_as_all_at_once(shelf: Shelf, tmp_path
     assert shelf.facts() == other.facts()
 
 
+def test_a_conversation_that_is_harvested_again_is_no_further_one(shelf: Shelf) -> None:
+    """Else one long conversation, harvested thirty times while it grows, would fade everything."""
+    shelf.teach("One")
+    for number in range(40):
+        shelf.teach(path="/talks/long", sha=f"grown{number}")
+    shelf.sync()
+    assert shelf.fact("global:fact:001").confidence == 0.5
+
+
+def test_last_updated_never_goes_back(shelf: Shelf) -> None:
+    """Whoever copies the newer of two indexes would take the older one."""
+    shelf.teach("One")
+    shelf.sync()
+    shelf.clock = NOW - timedelta(days=9)
+    shelf.teach("Two")
+    shelf.sync()
+    assert json.loads(shelf.text("index.json"))["last_updated"] == "2026-06-12T14:23:45+00:00"
+
+
+def test_an_item_that_cannot_be_changed_in_place_is_left_as_it_is_and_told(shelf: Shelf) -> None:
+    """A person's bytes are worth more than a count; but nothing is passed over in silence."""
+    text = '- {id: global:fact:001, fact: "One", confidence: 1} # a remark with a brace }\n'
+    shelf.write("global/facts.yaml", text)
+    shelf.teach("One")
+    report = shelf.sync()
+    assert shelf.text("global/facts.yaml") == text
+    assert any("global:fact:001" in note for note in report.notes)
+    assert shelf.fact("global:fact:001").confidence == 1.0
+
+
 def test_what_a_person_writes_counts_from_then_on(shelf: Shelf) -> None:
     """A confidence that a person sets is not faded for the time before."""
     shelf.teach("One")

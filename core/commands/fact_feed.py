@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.base import files, locks
-from core.base.markdown import sanitise_line, split_provenance, without_emphasis
+from core.base.markdown import sanitise_line, split_provenance
 from core.base.paths import Paths
 from core.base.redact import redact
 from core.base.repository import GLOBAL, domain_of
@@ -183,7 +183,8 @@ def taught_by(sha: str, run: str, state: Pending, plan: FrozenPlan, secrets: boo
 
 
 def _lesson(category: str, text: str, row: dict[str, Any], domain: str, usual: float, secrets: bool) -> Lesson | None:
-    plain = without_emphasis(text.removeprefix("\\"))
+    plain = text.removeprefix("\\")
+    plain = plain.replace("**", "", 2) if plain.startswith("**") else plain  # the name of a playbook
     plain = redact(plain).text if secrets else plain
     plain = sanitise_line(plain, FACT_CHARACTERS)
     if not normalised(plain) or len(plain) > FACT_CHARACTERS:

@@ -144,7 +144,15 @@ def validate_index(name: str, data: bytes) -> tuple[int, list[Problem]]:
         return 0, [Problem("bad-index", name, line, "", f"this is no JSON: {shown(str(error))}")]
     facts = loaded.get("facts") if isinstance(loaded, dict) else None
     if not isinstance(facts, list):
-        return 0, [Problem("bad-index", name, 1, "", "there is no list of facts; allowed: the index of seed 5")]
+        return 0, [
+            Problem(
+                "bad-index",
+                name,
+                1,
+                "",
+                "there is no list of facts; allowed: an object with version, total_facts and facts",
+            )
+        ]
     found: list[Problem] = []
     if loaded.get("version") != VERSION:
         found.append(

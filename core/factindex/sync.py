@@ -117,6 +117,10 @@ def sync(
         missing = _missing(plan, found)
         if missing:
             report.notes.append(f"{len(missing)} new facts are not in the files after writing, first {missing[0]}")
+        stuck = _unchanged(plan, found)
+        if stuck:
+            which = ", ".join(stuck[:5]) + (" and others" if len(stuck) > 5 else "")
+            report.notes.append(f"not counted, for it cannot be changed without touching more of its line: {which}")
     report.new, report.confirmed, report.gone = plan.new, plan.confirmed, plan.gone
     report.taken_back, report.stayed = plan.taken_back, plan.stayed
     _project(knowledge, state, found, history, now, report)
@@ -218,6 +222,17 @@ def _missing(plan: Plan, found: FactFiles) -> list[str]:
     rows = [row for operations in plan.operations.values() for row in operations if row["op"] == "add"]
     taken = found.taken
     return [str(row["fact"]["id"]) for row in rows if row["fact"]["id"] not in taken]
+
+
+def _unchanged(plan: Plan, found: FactFiles) -> list[str]:
+    """Facts whose new values do not stand in their files."""
+    rows = [row for operations in plan.operations.values() for row in operations if row["op"] == "set"]
+    placed = [(row, found.placed.get(row["id"])) for row in rows]
+    return [
+        str(row["id"])
+        for row, one in placed
+        if one is not None and any(one.item.fields.get(key) == row["from"].get(key) for key in row["to"])
+    ]
 
 
 # --- the projection --------------------------------------------------------------------------------------------------
