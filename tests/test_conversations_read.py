@@ -157,21 +157,3 @@ def test_the_person_speaks_as_often_as_real_specstory_files_of_the_old_kind_say(
         assert not {turn.role for turn in turns} - {"user", "assistant"}
         checked += 1
     assert checked
-
-
-@pytest.mark.skipif(not FILES, reason="the corpus of real conversations is not beside this checkout")
-def test_the_person_speaks_as_often_as_real_cline_files_say() -> None:
-    for path in (path for path in FILES if path.relative_to(CORPUS).parts[0] == "cline"):
-        text = path.read_text("utf-8", "replace")
-        # The person's words stand in these three tags; those inside a result of a file or a program are not theirs.
-        own = 0
-        for message in text.split("\n---\n\n**User:**\n"):
-            said = message.split("<environment_details>")[0].split("\n**Assistant:**\n")[0]
-            result = said.find("] Result:")
-            if result >= 0 and not any(
-                f"[{tool}" in said[:result] for tool in ("attempt_completion", "plan_mode_respond")
-            ):
-                said = said[:result]
-            own += sum(said.count(f"\n<{tag}>\n") for tag in ("task", "feedback", "user_message"))
-        turns = read_conversation(path.name, path.read_bytes()).turns
-        assert sum(turn.role == "user" for turn in turns) == own, path
