@@ -38,7 +38,8 @@ def folders_of(paths: Paths, others: Iterable[str] = ()) -> list[Path]:
     """The folders to watch, those that exist: the rooms of the home, not all that may lie below them. A home that does
     not exist yet is seen coming in the nearest folder above it."""
     rooms = (paths.home, paths.knowledge, paths.file_notes, paths.prompts, paths.conversations, paths.trash)
-    found = [room for room in (*rooms, paths.splits) if room.is_dir()]
+    more = (paths.splits, paths.memories, paths.memories / "archive")
+    found = [room for room in (*rooms, *more) if room.is_dir()]
     if paths.home not in found:
         found.append(next((above for above in paths.home.parents if above.is_dir()), Path(paths.home.anchor)))
     found += [parent for other in others if (parent := Path(other).parent).is_dir()]

@@ -10,11 +10,14 @@ from core.base.result import ErrorInfo
 from gui.keys import label_of
 from gui.shell import Shell, View
 from gui.state import State
+from gui.styles import FRAME
 from gui.theme import Look
 from gui.views.table import VIEWS, view_keys
-from gui.widgets import Button
+from gui.widgets import Button, labelled
 from gui.widgets_layout import box
 from gui.widgets_messages import Banner
+
+TAB_GAP = 6  # of the style "chips"
 
 
 class Workbench:
@@ -37,6 +40,8 @@ class Workbench:
                              tip=f"{row.label}: {row.tip}", shortcut=label_of(keys, row.action))
             for row in VIEWS
         }  # fmt: skip
+        self._width = 0.0
+        look.follow(parent, self._fit)
         self.banner = Banner(look, parent)
         for name in self.views:
             self._holders[name] = box(look, parent, "clear")
@@ -44,6 +49,19 @@ class Workbench:
 
     def _opener(self, action: str) -> Callable[[], object]:
         return lambda: self._shell.run(action)
+
+    def _fit(self, width: float, _height: float) -> None:
+        self._width = width
+        self._name_tabs()
+
+    def _name_tabs(self) -> None:
+        """Where there is no room for all names, only the open tab has its own; the others are icons with tooltips."""
+        look, font = self._look, self._look.font_id("text")
+        sizes = [dpg.get_text_size(labelled(row.label, row.icon), font=font) for row in VIEWS]
+        wide = sum((size[0] if size else 0) + look.px(2 * FRAME[0] + TAB_GAP) for size in sizes)
+        narrow = 0 < self._width < wide
+        for row in VIEWS:
+            self.tabs[row.name].set_label("" if narrow and row.name != self._open else row.label)
 
     def refresh(self, state: State) -> None:
         """Open the view that the state names, and let it show the state."""
@@ -58,6 +76,7 @@ class Workbench:
             self.tabs[self._open].set_kind("tab")
         self._open = name
         self.tabs[name].set_kind("tab-on")
+        self._name_tabs()
         holder = self._holders[name]
         dpg.configure_item(holder, show=True)
         if not dpg.get_item_children(holder, 1):

@@ -19,9 +19,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from core.base.paths import project_paths
 from core.base.result import ErrorInfo, Ok
 from core.commands.bullets import add
 from core.commands.harvest import HarvestRequest, harvest
+from core.commands.memories import memories, save
 from core.commands.workspace import Workspace
 from tests import gui_window
 from tests.gui_window import Desk, open_desk
@@ -42,6 +44,18 @@ BULLETS = [
     ("questions", "Does the cache survive a rename of the home folder? 名前を変えたらどうなる?"),
     ("tasks_open", "Write the release notes in 日本語 and 한국어 🎉"),
     ("playbooks", "Cut a release: update the changelog; tag; wait for the build; announce 📣"),
+]
+MEMORIES = [
+    ("An old way of naming branches", ["git"]),
+    ("Use tabs in Makefiles, spaces everywhere else.", ["preference", "make"]),
+    ("Релиз собирают по пятницам до обеда:\n- журнал изменений\n- тег\n- сборка 📦", ["release"]),
+    ("テストは必ず二つのコアで試す。一つだけでは競合が見えない。", ["testing", "decision"]),
+    ("회의록은 한국어로, 결정은 영어로 남긴다 ✍️", ["preference", "회의"]),
+    (
+        "No, not SQLite on a network drive: its locks do not hold there, and two writers lose rows without a word. The "
+        "index goes into the cache folder of the machine, and whoever wants it elsewhere copies the finished file.",
+        ["correction", "sqlite", "storage"],
+    ),
 ]
 STATUSES = ["harvested"] * 14 + ["harvest-failed", "deleted-unharvested", "too-large", "too-large", "pruned"]
 
@@ -82,6 +96,15 @@ def full_home(folder: Path) -> Workspace:
                 lines = [f"- made up {number}" for number in range(chance.randrange(1, 30))]
                 record = {"when": when, "run": f"2026-{back}-{run}", "file": "facts.md", "added": lines, "sha": "a"}
                 file.write(json.dumps(record) + "\n")
+    for text, tags in MEMORIES:
+        assert isinstance(save(workspace, text, tag=tags), Ok)
+    assert isinstance(memories(workspace, "archive", "1"), Ok)
+    context = "---\nversion: 1\n---\n\n# How I work\n\n" + "Answer in short sentences. 短く答える。 🔥\n\n" * 60
+    workspace.paths.context.write_text(context, encoding="utf-8")
+    project = project_paths(workspace.cwd)
+    project.knowledge.mkdir(parents=True)
+    head = "---\nversion: 1\nupdated: 2026-05-01T10:00:00\n---\n\n"
+    project.context.write_text(head + "Shelf: tests run with `make check`.\n" * 60, encoding="utf-8")
     workspace.paths.prompts.mkdir()
     (workspace.paths.prompts / "summarize.md").write_text("Shorten it.\n", encoding="utf-8")
     return workspace
@@ -128,10 +151,19 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
         )
         shot("failed")
         panel.workbench.banner.hide()
-        for view in ("knowledge", "files", "settings"):
+        for view in ("knowledge", "files", "settings", "memories"):
             shell.run(f"view.{view}")
             seat.settle()
             shot(view)
+        memories_of: Any = panel.workbench.views["memories"]
+        memories_of.begin_edit(memories_of.list.rows[3])
+        desk.frames(8)
+        shot("memories-edit")
+        memories_of.session.cancel()
+        memories_of.begin_add()
+        desk.frames(8)
+        shot("memories-add")
+        memories_of.session.cancel()
         shell.run("view.ledger")
         panel.toggle_pane("rail")
         panel.toggle_pane("inspector")

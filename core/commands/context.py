@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.frontmatter import render_frontmatter
 from core.base.result import Err, Ok, Result, fail
-from core.commands.project import find_project
-from core.commands.workspace import Workspace
+from core.commands.project import find_project, places
+from core.commands.workspace import Workspace, utc_now
+from core.context_files import GLOBAL, PROJECT, ContextFile, read_context
 from core.injection import Prefix, stable_prefix
 from core.knowledge.digest import project_digest, regenerate_digest
 from core.knowledge.ledger import seen_ledger
@@ -160,3 +165,36 @@ def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
 
         prefix = replace(prefix, text=prefix.text + fact_block(workspace, found.value))
     return Ok(ContextPrefix(prefix, str(found.value or "")))
+
+
+def context_files(workspace: Workspace) -> Result[tuple[ContextFile, ...]]:
+    """The `context.md` of the home, and of the project around the current folder when there is one, as they are."""
+    found = find_project(workspace)
+    if isinstance(found, Err):
+        return found
+    return Ok(tuple(read_context(scope, where.context) for scope, where in places(workspace, found.value)))
+
+
+def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Callable[[], datetime] = utc_now) -> Result[Path]:
+    """Make the `context.md` of the home or of the project with nothing but a valid frontmatter, and return its path.
+
+    An empty one changes no conversation. Err when there is a file already (it is never replaced), or no project.
+    """
+    found = find_project(workspace)
+    if isinstance(found, Err):
+        return found
+    where = dict(places(workspace, found.value)).get(scope)
+    if where is None:
+        hint = "start in the folder of a project that has .manual_slop/knowledge"
+        return fail("no-project", f"there is no {PROJECT} around this folder", workspace.cwd, hint)
+    updated = now().astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat()
+    text = render_frontmatter({"version": 1, "updated": updated}, "")
+    try:
+        files.make_folder(where.knowledge)
+        files.create_atomic(where.context, text.encode("utf-8"))
+        files.sync_folder(where.knowledge)
+    except FileExistsError:
+        return fail("exists", "there is a context file already; nothing was written", where.context, "open it")
+    except OSError as error:
+        return fail("store-failed", f"the context file cannot be written: {error.strerror or error}", where.context)
+    return Ok(where.context)

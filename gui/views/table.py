@@ -15,6 +15,7 @@ from gui.shell import View
 from gui.views.files import FilesView
 from gui.views.knowledge import KnowledgeView
 from gui.views.ledger import LedgerView
+from gui.views.memories import MemoriesView
 from gui.views.settings import SettingsView
 
 NUMBER_KEYS = 9
@@ -40,6 +41,7 @@ VIEWS: tuple[ViewRow, ...] = (
     ViewRow("ledger", "Ledger", "database", "what became of every conversation", LedgerView),
     ViewRow("knowledge", "Knowledge", "lightbulb", "bullets by category, edited in place", KnowledgeView),
     ViewRow("files", "Files", "file-code", "notes next to the source file", FilesView),
+    ViewRow("memories", "Memories", "bookmark", "context files and memories, for every conversation", MemoriesView),
     ViewRow("settings", "Settings", "settings", "every setting and where it comes from", SettingsView),
 )
 

@@ -1,0 +1,118 @@
+"""The cards of the context files: how much of its budget each takes, what is wrong with it, and a way into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import dearpygui.dearpygui as dpg
+
+from core.context_files import GLOBAL, PROJECT
+from gui.icons import icon as icon_of
+from gui.theme import Look
+from gui.views.memories_rows import ContextCard, MemoryBook, context_card
+from gui.widgets import Button, hint, text
+from gui.widgets_charts import Part, SegmentBar
+from gui.widgets_layout import box, lowered, spread
+
+SENTENCES = 3
+SCOPES = ((GLOBAL, "house", "C"), (PROJECT, "folder", "Shift+C"))
+
+
+@dataclass
+class _Card:
+    item: int
+    icon: int
+    title: int
+    path: int
+    amount: int
+    button: Button
+    bar: SegmentBar
+    about: int
+    problems: list[tuple[int, int]]
+    shown: ContextCard | None = None
+
+
+class ContextCards:
+    """Both cards, made once. `on_act(scope)` hears that a file should be opened, or begun where there is none."""
+
+    def __init__(self, look: Look, on_act: Callable[[str], object]) -> None:
+        self._look, self._on_act = look, on_act
+        self._cards: dict[str, _Card] = {}
+
+    def build(self, parent: int) -> None:
+        """Make the cards, and the line that says why there is only one."""
+        for scope, icon, key in SCOPES:
+            self._cards[scope] = self._card(parent, scope, icon, key)
+        look = self._look
+        row = self._none = int(dpg.add_group(horizontal=True, parent=parent, show=False))
+        text(look, row, icon_of("folder"), "small", "hint")
+        text(look, row, "A project adds its own: start the panel in a folder that has .manual_slop/knowledge", "small",
+             "hint", wrap=True)  # fmt: skip
+        row = self._heavy = int(dpg.add_group(horizontal=True, parent=parent, show=False))
+        text(look, row, icon_of("triangle-alert"), "text", "edited")
+        self._heavy_words = text(look, row, "", wrap=True)
+
+    def _card(self, parent: int, scope: str, icon: str, key: str) -> _Card:
+        look = self._look
+        item = box(look, parent, "card", height=0)
+        left, right = spread(look, item)
+        words = lowered(look, left, 6)
+        sign = text(look, words, icon_of(icon), "text", "accent")
+        title = text(look, words, "", "strong")
+        path = hint(look, title, "")
+        amount = text(look, lowered(look, right, 8), "", "small", "muted")
+        button = Button(look, right, "Open", lambda: self._on_act(scope), icon="external-link",
+                        tip="Open this context.md in the editor, or write one", shortcut=key)  # fmt: skip
+        bar = SegmentBar(look, item, item, height=8, most=1)
+        about = text(look, item, "", "small", "hint", wrap=True)
+        problems = []
+        for _ in range(SENTENCES):
+            row = int(dpg.add_group(horizontal=True, parent=item, show=False))
+            text(look, row, icon_of("triangle-alert"), "small", "edited")
+            problems.append((row, text(look, row, "", "small", "text", wrap=True)))
+        return _Card(item, sign, title, path, amount, button, bar, about, problems)
+
+    def button(self, scope: str) -> int:
+        """The item of a card's button."""
+        return self._cards[scope].button.item
+
+    def card(self, scope: str) -> ContextCard | None:
+        """What a card shows."""
+        return self._cards[scope].shown
+
+    def show(self, book: MemoryBook) -> None:
+        """Show the files as they are."""
+        files = {file.scope: file for file in book.context}
+        for scope, parts in self._cards.items():
+            file = files.get(scope)
+            dpg.configure_item(parts.item, show=file is not None)
+            parts.shown = context_card(file) if file is not None else None
+            if parts.shown is not None:
+                self._fill(parts, parts.shown)
+        dpg.configure_item(self._none, show=bool(files) and PROJECT not in files)
+        dpg.configure_item(self._heavy, show=bool(book.heavy))
+        dpg.set_value(self._heavy_words, book.heavy)
+
+    def _fill(self, parts: _Card, card: ContextCard) -> None:
+        look = self._look
+        dpg.set_value(parts.title, card.title)
+        dpg.set_value(parts.path, card.path)
+        look.tint(parts.icon, card.color)
+        dpg.set_value(parts.amount, card.amount)
+        look.tint(parts.amount, "edited" if card.color == "edited" else "muted")
+        parts.button.set_label("Open" if card.exists else "Write one", "external-link" if card.exists else "plus")
+        share = Part("", card.bytes, card.color)
+        parts.bar.set([share] if card.bytes else [], max(card.budget, card.bytes), _mark(card))
+        dpg.configure_item(parts.bar.item, show=card.exists)
+        dpg.configure_item(parts.about, show=bool(card.about))
+        dpg.set_value(parts.about, card.about)
+        for number, (row, words) in enumerate(parts.problems):
+            said = card.problems[number] if number < len(card.problems) else ""
+            dpg.configure_item(row, show=bool(said))
+            dpg.set_value(words, said)
+
+
+def _mark(card: ContextCard) -> float:
+    """Where the budget ends, on the bar of a file that is longer."""
+    return float(card.budget) if card.bytes > card.budget else 0.0

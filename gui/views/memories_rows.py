@@ -1,0 +1,188 @@
+"""Context files and memories as rows and words, without a window. Plain functions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from core.base.result import Err, Ok, Result
+from core.commands.context import context_files
+from core.commands.memories import all_memories
+from core.commands.project import find_project
+from core.commands.view import local_day
+from core.commands.workspace import Workspace
+from core.context_files import GLOBAL, ContextFile, join_context
+from core.memories import Memory, recall
+from gui.flow_rows import SEPARATOR, FlowRow, RowAction
+from gui.views.knowledge_rows import broken
+
+SHOWN_LINES, SHOWN_LETTERS = 12, 900
+"""So much of a memory stands in the list; the rest is in the inspector."""
+TAG_CHIPS = 8
+ACTIONS = (
+    RowAction("edit", "pencil", "Edit", "Enter"),
+    RowAction("restore", "archive-restore", "Bring it back", "R"),
+    RowAction("copy", "copy", "Copy", "Ctrl+C"),
+    RowAction("open", "external-link", "Open the file in the editor", "O"),
+    RowAction("archive", "archive", "Archive: out of the way, comes back with one key", "Delete"),
+)
+SAVED_CAN = frozenset({"edit", "copy", "open", "archive"})
+ARCHIVED_CAN = frozenset({"restore", "copy", "open"})
+CATEGORY_LOOKS: dict[str, tuple[str, str]] = {
+    "preference": ("thumbs-up", "ramp:0"),
+    "correction": ("pen", "ramp:5"),
+    "decision": ("git-branch", "ramp:1"),
+    "context": ("layers", "ramp:2"),
+    "pattern": ("shapes", "ramp:3"),
+}
+
+
+@dataclass(frozen=True)
+class MemoryBook:
+    """What the view shows: both context files, the memories newest first, those in the archive, and sentences about
+    files that were left out. `project` is its folder, "" for none; `heavy` is what is wrong with all context together.
+    """
+
+    context: tuple[ContextFile, ...] = ()
+    heavy: str = ""
+    saved: tuple[Memory, ...] = ()
+    archived: tuple[Memory, ...] = ()
+    skipped: tuple[str, ...] = ()
+    project: str = ""
+
+    def of(self, archived: bool) -> tuple[Memory, ...]:
+        """The memories of the one list or the other."""
+        return self.archived if archived else self.saved
+
+    def find(self, key: object) -> Memory | None:
+        """The memory of a row; its key is the path of its file."""
+        return next((row for row in (*self.saved, *self.archived) if str(row.path) == key), None)
+
+
+def gather(workspace: Workspace, before: MemoryBook | None) -> Result[MemoryBook]:
+    """Read all of it; on a worker. The same object as before when nothing has changed."""
+    files, saved = context_files(workspace), all_memories(workspace)
+    archived, project = all_memories(workspace, archived=True), find_project(workspace)
+    for one in (files, saved, archived, project):
+        if isinstance(one, Err):
+            return one
+    assert isinstance(files, Ok) and isinstance(saved, Ok) and isinstance(archived, Ok) and isinstance(project, Ok)
+    _, _, heavy = join_context(files.value, secrets=False)
+    now = MemoryBook(
+        files.value,
+        heavy.partition(": ")[2],
+        tuple(recall(saved.value.memories, "")),
+        tuple(recall(archived.value.memories, "")),
+        tuple(error.message for error in (*saved.value.skipped, *archived.value.skipped)),
+        str(project.value or ""),
+    )
+    return Ok(before if before == now and before is not None else now)
+
+
+def rows(book: MemoryBook, archived: bool = False, words: str = "", tags: Sequence[str] = ()) -> list[FlowRow]:
+    """The memories that have all the words (in text, tags or date) and all the tags, newest first."""
+    wanted = words.casefold().split()
+    found = []
+    for memory in book.of(archived):
+        text = "\n".join([memory.content, *memory.tags, memory.created[:10]]).casefold()
+        if all(word in text for word in wanted) and all(tag in memory.tags for tag in tags):
+            found.append(row_of(memory, archived))
+    return found
+
+
+def row_of(memory: Memory, archived: bool) -> FlowRow:
+    """One memory as a row."""
+    icon, color = CATEGORY_LOOKS.get(memory.category, ("bookmark", "accent"))
+    if archived:
+        icon, color = "archive", "hint"
+    scope = ("this project",) if memory.scope != GLOBAL else ()
+    parts = [", ".join(memory.tags), local_day(memory.created), *scope, "archived" if archived else ""]
+    meta = SEPARATOR.join(part for part in parts if part)
+    can = ARCHIVED_CAN if archived else SAVED_CAN
+    return FlowRow(str(memory.path), shown(memory.content), meta, icon, color, "muted" if archived else "text", can)
+
+
+def shown(content: str) -> str:
+    """A text as it stands in the list: its beginning when it is long."""
+    lines = content.split("\n")
+    text = "\n".join(lines[:SHOWN_LINES])
+    cut = len(lines) > SHOWN_LINES or len(text) > SHOWN_LETTERS
+    return text[:SHOWN_LETTERS].rstrip() + " …" if cut else text
+
+
+def tags_of(memories: Sequence[Memory], most: int = TAG_CHIPS) -> list[tuple[str, int]]:
+    """The most used tags with their numbers, by number and then by name."""
+    counted = Counter(tag for memory in memories for tag in memory.tags)
+    return sorted(counted.items(), key=lambda row: (-row[1], row[0].casefold(), row[0]))[:most]
+
+
+def which(book: MemoryBook, memory: Memory, archived: bool) -> str:
+    """The name of a memory for the commands: its file name, with the scope's id where both places have one such."""
+    twins = [row for row in book.of(archived) if row.path.name == memory.path.name]
+    return memory.path.stem if len(twins) == 1 else f"{memory.scope}:{memory.id}"
+
+
+def tags_in(words: str) -> list[str]:
+    """The tags that somebody wrote with commas between them; a leading # is not part of a tag."""
+    return [tag for part in words.split(",") if (tag := part.strip().lstrip("#").strip())]
+
+
+# --- context files ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ContextCard:
+    """A context file in words: its heading, how much of its budget it takes (`amount`, in `color`, `bytes` of
+    `budget`), what to know about it, and sentences about what is wrong."""
+
+    title: str
+    path: str
+    exists: bool
+    amount: str
+    color: str
+    bytes: int
+    budget: int
+    about: str
+    problems: tuple[str, ...] = ()
+
+
+def context_card(file: ContextFile) -> ContextCard:
+    """One file as a card."""
+    everywhere = file.scope == GLOBAL
+    title = "In every conversation" if everywhere else "In this project"
+    over = file.bytes - file.budget
+    amount = f"{file.bytes:,} of {file.budget:,} bytes"
+    if over > 0:
+        amount += f", {over:,} too many"
+    if not file.exists:
+        about = "No context.md yet: a few lines about " + ("you and how you work" if everywhere else "this project")
+        return ContextCard(title, str(file.path), False, "", "hint", 0, file.budget, about)
+    path = str(file.path)
+    problems = tuple(problem.replace(f"{path}:", "Line ", 1).replace(path, "It", 1) for problem in file.problems)
+    if over > 0:
+        problems += ("It is longer than its budget: shorten it, or move what is seldom needed into memories",)
+    about = ""
+    if not file.bytes and not file.problems:
+        about = "Empty so far: write what a new conversation should know"
+    color = "edited" if over > 0 else "accent"
+    return ContextCard(title, path, True, amount, color, file.bytes, file.budget, about, problems)
+
+
+# --- a text of several lines in a field that does not wrap -----------------------------------------------------------
+
+SOFT = "\u2005"
+"""Ends a line that was only broken to fit: a blank that nobody types."""
+
+
+def wrapped(text: str, fits: Callable[[str], bool]) -> str:
+    """Every line broken so that each part `fits(part)`; `unwrapped` gives the very text back."""
+    if SOFT in text:
+        return text
+    lines = (broken(line, lambda part: fits(part + SOFT)) for line in text.split("\n"))
+    return "\n".join(line.replace("\n", f"{SOFT}\n") for line in lines)
+
+
+def unwrapped(text: str) -> str:
+    """The text without the breaks that `wrapped` made; a mark in the middle of a line goes as well."""
+    return text.replace("\r", "").replace(f"{SOFT}\n", "").replace(SOFT, "")

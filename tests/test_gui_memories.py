@@ -1,0 +1,333 @@
+"""Memories and context files in the window: if these fail, a person's words are lost, or stand in no conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.paths import project_paths
+from core.commands.context import begin_context, context_files
+from core.commands.memories import all_memories, memories, save
+from core.commands.workspace import Workspace
+from core.context_files import GLOBAL, PROJECT, ContextFile
+from gui.views.memories_rows import (
+    SOFT,
+    MemoryBook,
+    context_card,
+    gather,
+    rows,
+    tags_in,
+    tags_of,
+    unwrapped,
+    which,
+    wrapped,
+)
+from gui.watch import folders_of
+from tests.gui_stand import Stand
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import error, make_home, read, value, write
+
+TEXTS = (
+    ("Use tabs in Makefiles\nand nowhere else", ("preference", "make")),
+    ("お湯は100度で沸く", ("кухня",)),
+    ("회로는 30초 안에 열린다 🔥", ("make",)),
+)
+HEAD = "---\nversion: 1\nupdated: 2026-05-01T10:00:00\n---\n\n"
+
+
+@pytest.fixture(name="home")
+def home_fixture(tmp_path: Path) -> Workspace:
+    workspace = make_home(tmp_path)
+    for day, (text, tags) in enumerate(TEXTS, start=1):
+        value(save(workspace, text, tag=tags, now=lambda day=day: datetime(2026, 5, day, 12, tzinfo=UTC)))
+    return workspace
+
+
+@pytest.fixture(name="at_project")
+def project_fixture(home: Workspace, tmp_path: Path) -> Workspace:
+    project = tmp_path / "shelf"
+    project_paths(project).knowledge.mkdir(parents=True)
+    return replace(home, cwd=project)
+
+
+@pytest.fixture(name="stand")
+def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
+    yield from stand_on(desk, home)
+
+
+def stand_on(desk: Desk, workspace: Workspace) -> Iterator[Stand]:
+    from gui.views.memories import MemoriesView
+
+    stand = Stand(desk, workspace, MemoriesView, width=640)
+    stand.opened = []  # type: ignore[attr-defined]
+    stand.shell.open_path = stand.opened.append  # type: ignore[attr-defined,method-assign]
+    yield stand
+    stand.close()
+
+
+def texts(stand: Stand) -> list[str]:
+    return [str(row.text) for row in stand.view.list.rows]
+
+
+def slot(stand: Stand, words: str) -> int:
+    found = [row for row in stand.view.list.rows if words in row.text]
+    assert len(found) == 1, (words, texts(stand))
+    shown = stand.view.list.slot_of(found[0].key)
+    assert shown is not None
+    return int(shown.text)
+
+
+def press_button(stand: Stand, words: str, name: str) -> None:
+    """Click one of the small buttons of a row."""
+    stand.desk.move(*stand.desk.middle(slot(stand, words)))
+    stand.settle()
+    stand.click(stand.view.list.bar.buttons[name].item)
+
+
+def contents(workspace: Workspace, archived: bool = False) -> list[str]:
+    return [row.content for row in value(all_memories(workspace, archived=archived)).memories]
+
+
+# --- plain -----------------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_newest_first_and_filtered_by_word_and_tag(home: Workspace) -> None:
+    book = value(gather(home, None))
+    found = rows(book)
+    assert [row.text for row in found] == [text for text, _ in reversed(TEXTS)]
+    assert [row.meta for row in found] == [
+        "make  ·  3 May 2026", "кухня  ·  2 May 2026", "preference, make  ·  1 May 2026"
+    ]  # fmt: skip
+    assert [row.text for row in rows(book, words="MAKEFILES tabs")] == [TEXTS[0][0]]
+    assert [row.text for row in rows(book, words="кухня 2026-05")] == [TEXTS[1][0]]
+    assert len(rows(book, tags=["make"])) == 2 and not rows(book, tags=["make", "кухня"]) and not rows(book, True)
+    assert tags_of(book.saved) == [("make", 2), ("preference", 1), ("кухня", 1)]
+    assert tags_of(book.saved, 1) == [("make", 2)] and tags_in(" #make, two words,, ") == ["make", "two words"]
+    assert value(gather(home, book)) is book
+    write(home, "memories/009-new.md", "no memory at all\n")
+    assert len(value(gather(home, book)).skipped) == 1
+
+
+def test_two_memories_of_one_name_are_told_apart(home: Workspace) -> None:
+    """Else the one of the project would be archived instead of the one that was meant."""
+    mine = value(all_memories(home)).memories[0]
+    book = MemoryBook(saved=(mine, replace(mine, scope="project", path=Path("/p") / mine.path.name)))
+    assert [which(book, row, False) for row in book.saved] == ["global:1", "project:1"]
+    assert which(MemoryBook(saved=(mine,)), mine, False) == mine.path.stem
+    assert "this project" in rows(book)[1].meta
+
+
+def test_a_context_card_says_how_much_is_left_and_what_is_wrong() -> None:
+    path = Path("/h/context.md")
+    small = context_card(ContextFile(GLOBAL, path, True, "x", 1024, 3072))
+    assert small.amount == "1,024 of 3,072 bytes" and small.color == "accent" and not small.problems
+    large = context_card(ContextFile(PROJECT, path, True, "x", 7200, 7168, problems=(f"{path}:2: no version",)))
+    assert large.amount == "7,200 of 7,168 bytes, 32 too many" and large.color == "edited"
+    assert large.problems[0] == "Line 2: no version" and "longer than its budget" in large.problems[1]
+    none = context_card(ContextFile(GLOBAL, path, False, budget=3072))
+    assert not none.exists and "No context.md yet" in none.about
+
+
+def test_a_context_file_is_begun_valid_and_never_replaced(home: Workspace, at_project: Workspace) -> None:
+    for workspace, scope in ((home, GLOBAL), (at_project, PROJECT)):
+        path = value(begin_context(workspace, scope))
+        found = {row.scope: row for row in value(context_files(workspace))}[scope]
+        assert found.exists and not found.problems and found.version == 1 and found.bytes == 0
+        path.write_text("mine")
+        assert error(begin_context(workspace, scope)).code == "exists" and path.read_text() == "mine"
+    assert error(begin_context(home, PROJECT)).code == "no-project"
+
+
+def test_a_text_comes_back_to_the_letter_from_a_field_that_does_not_wrap() -> None:
+    """A break that only makes it fit must not get into the memory, one that the person made must stay."""
+    texts = ["one two three four\nnext line\n\n- a list", "漢字かな混じりの文\n次の行", "a  b   c  ", "x" * 30, ""]
+    for text in texts:
+        shown = wrapped(text, lambda part: len(part) <= 7)
+        assert unwrapped(shown) == text and (len(text) < 9 or len(shown) > len(text) or " " not in text)
+    assert unwrapped(f"one {SOFT}and more\nthree") == "one and more\nthree"
+
+
+def test_the_panel_hears_of_memories_that_others_save(home: Workspace) -> None:
+    assert home.paths.memories in folders_of(home.paths)
+
+
+# --- in the window ---------------------------------------------------------------------------------------------------
+
+
+def test_a_memory_of_several_lines_is_edited_where_it_stands_and_taken_back(stand: Stand, home: Workspace) -> None:
+    before = read(home, "memories/001-use-tabs-in-makefiles-and-nowhere-else.md")
+    stand.click(slot(stand, "Makefiles"), times=2)
+    assert stand.look.typing()
+    stand.press("ctrl+End", "Return")
+    stand.type_text("ever")
+    stand.press("ctrl+Return")
+    assert contents(home)[0] == "Use tabs in Makefiles\nand nowhere else\never"
+    assert "Use tabs in Makefiles\nand nowhere else\never" in texts(stand) and stand.view.session.target is None
+    words, button = stand.toast()
+    assert words == "Changed the memory"
+    stand.click(button)
+    assert read(home, "memories/001-use-tabs-in-makefiles-and-nowhere-else.md") == before
+
+
+def test_the_keyboard_alone_writes_archives_and_brings_back(stand: Stand, home: Workspace) -> None:
+    stand.press("n")
+    stand.type_text("drink tea")
+    stand.press("Return")
+    stand.type_text("daily")
+    stand.press("Tab")
+    stand.desk.frames(3)
+    stand.type_text("habit")
+    stand.press("ctrl+Return")
+    saved = value(all_memories(home)).memories[-1]
+    assert saved.content == "drink tea\ndaily" and saved.tags == ("habit",)
+    assert stand.view.list.current.text == "drink tea\ndaily", "what was saved is selected"
+    stand.press("Delete")
+    assert contents(home, archived=True) == ["drink tea\ndaily"] and len(texts(stand)) == 3
+    stand.press("Delete", "ctrl+z")
+    assert len(contents(home)) == 3
+    stand.press("Right", "Down", "r")
+    assert "drink tea\ndaily" in contents(home) and not contents(home, archived=True)
+    stand.press("Left", "Home", "ctrl+c")
+    assert stand.desk.dpg.get_clipboard_text() == stand.view.data.saved[0].content
+    stand.press("o")
+    assert stand.opened == [str(stand.view.data.saved[0].path)]  # type: ignore[attr-defined]
+
+
+def test_buttons_of_a_row_archive_and_the_toast_brings_back(stand: Stand, home: Workspace) -> None:
+    press_button(stand, "お湯", "archive")
+    assert contents(home, archived=True) == ["お湯は100度で沸く"]
+    assert stand.view.piles[True].count == 1
+    stand.click(stand.toast()[1])
+    assert not contents(home, archived=True) and len(texts(stand)) == 3
+    press_button(stand, "お湯", "archive")
+    stand.click(stand.view.piles[True].item)
+    assert texts(stand) == ["お湯は100度で沸く"]
+    press_button(stand, "お湯", "restore")
+    assert len(contents(home)) == 3
+    stand.desk.move(*stand.desk.middle(stand.view.add.item))
+    stand.click(stand.view.piles[False].item)
+    press_button(stand, "Makefiles", "copy")
+    assert stand.desk.dpg.get_clipboard_text() == TEXTS[0][0]
+
+
+@pytest.mark.parametrize("choice", ["again", "theirs", "copy"])
+def test_a_memory_changed_outside_refuses_the_edit_and_loses_nothing(
+    stand: Stand, home: Workspace, choice: str
+) -> None:
+    stand.click(slot(stand, "Makefiles"), times=2)
+    stand.press("ctrl+End")
+    stand.type_text(" ever")
+    value(memories(home, "edit", "1", "Use spaces"))
+    stand.press("ctrl+Return")
+    editor = stand.view.session.editor
+    assert contents(home)[0] == "Use spaces" and editor.asking
+    assert "Now it says: Use spaces" in stand.desk.dpg.get_value(editor.sentence)
+    stand.click(editor.choices[choice].item)
+    mine = "Use tabs in Makefiles\nand nowhere else ever"
+    if choice == "again":
+        assert contents(home)[0] == mine and stand.view.session.target is None
+    elif choice == "theirs":
+        assert contents(home)[0] == "Use spaces" and stand.view.session.target is None
+        stand.click(stand.toast()[1])
+        assert editor.words == mine
+    else:
+        assert stand.desk.dpg.get_clipboard_text() == mine and editor.asking
+        stand.press("Escape")
+
+
+def test_a_memory_that_is_gone_can_be_saved_anew(stand: Stand, home: Workspace) -> None:
+    stand.click(slot(stand, "Makefiles"), times=2)
+    stand.press("ctrl+End")
+    stand.type_text(" ever")
+    value(memories(home, "archive", "1"))
+    stand.press("ctrl+Return", "ctrl+Return")
+    assert contents(home)[-1] == "Use tabs in Makefiles\nand nowhere else ever"
+    assert contents(home, archived=True) == [TEXTS[0][0]]
+
+
+def test_esc_puts_the_words_aside_and_gives_them_back(stand: Stand, home: Workspace) -> None:
+    stand.click(stand.view.add.item)
+    stand.type_text("half a thought")
+    stand.press("Escape")
+    assert len(contents(home)) == 3 and stand.view.session.target is None
+    stand.click(stand.toast()[1])
+    assert stand.view.session.editor.words == "half a thought"
+    stand.press("ctrl+Return")
+    assert contents(home)[-1] == "half a thought"
+
+
+def test_the_filter_takes_letters_and_a_tag_chip_narrows_the_list(stand: Stand, home: Workspace) -> None:
+    stand.press("Down", "slash")
+    stand.type_text("r n")
+    stand.press("Delete")
+    assert stand.view.words == "r n" and len(contents(home)) == 3
+    stand.press("Escape")
+    assert not stand.look.typing() and len(texts(stand)) == 3
+    chip = stand.view.tag_chips[0]
+    assert chip.name == "make"
+    stand.click(chip.item)
+    assert texts(stand) == [TEXTS[2][0], TEXTS[0][0]]
+    stand.click(chip.item)
+    assert len(texts(stand)) == 3
+
+
+def test_context_files_are_begun_and_opened(stand: Stand, home: Workspace) -> None:
+    stand.click(stand.view.cards.button(GLOBAL))
+    assert home.paths.context.read_text().startswith("---\nversion: 1\nupdated: ")
+    assert stand.opened == [str(home.paths.context)]  # type: ignore[attr-defined]
+    write(home, "context.md", HEAD + "x" * 4000)
+    stand.gather()
+    stand.settle()
+    card = stand.view.cards.card(GLOBAL)
+    assert card.color == "edited" and card.amount == "4,000 of 3,072 bytes, 928 too many"
+    stand.press("c")
+    assert len(stand.opened) == 2 and stand.view.cards.card(PROJECT) is None  # type: ignore[attr-defined]
+    stand.press("shift+c")
+    assert stand.toast()[0] == "There is no project around this folder"
+
+
+def test_a_project_has_its_own_context_and_memories(desk: Desk, at_project: Workspace) -> None:
+    for stand in stand_on(desk, at_project):
+        stand.press("shift+c")
+        assert project_paths(at_project.cwd).context.exists() and stand.view.cards.card(PROJECT).exists
+        stand.press("n")
+        stand.type_text("only here")
+        stand.click(stand.view.session.editor.scope._label)
+        stand.press("ctrl+Return")
+        found = value(all_memories(at_project)).memories
+        assert [row.content for row in found if row.scope == "project"] == ["only here"]
+
+
+def test_refreshing_makes_no_item_with_a_thousand_memories(stand: Stand, home: Workspace) -> None:
+    for number in range(10, 1010):
+        text = f"---\nid: {number}\ncreated: '2026-05-04T10:00:00+00:00'\ntags: [t{number % 12}]\n---\n\n"
+        write(home, f"memories/{number:03d}-m.md", f"{text}memory {number} {'many words ' * (number % 9)}\n")
+    stand.gather()
+    stand.settle()
+    stand.press("Down")
+    before = stand.desk.items()
+    for number in range(3):
+        write(home, "memories/2000-m.md", f"---\nid: 2000\ncreated: '2026-06-04T10:00:00+00:00'\n---\n\nnew {number}\n")
+        stand.gather()
+        stand.settle()
+    stand.press("End", "Home", "Down")
+    stand.view._filter("memory 77")
+    stand.settle()
+    assert len(stand.view.list.rows) == 19 and stand.desk.items() == before
+
+
+def test_what_is_empty_teaches(desk: Desk, tmp_path: Path) -> None:
+    for stand in stand_on(desk, make_home(tmp_path, home="empty")):
+        shown: Any = desk.dpg.is_item_shown
+        assert shown(stand.view._states["none"].item)
+        stand.press("Right")
+        assert shown(stand.view._states["no-archived"].item)
+        stand.press("Left", "n")
+        assert stand.look.typing() and not shown(stand.view._states["none"].item)
+        stand.press("Escape")
+        assert shown(stand.view._states["none"].item)
