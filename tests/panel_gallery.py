@@ -160,6 +160,7 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
         desk.frames(8)
         shot("memories-edit")
         memories_of.session.cancel()
+        desk.frames(8)
         memories_of.begin_add()
         desk.frames(8)
         shot("memories-add")

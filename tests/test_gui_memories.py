@@ -136,7 +136,7 @@ def test_a_context_card_says_how_much_is_left_and_what_is_wrong() -> None:
 def test_a_context_file_is_begun_valid_and_never_replaced(home: Workspace, at_project: Workspace) -> None:
     for workspace, scope in ((home, GLOBAL), (at_project, PROJECT)):
         path = value(begin_context(workspace, scope))
-        found = {row.scope: row for row in value(context_files(workspace))}[scope]
+        found = {row.scope: row for row in value(context_files(workspace)).files}[scope]
         assert found.exists and not found.problems and found.version == 1 and found.bytes == 0
         path.write_text("mine")
         assert error(begin_context(workspace, scope)).code == "exists" and path.read_text() == "mine"
@@ -269,7 +269,7 @@ def test_the_filter_takes_letters_and_a_tag_chip_narrows_the_list(stand: Stand, 
     stand.press("Escape")
     assert not stand.look.typing() and len(texts(stand)) == 3
     chip = stand.view.tag_chips[0]
-    assert chip.name == "make"
+    assert chip.name == "#make"
     stand.click(chip.item)
     assert texts(stand) == [TEXTS[2][0], TEXTS[0][0]]
     stand.click(chip.item)

@@ -13,7 +13,10 @@ from core.base.frontmatter import render_frontmatter
 from core.base.result import Err, Ok, Result, fail
 from core.commands.project import find_project, places
 from core.commands.workspace import Workspace, utc_now
-from core.context_files import GLOBAL, PROJECT, ContextFile, read_context
+from core.context_files import GLOBAL as GLOBAL
+from core.context_files import PROJECT as PROJECT
+from core.context_files import ContextFile as ContextFile
+from core.context_files import join_context, read_context
 from core.injection import Prefix, stable_prefix
 from core.knowledge.digest import project_digest, regenerate_digest
 from core.knowledge.ledger import seen_ledger
@@ -167,12 +170,22 @@ def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
     return Ok(ContextPrefix(prefix, str(found.value or "")))
 
 
-def context_files(workspace: Workspace) -> Result[tuple[ContextFile, ...]]:
-    """The `context.md` of the home, and of the project around the current folder when there is one, as they are."""
+@dataclass(frozen=True)
+class ContextFiles:
+    """The context files as they are; `heavy` is a sentence about their size together, "" while that is fine."""
+
+    files: tuple[ContextFile, ...]
+    heavy: str = ""
+
+
+def context_files(workspace: Workspace) -> Result[ContextFiles]:
+    """The `context.md` of the home, and of the project around the current folder when there is one."""
     found = find_project(workspace)
     if isinstance(found, Err):
         return found
-    return Ok(tuple(read_context(scope, where.context) for scope, where in places(workspace, found.value)))
+    rows = tuple(read_context(scope, where.context) for scope, where in places(workspace, found.value))
+    _, _, sentence = join_context(rows, secrets=False)
+    return Ok(ContextFiles(rows, sentence.partition(": ")[2]))
 
 
 def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Callable[[], datetime] = utc_now) -> Result[Path]:

@@ -16,18 +16,19 @@ from core.commands.project import find_project, places
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk, bare, line_break, made
+from core.memories import ARCHIVE as ARCHIVE
 from core.memories import (
-    ARCHIVE,
     Memories,
-    Memory,
     archive_memory,
     clean_content,
     clean_tags,
     load_memories,
-    recall,
     restore_memory,
     write_memory,
 )
+from core.memories import Memory as Memory
+from core.memories import read_memory as read_memory
+from core.memories import recall as recall
 
 LOCK_SECONDS = 5.0
 MAX_RESULTS = 5

@@ -263,7 +263,7 @@ def file_page(name: str, path: str, file: FileState | None, text: str) -> Page:
         about += [count(file.bullets, "bullet")] if file.bullets is not None else []
         facts.append("  ·  ".join(about))
         facts += ["changed by hand since the last harvest"] if file.by_hand else []
-    exists = file is not None and file.exists
+    exists = file.exists if file is not None else bool(text)  # a memory has no line of its own in the overview
     can = frozenset({"open"} if exists else ())
     tab = Tab("Text", rows if text else (), "There is nothing in it, or it is not there.")
     color = "accent" if exists else "hint"

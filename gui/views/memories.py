@@ -7,9 +7,8 @@ from functools import partial
 
 import dearpygui.dearpygui as dpg
 
-from core.commands.context import begin_context
-from core.context_files import GLOBAL, PROJECT
-from core.memories import ARCHIVE
+from core.commands.context import GLOBAL, PROJECT, begin_context
+from core.commands.memories import ARCHIVE
 from gui.flow import FlowList
 from gui.flow_rows import FlowRow
 from gui.icons import icon
@@ -21,7 +20,7 @@ from gui.views.memories_changes import MemoryChanges
 from gui.views.memories_context import ContextCards
 from gui.views.memories_rows import ACTIONS, TAG_CHIPS, MemoryBook, rows, tags_of, which
 from gui.views.memories_session import MemorySession
-from gui.widgets import Button, Chip, field, text
+from gui.widgets import Button, field, text
 from gui.widgets_layout import ChipRow, box, gap, spread
 from gui.widgets_messages import EmptyState
 
@@ -204,7 +203,7 @@ class MemoriesView:
         """Give the chips the tags of this list; what is chosen keeps its place also when it is seldom."""
         tags = tags_of(self.data.of(self.archived))
         for chip, (name, number) in zip(self.tag_chips, tags, strict=False):
-            chip.name = name
+            chip.name = f"#{name}"
             chip.set_count(number)
             chip.set_on(name in self.tags)
         for at, chip in enumerate(self.tag_chips):
@@ -212,8 +211,8 @@ class MemoriesView:
         return [name for name, _ in tags]
 
     def _tag(self, at: int, on: bool) -> None:
-        chip: Chip = self.tag_chips[at]
-        self.tags = (*self.tags, chip.name) if on else tuple(tag for tag in self.tags if tag != chip.name)
+        name = self.tag_chips[at].name.removeprefix("#")
+        self.tags = (*self.tags, name) if on else tuple(tag for tag in self.tags if tag != name)
         self._arrange(keep=False)
 
     def _rearrange(self) -> None:

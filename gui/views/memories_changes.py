@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 from core.base.result import ErrorInfo
-from core.commands.memories import Moved, memories
-from core.memories import Memory
+from core.commands.memories import Memory, Moved, memories
 from gui.shell import Shell
 from gui.views.bullet_editor import shortened
 from gui.views.memories_rows import MemoryBook, which

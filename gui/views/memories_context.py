@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
-from core.context_files import GLOBAL, PROJECT
+from core.commands.context import GLOBAL, PROJECT
 from gui.icons import icon as icon_of
 from gui.theme import Look
 from gui.views.memories_rows import ContextCard, MemoryBook, context_card

@@ -17,7 +17,7 @@ LINE, PADDING = 16, 12
 LEAST, MOST = 4, 14
 ROOM = 10 + 8 + 28 + 10  # around the field: above, between, the row of buttons, below
 TAGS = 28 + 8
-QUESTION = 18 + 8
+QUESTION_LINE, LETTERS = 16, 64  # a sentence, and how many letters surely stand on one of its lines
 TAGS_WIDTH = 300
 
 
@@ -40,7 +40,7 @@ class MemoryEditor:
         self._on_save, self._on_cancel, self._on_choice, self._on_height = on_save, on_cancel, on_choice, on_height
         self._room = room
         self.open = self.asking = self.new = False
-        self.before = self._typed = self._typed_tags = ""
+        self.before = self._typed = self._typed_tags = self._asked = ""
         self._lines = LEAST
         self._focus = 0
 
@@ -77,7 +77,8 @@ class MemoryEditor:
     @property
     def height(self) -> float:
         """How high it wants to be, in unscaled pixels."""
-        return self._lines * LINE + PADDING + ROOM + (TAGS if self.new else 0) + (QUESTION if self.asking else 0)
+        asked = 8 + QUESTION_LINE * (len(self._asked) // LETTERS + 1) if self.asking else 0
+        return self._lines * LINE + PADDING + ROOM + (TAGS if self.new else 0) + asked
 
     @property
     def words(self) -> str:
@@ -116,7 +117,7 @@ class MemoryEditor:
 
     def ask(self, sentence: str) -> None:
         """Say why it was refused, with the three ways out."""
-        self.asking = True
+        self.asking, self._asked = True, sentence
         dpg.set_value(self.sentence, sentence)
         self._show()
 

@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.base.result import Err, Ok, Result
-from core.commands.context import context_files
-from core.commands.memories import all_memories
+from core.commands.context import GLOBAL, ContextFile, context_files
+from core.commands.memories import Memory, all_memories, recall
 from core.commands.project import find_project
 from core.commands.view import local_day
 from core.commands.workspace import Workspace
-from core.context_files import GLOBAL, ContextFile, join_context
-from core.memories import Memory, recall
 from gui.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.views.knowledge_rows import broken
 
@@ -68,10 +66,9 @@ def gather(workspace: Workspace, before: MemoryBook | None) -> Result[MemoryBook
         if isinstance(one, Err):
             return one
     assert isinstance(files, Ok) and isinstance(saved, Ok) and isinstance(archived, Ok) and isinstance(project, Ok)
-    _, _, heavy = join_context(files.value, secrets=False)
     now = MemoryBook(
-        files.value,
-        heavy.partition(": ")[2],
+        files.value.files,
+        files.value.heavy,
         tuple(recall(saved.value.memories, "")),
         tuple(recall(archived.value.memories, "")),
         tuple(error.message for error in (*saved.value.skipped, *archived.value.skipped)),

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.commands.memories import memories, save
+from core.commands.context import GLOBAL
+from core.commands.memories import Memory, memories, read_memory, save
 from core.commands.workspace import Workspace
-from core.context_files import GLOBAL
-from core.memories import Memory, read_memory
 from gui.flow import FlowList
 from gui.shell import Shell
 from gui.theme import Look
