@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from core.base.markdown import without_emphasis
 from core.base.search_entry import SearchEntry
 from core.factindex.facts import Fact
 
@@ -17,7 +18,7 @@ def entries(facts: Iterable[Fact], path: str = "") -> Iterator[SearchEntry]:
                 "fact",
                 fact.id,
                 f"{fact.category} ({fact.domain})",
-                fact.fact,
+                without_emphasis(fact.fact),  # as a bullet's: the two are shown as one
                 fact.last_confirmed or fact.first_seen,
                 f"[fact: {fact.id}, {fact.confidence:g}]",
                 tuple(dict.fromkeys((*fact.tags, fact.domain))),
