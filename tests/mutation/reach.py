@@ -23,7 +23,7 @@ MODULES = (
     "core.base.reading",
 )
 """The modules that write, and those that `base/files.py` was split into."""
-ROOMS = ("harvest", "knowledge", "write", "commands", "bad_input_store")
+ROOMS = ("harvest", "knowledge", "base_files", "commands", "bad_input_store")
 ELSEWHERE = ("test_harvest_offline", "test_commands_sources", "test_commands_settings", "test_commands_view")
 """Long tests that write nothing."""
 UNTIMED = "not faster and not longer_than"
