@@ -37,8 +37,9 @@ class FlowList:
         on_open: Callable[[FlowRow], object] | None = None,
         on_action: Callable[[str, FlowRow], object] | None = None,
         role: str = "text",
+        marks: int = 0,
     ) -> None:
-        self._look, self._role = look, role
+        self._look, self._role, self._marks = look, role, marks
         self._specs = tuple(actions)
         self._on_select, self._on_open, self._on_action = on_select, on_open, on_action
         self.rows: Sequence[FlowRow] = ()
@@ -207,7 +208,7 @@ class FlowList:
             for slot in self.slots:
                 slot.index = None
             number = end - start + 2 * OVERSCAN - len(self.slots)
-            self.slots += [make_slot(self._look, self._pool, self._role) for _ in range(number)]
+            self.slots += [make_slot(self._look, self._pool, self._role, self._marks) for _ in range(number)]
         dpg.configure_item(self._rest, height=max(1, heights.total))
         for slot in self.slots:
             slot.index = None

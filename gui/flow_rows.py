@@ -20,6 +20,8 @@ class FlowRow:
     """One row: `text` wraps, `meta` is the small pale line below it ("": none), `icon` stands in front in `color`.
 
     `key` says which row it is, also after the list was read anew. `can` names the actions that are offered for it.
+    `marks` are parts of the text to shade, as (line, first letter, letter after the last): the text must be broken into
+    lines that fit (`broken`), and the list be made with room for marks.
     """
 
     key: Hashable
@@ -29,6 +31,7 @@ class FlowRow:
     color: str = "accent"
     text_color: str = "text"
     can: frozenset[str] = frozenset()
+    marks: tuple[tuple[int, int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Slot:
     fitted: str = ""
     crowded: bool = False  # whether the buttons stand at this row
     place: tuple[int, int, int] = HIDDEN  # top, height, width in pixels of the screen
+    ground: int = 0  # what the marks are drawn on
+    marks: tuple[int, ...] = ()
 
     def fill(self, look: Look, row: FlowRow, place: tuple[int, int, int]) -> None:
         """Show `row` at `place`; changes only what differs."""
@@ -67,8 +72,13 @@ class Slot:
             dpg.configure_item(self.text, wrap=wrap_of(look, width))
             dpg.configure_item(self.meta, pos=[look.px(LEFT + ICON), tall - look.px(BOTTOM) - look.px(SMALL)])
             dpg.configure_item(self.line, pos=[0, tall - 1])
+            if self.marks:
+                dpg.configure_item(self.ground, width=width, height=tall)
             self.place = place
             self.fitted = ""
+            self._mark(look, row)
+        elif self.row is None or self.row.marks != row.marks or self.row.text != row.text:
+            self._mark(look, row)
         old, self.row = self.row, row
         if old is row or old == row:
             self._fit_meta(look, row)
@@ -80,6 +90,20 @@ class Slot:
             dpg.set_value(self.icon, icon_of(row.icon) if row.icon else "")
         look.tint(self.text, row.text_color)
         look.tint(self.icon, row.color)
+
+    def _mark(self, look: Look, row: FlowRow) -> None:
+        """Shade the marked parts of the text."""
+        lines, font = row.text.split("\n") if row.marks else [], look.font_id("text")
+        left, top, line = look.px(LEFT + ICON), look.px(TOP), look.px(16)
+        for number, item in enumerate(self.marks):
+            at = row.marks[number] if number < len(row.marks) else None
+            sizes = [dpg.get_text_size(lines[at[0]][:end], font=font) for end in at[1:]] if at is not None else []
+            if at is None or not all(sizes):
+                dpg.configure_item(item, show=False)
+                continue
+            y = top + at[0] * line
+            low, high = (left + sizes[0][0] - 1, y - 1), (left + sizes[1][0] + 1, y + line)
+            dpg.configure_item(item, show=True, pmin=low, pmax=high, rounding=look.px(3))
 
     def crowd(self, look: Look, on: bool) -> None:
         """The buttons came to this row, or left it."""
@@ -117,21 +141,27 @@ class Slot:
         dpg.configure_item(self.text, pos=[look.px(LEFT + ICON), look.px(TOP)])
 
 
-def make_slot(look: Look, parent: int, role: str) -> Slot:
-    """The items of one row of the pool, hidden."""
+def make_slot(look: Look, parent: int, role: str, marks: int = 0) -> Slot:
+    """The items of one row of the pool, hidden; with room for so many marks in its text."""
     item = int(
         dpg.add_child_window(
             parent=parent, border=False, show=False, no_scrollbar=True, no_scroll_with_mouse=True, pos=[0, 0]
         )
     )
     look.theme(item, "row-off")
+    ground = int(dpg.add_drawlist(10, 10, parent=item, pos=[0, 0])) if marks else 0
+    shades = tuple(
+        int(dpg.draw_rectangle((0, 0), (1, 1), color=(0, 0, 0, 0), parent=ground, show=False)) for _ in range(marks)
+    )
+    for shade in shades:
+        look.tint(shade, "edited@32", "fill")
     icon = int(dpg.add_text("", parent=item))
     words = int(dpg.add_text("", parent=item, wrap=10))
     if role != "text":
         look.font(words, role)
     meta = look.tint(look.font(int(dpg.add_text("", parent=item)), "small"), "hint")
     line = int(dpg.add_separator(parent=item, pos=[0, 0]))
-    slot = Slot(item, icon, words, meta, line)
+    slot = Slot(item, icon, words, meta, line, ground=ground, marks=shades)
     slot.restyle(look)
     return slot
 

@@ -25,6 +25,7 @@ from core.commands.bullets import add
 from core.commands.harvest import HarvestRequest, harvest
 from core.commands.memories import memories, save
 from core.commands.workspace import Workspace
+from gui.views.search_rows import Asked
 from tests import gui_window
 from tests.gui_window import Desk, open_desk
 from tests.panel_desk import Seat, workspace_at
@@ -155,6 +156,15 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
             shell.run(f"view.{view}")
             seat.settle()
             shot(view)
+        searching: Any = panel.workbench.views["search"]
+        for name, words in (("search-begin", ""), ("search", "index 検索"), ("search-none", "zzqq")):
+            shell.put({"search": Asked(words)})
+            shell.run("view.search")
+            seat.settle()
+            seat.until(lambda: not searching.pending)
+            shot(name)
+        shell.run("view.memories")
+        seat.settle()
         memories_of: Any = panel.workbench.views["memories"]
         memories_of.begin_edit(memories_of.list.rows[3])
         desk.frames(8)

@@ -29,7 +29,7 @@ from core.knowledge.entries import sources as bullet_sources
 
 if TYPE_CHECKING:
     from core.search.index import Index
-    from core.search.query import Hit
+    from core.search.query import Hit as Hit
 
 LIMIT, MOST = 10, 1000
 VECTOR_BYTES = 64 << 20

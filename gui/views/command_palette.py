@@ -12,6 +12,7 @@ from gui.icons import icon
 from gui.shell import Shell
 from gui.theme import Look
 from gui.views.palette_rows import Entry, action_entries, bullet_entries, file_entries, run_entries, search
+from gui.views.search_rows import Asked
 from gui.widgets import field, text
 from gui.widgets_layout import box, space, spread, trailing_row
 
@@ -116,6 +117,9 @@ class CommandPalette:
 
     def _typed(self, words: str) -> None:
         self.found = search(self._entries, words, ROWS)
+        if words.strip():
+            everywhere = Entry("search", words.strip(), f"Search everything for “{words.strip()}”", "search", "accent")
+            self.found = [*self.found[: ROWS - 1], everywhere]
         self.at = 0
         self._show()
 
@@ -131,7 +135,8 @@ class CommandPalette:
             dpg.set_value(title, cut(entry.title, 66))
             dpg.set_value(aside, cut(entry.aside, 24))
         total = len(self._entries)
-        dpg.set_value(self._count, f"{total:,} things to find" if self.found else "Nothing like that")
+        named = [entry for entry in self.found if entry.kind != "search"]
+        dpg.set_value(self._count, f"{total:,} things to find" if named else "Nothing like that")
 
     # --- choosing ---
 
@@ -159,6 +164,9 @@ class CommandPalette:
         shell = self._shell
         if entry.kind == "action":
             shell.run(entry.key)
+        elif entry.kind == "search":
+            shell.put({"search": Asked(entry.key)})
+            shell.run("view.search")
         elif entry.kind == "file":
             found = shell.state.snapshot.overview.file(entry.key) if shell.state.snapshot is not None else None
             if found is not None:

@@ -16,6 +16,7 @@ from gui.views.files import FilesView
 from gui.views.knowledge import KnowledgeView
 from gui.views.ledger import LedgerView
 from gui.views.memories import MemoriesView
+from gui.views.search import SearchView
 from gui.views.settings import SettingsView
 
 NUMBER_KEYS = 9
@@ -41,6 +42,7 @@ VIEWS: tuple[ViewRow, ...] = (
     ViewRow("ledger", "Ledger", "database", "what became of every conversation", LedgerView),
     ViewRow("knowledge", "Knowledge", "lightbulb", "bullets by category, edited in place", KnowledgeView),
     ViewRow("files", "Files", "file-code", "notes next to the source file", FilesView),
+    ViewRow("search", "Search", "search", "everything, ranked, and why it was found", SearchView),
     ViewRow("memories", "Memories", "bookmark", "context files and memories, for every conversation", MemoriesView),
     ViewRow("settings", "Settings", "settings", "every setting and where it comes from", SettingsView),
 )

@@ -1,0 +1,205 @@
+"""What was found, as rows with their matched words marked. Plain functions, tested without a window."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from core.base.figures import count
+from core.base.markdown import split_provenance
+from core.base.result import Err, Ok, Result
+from core.base.search_entry import KINDS, SearchEntry
+from core.commands.bullets import Found
+from core.commands.search import search
+from core.commands.view import all_bullets, local_day
+from core.commands.workspace import Workspace
+from gui.flow_rows import SEPARATOR, FlowRow, RowAction
+from gui.views.knowledge_rows import CATEGORY_LOOKS, broken, short_name
+
+if TYPE_CHECKING:
+    from core.commands.search import Hit
+
+LIMIT = 60
+EXCERPT, BEFORE = 420, 90
+"""So many letters of a long text are shown, so many of them before the first match."""
+MARKS = 10
+SHORTEST = 3
+# kind -> (word on its chip, icon, colour)
+KIND_LOOKS: dict[str, tuple[str, str, str]] = {
+    "bullet": ("Bullets", "lightbulb", "ramp:0"),
+    "note": ("Notes", "file-code", "ramp:2"),
+    "memory": ("Memories", "bookmark", "ramp:3"),
+    "context": ("Context", "layers", "ramp:5"),
+    "fact": ("Facts", "hash", "ramp:1"),
+    "document": ("Documents", "book", "ramp:4"),
+}
+ACTIONS = (
+    RowAction("go", "arrow-right", "Show it where it stands", "Enter"),
+    RowAction("copy", "copy", "Copy", "Ctrl+C"),
+    RowAction("open", "external-link", "Open its file in the editor", "O"),
+)
+_TERMS = re.compile(r"(?:exact|words|begins like|part of a word): (.*)", re.DOTALL)
+_SCRIPTS = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # written without blanks, or with word endings
+_WIDE = re.compile(f"[{_SCRIPTS}]")
+_NO_WORD_BEFORE = rf"(?<![^\W{_SCRIPTS}])"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A wish from elsewhere (the palette) to search for these words; each is a new object, so that it is heard."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The answer to `query` among entries of `kind` ("": all). `counts` says how many of each kind there are among the
+    best; `notes` are sentences about what could not be searched or asked; `entries` is how many there are in all."""
+
+    query: str = ""
+    kind: str = ""
+    hits: tuple[Hit, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    entries: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def find(workspace: Workspace, query: str, kind: str = "") -> Result[Findings]:
+    """Search; on a worker. With a kind, the best of that kind, and beside them the counts of all kinds."""
+    if not query.strip():
+        return Ok(Findings(query, kind))
+    best = search(workspace, query, limit=LIMIT)
+    if isinstance(best, Err):
+        return best
+    counts = Counter(hit.entry.kind for hit in best.value.hits)
+    report = best.value
+    if kind:
+        only = search(workspace, query, kind=kind, limit=LIMIT)
+        if isinstance(only, Err):
+            return only
+        report = only.value
+        counts[kind] = len(report.hits)
+    return Ok(Findings(query, kind, report.hits, dict(counts), report.entries, report.warnings))
+
+
+def rows(found: Findings, fits: Callable[[str], bool]) -> list[FlowRow]:
+    """The hits as rows, best first; their texts are broken into lines that `fits(line)`."""
+    keyed: dict[str, FlowRow] = {}
+    for hit in found.hits:
+        row = row_of(hit, fits)
+        keyed.setdefault(str(row.key), row)
+    return list(keyed.values())
+
+
+def row_of(hit: Hit, fits: Callable[[str], bool]) -> FlowRow:
+    """One hit as a row: what it says, why it was found, when and where it was said, how often it was confirmed."""
+    entry, terms = hit.entry, terms_of(hit.why)
+    icon, color = look_of(entry)
+    text = broken(excerpt(entry.text, terms), fits)
+    text = "\n".join(line.rstrip() for line in text.split("\n"))
+    seen = f"confirmed by {count(len(hit.confirmations), 'other')}" if hit.confirmations else ""
+    date = local_day(entry.date) if entry.date else ""
+    meta = SEPARATOR.join(part for part in (why_words(hit.why), date, source_of(entry), seen) if part)
+    can = frozenset({"go", "copy", "open"} if entry.path else {"copy"})
+    key = f"{entry.kind}:{entry.path}:{entry.key}"
+    return FlowRow(key, text, meta, icon, color, "text", can, marks_of(text, terms))
+
+
+def look_of(entry: SearchEntry) -> tuple[str, str]:
+    """Icon and colour of its kind; bullets have those of their category."""
+    _, icon, color = KIND_LOOKS.get(entry.kind, ("", "file", "accent"))
+    if entry.kind == "bullet":
+        known = next((CATEGORY_LOOKS[tag] for tag in reversed(entry.tags) if tag in CATEGORY_LOOKS), None)
+        icon, color = (known[1], known[2]) if known is not None else (icon, color)
+    return icon, color
+
+
+def why_words(why: Sequence[str]) -> str:
+    """Why it was found, in a few words."""
+    return ", ".join(one.removeprefix("words: ") for one in why)
+
+
+def source_of(entry: SearchEntry) -> str:
+    """Where it comes from: its conversation, the source file of a note, the heading of a context file."""
+    if entry.provenance:
+        _, came = split_provenance(f"x {entry.provenance}")
+        if came is not None:
+            return short_name(came.source)
+        return entry.provenance.strip("[]").removeprefix("from: ")
+    if entry.kind == "note":
+        return entry.title.replace("\\", "/").rpartition("/")[2]
+    if entry.kind == "context":
+        return f"context.md, {entry.title}" if entry.title else "context.md"
+    if entry.kind == "memory":
+        return "memory" + (f", {', '.join(entry.tags)}" if entry.tags else "")
+    return "written by hand" if entry.kind == "bullet" else entry.title
+
+
+def terms_of(why: Sequence[str]) -> tuple[str, ...]:
+    """The words to mark, the longest first."""
+    found: list[str] = []
+    for one in why:
+        told = _TERMS.match(one)
+        if told is not None:
+            found += [told[1]] if one.startswith(("exact", "part")) else told[1].split(", ")
+    return tuple(sorted({term.lower() for term in found if term.strip()}, key=lambda term: (-len(term), term)))
+
+
+def excerpt(text: str, terms: Sequence[str]) -> str:
+    """A text as it is shown: of a long one the part around its first match."""
+    if len(text) <= EXCERPT:
+        return text
+    places = spans(text, terms)
+    begin = max(0, places[0][0] - BEFORE) if places else 0
+    if begin:
+        begin = text.find(" ", begin, begin + 30) + 1 or begin
+    cut = text[begin : begin + EXCERPT].strip()
+    return ("… " if begin else "") + cut + (" …" if begin + EXCERPT < len(text) else "")
+
+
+def marks_of(text: str, terms: Sequence[str]) -> tuple[tuple[int, int, int], ...]:
+    """The matched words of a broken text as (line, first letter, letter after the last), at most `MARKS`."""
+    lines = text.split("\n")
+    return tuple((at, *span) for at, line in enumerate(lines) for span in spans(line, terms))[:MARKS]
+
+
+def spans(text: str, terms: Sequence[str]) -> list[tuple[int, int]]:
+    """Where the terms stand in one text, from left to right, none over another. A term that stands nowhere marks the
+    words that begin like it: `retry` marks `retries`."""
+    low = text.lower()
+    if len(low) != len(text):  # a few capital letters become two small ones
+        low = text
+    taken: list[tuple[int, int]] = []
+    for term in terms:
+        places = [(one.start(), one.end()) for one in re.finditer(_pattern(term), low)]
+        stem = term
+        while not places and len(stem) > SHORTEST and len(term) - len(stem) < 3:
+            stem = stem[:-1]
+            places = [(one.start(), one.end()) for one in re.finditer(rf"{_NO_WORD_BEFORE}{re.escape(stem)}\w*", low)]
+        taken += [one for one in places if all(one[1] <= begin or one[0] >= end for begin, end in taken)]
+    return sorted(taken)
+
+
+def _pattern(term: str) -> str:
+    """Only where a word begins, a short one only as a whole word; in scripts without blanks, wherever it stands."""
+    begin = _NO_WORD_BEFORE if term[0].isalnum() and not _WIDE.match(term[0]) else ""
+    end = r"(?!\w)" if begin and len(term) < SHORTEST and term[-1].isalnum() else ""
+    return begin + re.escape(term) + end
+
+
+def bullet_of(workspace: Workspace, entry: SearchEntry) -> Found | None:
+    """The bullet or note that a hit means, as it stands in its file now; None when it is gone. On a worker."""
+    file, _, line = entry.key.rpartition(":")
+    same = [row for row in all_bullets(workspace).rows if row.file == file]
+    at = int(line) if line.isdecimal() else 0
+    first = entry.text.split("\n", 1)[0]
+    near = [row for row in same if row.bullet.line == at] or [row for row in same if first in row.bullet.text]
+    return near[0] if near else None
+
+
+def chip_kinds(found: Findings) -> list[str]:
+    """The kinds that have a chip: those among the best, and the one that is chosen."""
+    return [kind for kind in KINDS if found.counts.get(kind) or kind == found.kind]

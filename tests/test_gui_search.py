@@ -1,0 +1,213 @@
+"""The search in the window: if these fail, a person does not find what they know is there, or lands elsewhere."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.commands.memories import save
+from core.commands.workspace import Workspace
+from gui.views.search_rows import excerpt, find, marks_of, row_of, rows, source_of, spans, terms_of
+from tests.gui_stand import Stand
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import make_home, value, write
+
+FACTS = """# Facts
+
+- The kettle boils at 100 [from: kettle, 2026-05-01]
+- お湯は100度で沸く [from: steam, 2026-05-02]
+- Чайник стоит на плите
+- The index retries a locked file [from: index, 2026-05-03]
+"""
+DECISIONS = "# Decisions\n\n- Green tea only, from the kettle [from: tea, 2026-05-04]\n"
+
+
+@pytest.fixture(name="home")
+def home_fixture(tmp_path: Path) -> Workspace:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", FACTS)
+    write(workspace, "decisions.md", DECISIONS)
+    write(
+        workspace, "context.md", "---\nversion: 1\nupdated: 2026-05-01T10:00:00\n---\n\n# Tea\n\nNo kettle at night.\n"
+    )
+    value(save(workspace, "Descale the kettle in May", tag=["home"]))
+    return workspace
+
+
+@pytest.fixture(name="stand")
+def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
+    from gui.views.search import SearchView
+
+    stand = Stand(desk, home, SearchView, width=640)
+    stand.ran = []  # type: ignore[attr-defined]
+    stand.shell.open_path = lambda path: stand.ran.append(path)  # type: ignore[attr-defined,method-assign,assignment,return-value]
+    for view in ("knowledge", "memories"):
+        stand.shell.add_action(f"view.{view}", "", "x", lambda view=view: stand.ran.append(view))  # type: ignore[attr-defined,misc]
+    yield stand
+    stand.close()
+
+
+def texts(stand: Stand) -> list[str]:
+    return [str(row.text) for row in stand.view.list.rows]
+
+
+def ask(stand: Stand, words: str) -> None:
+    """Type a query into the field, and wait for the answer."""
+    if not stand.look.typing():
+        stand.press("slash")
+    stand.type_text(words)
+    settle(stand)
+
+
+def settle(stand: Stand) -> None:
+    assert stand.desk.until(lambda: not stand.view.pending and not stand.shell.busy())
+    stand.settle()
+
+
+def slot(stand: Stand, words: str) -> Any:
+    found = [row for row in stand.view.list.rows if words in row.text]
+    assert len(found) == 1, (words, texts(stand))
+    return stand.view.list.slot_of(found[0].key)
+
+
+# --- plain -----------------------------------------------------------------------------------------------------------
+
+
+def test_rows_say_why_when_and_where_from(home: Workspace) -> None:
+    found = value(find(home, "kettle boils"))
+    shown = rows(found, lambda line: len(line) < 16)
+    assert shown[0].text == "The kettle\nboils at 100" and "1 May 2026  ·  kettle" in shown[0].meta
+    assert shown[0].marks == ((0, 4, 10), (1, 0, 5)) and shown[0].icon == "lightbulb"
+    assert "kettle" in shown[0].meta.split("  ·  ")[0], "why it was found comes first"
+    sources = {hit.entry.kind: source_of(hit.entry) for hit in found.hits}
+    assert sources["memory"] == "memory, home" and sources["context"] == "context.md, Tea"
+    assert found.counts == {"bullet": 2, "memory": 1, "context": 1}
+    only = value(find(home, "kettle", "memory"))
+    assert [hit.entry.kind for hit in only.hits] == ["memory"] and only.counts["bullet"] == 2
+    assert value(find(home, "  ")).hits == ()
+
+
+def test_confirmations_are_told(home: Workspace) -> None:
+    write(home, "decisions.md", DECISIONS + "- The kettle boils at 100 [from: other, 2026-05-05]\n")
+    first = value(find(home, "kettle boils")).hits[0]
+    assert row_of(first, lambda _: True).meta.endswith("confirmed by 1 other")
+
+
+def test_marks_are_where_the_words_stand() -> None:
+    """A mark in the wrong place says that something matched which did not."""
+    assert terms_of(("exact: session_store.py", "words: b, store", "title")) == ("session_store.py", "store", "b")
+    assert spans("Retry, retries; a retryable entry", ("retry",)) == [(0, 5), (18, 23)]
+    assert spans("It retries", ("retry",)) == [(3, 10)]
+    assert spans("a cat concatenates", ("cat",)) == [(2, 5)]
+    assert spans("お湯は100度で沸く", ("湯", "100")) == [(1, 2), (3, 6)]
+    assert spans("İİ kettle", ("kettle",)) == [(3, 9)] and spans("nothing", ("zz",)) == []
+    assert marks_of("one two\nthree two", ("two",)) == ((0, 4, 7), (1, 6, 9))
+    long = "word " * 200 + "needle " + "word " * 200
+    assert "needle" in excerpt(long, ("needle",)) and len(excerpt(long, ("needle",))) < 450
+
+
+# --- in the window ---------------------------------------------------------------------------------------------------
+
+
+def test_results_come_while_you_type_and_esc_clears(stand: Stand) -> None:
+    shown: Any = stand.desk.dpg.is_item_shown
+    assert shown(stand.view._states["begin"].item)
+    ask(stand, "kettle")
+    assert len(texts(stand)) == 4 and not shown(stand.view._states["begin"].item)
+    assert [chip.count for chip in (stand.view.all, stand.view.chips["bullet"])] == [4, 2]
+    assert not shown(stand.view.chips["document"].item)
+    ask(stand, "zzqq")
+    assert texts(stand) == [] and shown(stand.view._states["nothing"].item)
+    stand.press("Escape")
+    settle(stand)
+    assert not stand.look.typing() and shown(stand.view._states["begin"].item)
+
+
+def test_the_matched_words_are_shaded(stand: Stand) -> None:
+    ask(stand, "boils")
+    found = slot(stand, "boils")
+    shades = [stand.desk.dpg.get_item_configuration(item) for item in found.marks]
+    shown = [shade for shade in shades if shade["show"]]
+    begin = stand.desk.dpg.get_text_size("The kettle ", font=stand.look.font_id("text"))[0]
+    assert len(shown) == 1 and abs(shown[0]["pmin"][0] - (36 + begin)) <= 2
+
+
+def test_chips_filter_by_kind_with_mouse_and_keys(stand: Stand) -> None:
+    ask(stand, "kettle")
+    stand.click(stand.view.chips["memory"].item)
+    settle(stand)
+    assert texts(stand) == ["Descale the kettle in May"]
+    stand.press("Right")
+    settle(stand)
+    assert texts(stand) == ["No kettle at night."]
+    stand.click(stand.view.all.item)
+    settle(stand)
+    assert len(texts(stand)) == 4
+
+
+def test_a_click_selects_and_enter_opens_the_view_where_it_stands(stand: Stand) -> None:
+    ask(stand, "kettle")
+    stand.click(slot(stand, "Green tea").text)
+    selected = stand.shell.state.selected
+    assert (selected.kind, selected.key, selected.line) == ("bullet", "decisions.md", 3)
+    stand.press("Return")
+    assert stand.ran == ["knowledge"]  # type: ignore[attr-defined]
+    stand.click(slot(stand, "Descale").text, times=2)
+    assert stand.ran[-1] == "memories" and stand.shell.state.selected.key.startswith("memories/001-")  # type: ignore[attr-defined]
+    stand.press("o", "ctrl+c")
+    assert stand.ran[-1].endswith(".md") and stand.desk.dpg.get_clipboard_text() == "Descale the kettle in May"  # type: ignore[attr-defined]
+
+
+def test_the_keyboard_alone_finds_and_opens(stand: Stand) -> None:
+    ask(stand, "boils")
+    stand.press("Down", "Return")
+    assert stand.ran == ["knowledge"] and stand.shell.state.selected.raw.startswith("- The kettle boils")  # type: ignore[attr-defined]
+
+
+def test_the_last_query_wins_however_slow_the_first_was(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that comes late must not replace what was asked since."""
+    from gui.views import search
+
+    gate, asked, real = threading.Event(), [], search.find
+
+    def slow(workspace: Workspace, query: str, kind: str = "") -> Any:
+        asked.append(query)
+        if query == "kettle":
+            gate.wait(10)
+        return real(workspace, query, kind)
+
+    monkeypatch.setattr(search, "find", slow)
+    for words in ("kettle", "kettle b", "kettle bo", "retries"):
+        stand.view._typed(words)
+    stand.desk.frames(3)
+    assert stand.view.pending and texts(stand) == []
+    gate.set()
+    settle(stand)
+    assert asked == ["kettle", "retries"] and texts(stand) == ["The index retries a locked file"]
+
+
+def test_a_change_of_the_store_is_found_and_a_note_is_shown(stand: Stand, home: Workspace) -> None:
+    ask(stand, "boils")
+    write(home, "facts.md", FACTS.replace("boils at 100", "boils at 99"))
+    write(home, "memories/002-bad.md", "no memory\n")
+    stand.shell.put({"knowledge": object()})
+    settle(stand)
+    assert texts(stand) == ["The kettle boils at 99"]
+    assert stand.desk.dpg.is_item_shown(stand.view._note) and "002-bad.md" in stand.desk.dpg.get_value(stand.view.note)
+
+
+def test_searching_makes_no_item_once_the_list_is_full(stand: Stand, home: Workspace) -> None:
+    lines = "".join(f"- fact {number} of many {'with words ' * (number % 7)}\n" for number in range(600))
+    write(home, "facts.md", f"# Facts\n\n{lines}")
+    stand.view._typed("fact")
+    settle(stand)
+    stand.press("Down", "End", "Home")
+    before = stand.desk.items()
+    for words in ("many", "words", "fact 7", "nothing like it", "with words"):
+        stand.view._typed(words)
+        settle(stand)
+    assert texts(stand) and stand.desk.items() == before
