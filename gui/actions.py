@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from core.harvest.sources import NAMES, title_of
 from gui.keys import Shortcut, label_of
 from gui.store_actions import add_store_actions
 from gui.views.header import ask_power
@@ -67,6 +68,14 @@ def add_actions(panel: KnowledgePanel) -> None:
         shell.add_action(
             row.action, f"Go to {row.label}", row.icon, opener(panel, row.name), label_of(SHORTCUTS, row.action)
         )
+    for source in NAMES:
+        words = f"Harvest {title_of(source)} alone: look first, then apply"
+        shell.add_action(f"harvest.{source}", words, "wheat", harvester(panel, source))
+
+
+def harvester(panel: KnowledgePanel, source: str) -> Callable[[], None]:
+    """What opens the harvest dialog with a dry run of one source."""
+    return lambda: panel.harvest.open((source,))
 
 
 def opener(panel: KnowledgePanel, name: str) -> Callable[[], None]:

@@ -30,7 +30,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Run:
-    """Where the harvest stands. `plan` is the dry run, `report` the result; `outcomes` are newest first."""
+    """Where the harvest stands. `plan` is the dry run, `report` the result; `outcomes` are newest first;
+    `sources` are those that were asked for alone, none: as the settings say."""
 
     phase: str = RESTING
     plan: HarvestReport | None = None
@@ -40,6 +41,7 @@ class Run:
     provider: str = "offline"
     took: float = 0.0
     undone: bool = False
+    sources: tuple[str, ...] = ()
 
 
 class HarvestRun:
@@ -51,14 +53,15 @@ class HarvestRun:
         self.on_change: Callable[[], object] = lambda: None
         self._job: Job | None = None
 
-    def look(self) -> None:
-        """Make a dry run; while a harvest runs, nothing."""
+    def look(self, sources: tuple[str, ...] = ()) -> None:
+        """Make a dry run, of these sources alone where some are named; while a harvest runs, nothing."""
         if self.now.phase in (PLANNING, RUNNING):
             return
         workspace = self._shell.workspace
-        self._set(Run(PLANNING, provider=workspace.config.provider))
+        self._set(Run(PLANNING, provider=workspace.config.provider, sources=sources))
+        request = HarvestRequest(sources=sources)
         self._job = self._shell.submit(
-            "The dry run", lambda _job: harvest(workspace, HarvestRequest()), self._planned, lane=RUN
+            "The dry run", lambda _job: harvest(workspace, request), self._planned, lane=RUN
         )
 
     def apply(self) -> bool:
@@ -66,14 +69,14 @@ class HarvestRun:
         if self.now.phase != PLANNED:
             return False
         self._set(replace(self.now, phase=RUNNING, outcomes=()))
-        begun, workspace = time.monotonic(), self._shell.workspace
+        begun, workspace, sources = time.monotonic(), self._shell.workspace, self.now.sources
         self._shell.change(activity=Activity("Harvesting", words="begins", begun=begun), event="Harvest began")
 
         def finish(result: Result[Any]) -> None:
             self._ended(result, time.monotonic() - begun)
 
         def work(job: Job) -> Result[HarvestReport]:
-            return run_harvest(workspace, job)
+            return run_harvest(workspace, job, sources)
 
         self._job = self._shell.submit("The harvest", work, finish, progress=self._step, lane=RUN)
         return True
@@ -140,9 +143,10 @@ class HarvestRun:
         self._shell.refresh()
 
 
-def run_harvest(workspace: Workspace, job: Job) -> Result[HarvestReport]:
+def run_harvest(workspace: Workspace, job: Job, sources: tuple[str, ...] = ()) -> Result[HarvestReport]:
     """The harvest as a job of the worker: tells each conversation, looks whether it shall stop."""
-    return harvest(workspace, HarvestRequest(apply=True), progress=job.report, cancelled=lambda: job.cancelled)
+    request = HarvestRequest(apply=True, sources=sources)
+    return harvest(workspace, request, progress=job.report, cancelled=lambda: job.cancelled)
 
 
 def spent_so_far(plan: HarvestReport | None, tokens: int) -> float | None:

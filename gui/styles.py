@@ -149,6 +149,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
         Rule("mvChildWindow", {"ChildBg": "window", "Border": CLEAR}, {"WindowPadding": (0, 0), "ChildRounding": (0,)}),
     ),
     "card": box("card", "line", (12, 9)),
+    "card-on": box("selected", "accent@60", (12, 9)),
     "pane": box("panel", "line", (12, 10)),
     "bar": box("window", CLEAR, (14, 10), 0),
     "foot": box("window", CLEAR, (14, 5), 0),

@@ -111,10 +111,28 @@ def full_home(folder: Path) -> Workspace:
     return workspace
 
 
+def leave_sources(home: Path) -> None:
+    """Conversations of other tools."""
+    places = {
+        ".claude/projects/-srv-検索/{}.jsonl": (48, 28),
+        ".codex/sessions/2026/05/02/rollout-{}.jsonl": (17, 200),
+        ".gemini/tmp/ab/chats/session-{}.json": (3, 12),
+        "проект-📚/.specstory/history/{}-회의.md": (6, 40),
+    }
+    for pattern, (count, days) in places.items():
+        for number in range(count):
+            path = home / pattern.format(number)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("made up\n" * 900 * (number + 1), encoding="utf-8")
+            at = time.time() - 86_400 * days * (number + 1) / count
+            os.utime(path, (at, at))
+
+
 def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
     """Every view and every state."""
     home = Path(tempfile.mkdtemp())
     workspace = full_home(home)
+    leave_sources(home)
     new = Path(tempfile.mkdtemp())
     waiting, nothing = workspace_at(new), workspace_at(Path(tempfile.mkdtemp()), demo=False)
 
@@ -152,7 +170,7 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
         )
         shot("failed")
         panel.workbench.banner.hide()
-        for view in ("knowledge", "files", "settings", "memories"):
+        for view in ("knowledge", "files", "settings", "memories", "sources"):
             shell.run(f"view.{view}")
             seat.settle()
             shot(view)

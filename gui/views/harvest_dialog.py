@@ -28,6 +28,7 @@ from gui.views.harvest_rows import (
     plan_lines,
     plan_rows,
     plan_tip,
+    plan_title,
     provider_line,
     result_lines,
 )
@@ -115,11 +116,11 @@ class HarvestDialog:
         self._shell.layers.append(self._key)
         self._run.on_change = self._changed
 
-    def open(self) -> None:
-        """Show the run as it is; where there is none, begin with a dry run."""
+    def open(self, sources: tuple[str, ...] = ()) -> None:
+        """Show the run as it is; where there is none, begin with a dry run, of these sources alone if any are named."""
         if self.dialog.is_open:
             return
-        self._run.look()
+        self._run.look(sources)
         self._shown = None
         self.dialog.open()
         self._changed()
@@ -141,8 +142,9 @@ class HarvestDialog:
         if phase == PLANNED:
             self._run.apply()
         elif phase == FAILED:
+            sources = self._run.now.sources
             self._run.rest()
-            self._run.look()
+            self._run.look(sources)
         elif phase == ENDED:
             self._run.rest()
             return True
@@ -165,7 +167,7 @@ class HarvestDialog:
 
     def _show_wait(self, run: Run) -> None:
         failed = run.phase == FAILED and run.error is not None
-        self.dialog.set_title("It did not begin" if failed else "Dry run")
+        self.dialog.set_title("It did not begin" if failed else plan_title(run.sources))
         words = str(run.error) if run.error is not None else "Looking at the conversations. Nothing is written."
         dpg.set_value(self._wait, words)
         self._look.tint(self._wait, "failed" if failed else "muted")
@@ -179,7 +181,7 @@ class HarvestDialog:
         report, config = run.plan, self._shell.workspace.config
         if report is None:
             return
-        self.dialog.set_title("Dry run")
+        self.dialog.set_title(plan_title(run.sources))
         self._rows, self._groups = plan_rows(report), set()
         work = has_work(report)
         intro = "Nothing has been written. Apply would:" if work else "Nothing has been written, and nothing is to do."

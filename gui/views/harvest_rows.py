@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.base.config import Config
 from core.base.figures import count, dollars, size, tokens
 from core.harvest.report import HarvestReport
+from core.harvest.sources import title_of
 from gui.columns import Cell, Column
 from gui.icons import icon
 from gui.views.ledger_rows import short_name
@@ -94,6 +95,11 @@ def plan_cell(row: PlanRow, column: int) -> Cell:
 def plan_tip(row: PlanRow) -> str:
     """What the tooltip of a row says: everything that may be cut in its cells."""
     return f"{row.name}\n{ACTIONS.get(row.action, ACTIONS['keep'])[3]}: {row.why}"
+
+
+def plan_title(sources: Sequence[str]) -> str:
+    """The title of a dry run: which sources it is of, where some were named."""
+    return f"Dry run: {', '.join(map(title_of, sources))}" if sources else "Dry run"
 
 
 def plan_lines(report: HarvestReport, config: Config) -> list[Line]:

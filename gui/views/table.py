@@ -18,6 +18,7 @@ from gui.views.ledger import LedgerView
 from gui.views.memories import MemoriesView
 from gui.views.search import SearchView
 from gui.views.settings import SettingsView
+from gui.views.sources import SourcesView
 
 NUMBER_KEYS = 9
 
@@ -44,6 +45,7 @@ VIEWS: tuple[ViewRow, ...] = (
     ViewRow("files", "Files", "file-code", "notes next to the source file", FilesView),
     ViewRow("search", "Search", "search", "everything, ranked, and why it was found", SearchView),
     ViewRow("memories", "Memories", "bookmark", "context files and memories, for every conversation", MemoriesView),
+    ViewRow("sources", "Sources", "layers", "conversations of other tools on this disk", SourcesView),
     ViewRow("settings", "Settings", "settings", "every setting and where it comes from", SettingsView),
 )
 

@@ -1,0 +1,193 @@
+"""Other tools' conversations in the window: if these fail, a person does not see what will be deleted unread."""
+
+from __future__ import annotations
+
+import os
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.commands.harvest import HarvestRequest
+from core.commands.sources import SourceFound, SourcesReport
+from core.commands.workspace import Workspace
+from gui.views.sources_rows import (
+    expiry_words,
+    named_paths,
+    row_of,
+    rows_of,
+    summary,
+    switch_source,
+    switched,
+)
+from tests.gui_stand import Stand
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import make_home, value
+
+DAY = 86_400
+SESSION = (
+    '{{"type":"user","sessionId":"s{n}","uuid":"u{n}","parentUuid":null,"timestamp":"2026-01-02T03:04:05Z",'
+    '"cwd":"/srv/work/app","message":{{"role":"user","content":"We decided to use port {n}"}}}}\n'
+)
+
+
+def leave(home: Path, number: int, days: float) -> Path:
+    """A transcript of Claude Code that was last changed so many days ago."""
+    path = home / f".claude/projects/-srv-会議/s{number}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(SESSION.format(n=number))
+    at = time.time() - days * DAY
+    os.utime(path, (at, at))
+    return path
+
+
+@pytest.fixture(name="home")
+def home_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    workspace = make_home(tmp_path, f'project_roots = ["{tmp_path}/projects"]\nsources = ["home", "~/notes"]')
+    for number, days in enumerate((1, 2, 28)):
+        leave(tmp_path, number, days)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return replace(workspace, environment={**workspace.environment, "HOME": str(tmp_path)})
+
+
+@pytest.fixture(name="stand")
+def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
+    from gui.views.sources import SourcesView
+
+    stand = Stand(desk, home, SourcesView, width=640)
+    yield stand
+    stand.close()
+
+
+def setting(home: Workspace) -> list[str]:
+    found = tomllib.loads(home.loaded.file.read_text())["ai_settings"]["knowledge"]["sources"]
+    assert isinstance(found, list)
+    return found
+
+
+# --- plain -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_source_says_how_much_is_here_and_how_much_of_it_is_harvested() -> None:
+    found = SourceFound("codex", "Codex", False, ["/srv/会議"], 12, 3 << 20, "2026-05-01T10:00:00Z", 7, 2, 3)
+    row = row_of(found, True, 1_777_633_200.0)  # an hour after the newest
+    assert row.words == "12 conversations  ·  3.0MB  ·  the newest 1 h ago" and row.on and row.found
+    assert [(part.words, part.color) for part in row.parts] == [
+        ("7 harvested", "harvested"), ("2 grown since", "edited"), ("3 new", "accent")]  # fmt: skip
+    assert row.total == sum(part.value for part in row.parts) and row.warning == "" and row.place == "/srv/会議"
+
+
+def test_what_a_tool_will_delete_is_louder_the_more_would_be_lost() -> None:
+    found = SourceFound("claude_code", "Claude Code", True, [], 5, expires_days=30, next_expiry="2026-05-09T10:00:00Z")
+    assert expiry_words(found) == ("Claude Code deletes what is older than 30 days; the first on 9 May 2026", "hint")
+    safe = replace(found, expiring=2)
+    assert expiry_words(safe) == ("Claude Code deletes 2 of them within 7 days; all are harvested", "edited")
+    lost = replace(safe, expiring_unharvested=1)
+    assert expiry_words(lost) == ("Claude Code deletes 2 of them within 7 days, 1 not harvested yet", "failed")
+    assert expiry_words(replace(found, expires_days=0)) == ("", "hint")
+
+
+def test_what_was_found_comes_first_and_the_settings_say_what_is_read() -> None:
+    report = SourcesReport([
+        SourceFound("home", "home", True), SourceFound("codex", "Codex", False),
+        SourceFound("goose", "Goose", False, ["/x"], 2, new=2),
+    ])  # fmt: skip
+    rows = rows_of(report, ("home", "claude-code", "codex"), 0.0)
+    assert [(row.name, row.found, row.on) for row in rows] == [
+        ("home", True, True), ("goose", True, False), ("codex", False, True)]  # fmt: skip
+    assert all(row.on for row in rows_of(report, ("all",), 0.0))
+    assert summary(rows, report) == "1 other tool left something here  ·  2 conversations in all"
+
+
+def test_switching_changes_one_word_of_the_setting_and_keeps_the_others() -> None:
+    """Else a folder that a person named by hand would no longer be read."""
+    assert switched(("home", "~/notes"), "codex", True) == ["home", "~/notes", "codex"]
+    assert switched(("home", "claude-code", "~/x"), "claude_code", False) == ["home", "~/x"]
+    assert switched(("home", "claude-code"), "claude_code", True) == ["home", "claude-code"]
+    assert switched(("all",), "codex", True) == ["all"]
+    without = switched(("all", "~/x"), "codex", False)
+    assert "codex" not in without and "goose" in without and without[-1] == "~/x" and "all" not in without
+    assert named_paths(("home", "codex", "~/x", "all")) == ["~/x"]
+
+
+def test_a_switch_is_set_in_the_settings_as_they_are_on_disk_now(home: Workspace) -> None:
+    """A change that an editor made meanwhile must not be lost."""
+    file = home.loaded.file
+    file.write_text(file.read_text().replace('"~/notes"', '"~/other"') + "# mine\n")
+    assert value(switch_source(home, "codex", True)) == ("home", "~/other", "codex")
+    assert setting(home) == ["home", "~/other", "codex"] and file.read_text().endswith("# mine\n")
+
+
+# --- in the window ---------------------------------------------------------------------------------------------------
+
+
+def shown(stand: Stand) -> list[str]:
+    return [card.row.name for card in stand.view.cards if stand.desk.dpg.is_item_shown(card.item)]
+
+
+def test_a_switch_is_written_at_once_and_back_again(stand: Stand, home: Workspace) -> None:
+    assert shown(stand) == ["home", "claude_code"]
+    card = stand.view.cards[1]
+    assert "not harvested yet" in stand.desk.dpg.get_value(card.warning) and not card.toggle.on
+    stand.click(card.toggle.item)
+    assert setting(home) == ["home", "~/notes", "claude_code"] and card.toggle.on
+    assert stand.toast()[0] == "Harvests read Claude Code from now on"
+    stand.press("Down", "Down", "space")
+    assert setting(home) == ["home", "~/notes"] and not card.toggle.on
+    goose = next(line for line in stand.view.lines if line.row.name == "goose")
+    stand.click(goose.toggle.item)
+    assert setting(home) == ["home", "~/notes", "goose"]
+
+
+def test_a_refused_switch_goes_back(stand: Stand, home: Workspace) -> None:
+    home.loaded.file.write_text("[ai_settings.knowledge\n")
+    stand.click(stand.view.cards[1].toggle.item)
+    assert not stand.view.cards[1].toggle.on and stand.errors
+
+
+def test_the_button_and_enter_ask_for_a_dry_run_of_this_source_alone(stand: Stand) -> None:
+    asked: list[str] = []
+    for name in ("home", "claude_code"):
+        stand.shell.add_action(f"harvest.{name}", "", "wheat", lambda name=name: asked.append(name))  # type: ignore[misc]
+    stand.click(stand.view.cards[1].harvest.item)
+    stand.press("Down", "Return", "Down", "Return")
+    assert asked == ["claude_code", "claude_code"], "the home folder is empty: nothing to harvest there"
+
+
+def test_looking_again_sees_what_is_new_and_makes_no_item(stand: Stand, tmp_path: Path) -> None:
+    stand.press("Down")
+    before = stand.desk.items()
+    leave(tmp_path, 7, 0)
+    stand.press("r")
+    assert stand.view.cards[1].row.total == 4
+    leave(tmp_path, 8, 0)
+    stand.click(stand.view.again.item)
+    stand.press("Down", "Up")
+    assert stand.view.cards[1].row.total == 5 and stand.desk.items() == before
+
+
+def test_a_harvest_of_one_source_leaves_the_others_alone(desk: Desk, home: Workspace) -> None:
+    """Its dry run and its Apply must mean the same conversations."""
+    from gui.harvest_run import PLANNED, HarvestRun
+    from gui.views.harvest_rows import plan_title
+    from gui.views.sources import SourcesView
+
+    stand = Stand(desk, home, SourcesView, width=640)
+    run = HarvestRun(stand.shell)
+    run.look(("codex",))
+    stand.settle()
+    assert run.now.phase == PLANNED and run.now.plan is not None and not run.now.plan.plan.steps
+    assert plan_title(run.now.sources) == "Dry run: Codex" and plan_title(()) == "Dry run"
+    run.look(("claude_code",))
+    stand.settle()
+    assert run.now.plan is not None and len(run.now.plan.plan.steps) == 3 and HarvestRequest().sources == ()
+    assert run.apply()
+    stand.settle()
+    assert run.now.report is not None and run.now.report.harvested == 3
+    stand.view.look()
+    stand.settle()
+    assert stand.view.cards[1].row.parts[0].value == 3
+    stand.close()
