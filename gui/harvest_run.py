@@ -60,9 +60,7 @@ class HarvestRun:
         workspace = self._shell.workspace
         self._set(Run(PLANNING, provider=workspace.config.provider, sources=sources))
         request = HarvestRequest(sources=sources)
-        self._job = self._shell.submit(
-            "The dry run", lambda _job: harvest(workspace, request), self._planned, lane=RUN
-        )
+        self._job = self._shell.submit("The dry run", lambda _job: harvest(workspace, request), self._planned, lane=RUN)
 
     def apply(self) -> bool:
         """Do what the dry run showed; False when there is no dry run to do."""
