@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -201,5 +202,6 @@ class SourcesView:
         )
 
     def _open(self, row: SourceRow) -> None:
+        there = [folder for folder in row.folders if os.path.isdir(folder)]
         if row.folders:
-            self._shell.open_path(row.folders[0])
+            self._shell.open_path((there or [*row.folders])[0])

@@ -53,7 +53,8 @@ def rows_of(report: SourcesReport, picked: Sequence[str], now: float) -> tuple[S
 
 def row_of(found: SourceFound, on: bool, now: float) -> SourceRow:
     """One source as a row."""
-    row = SourceRow(found.name, found.title, on, bool(found.conversations) or found.name == HOME)
+    title = "This home" if found.name == HOME else found.title
+    row = SourceRow(found.name, title, on, bool(found.conversations) or found.name == HOME)
     if not found.conversations:
         return replace(row, words="nothing waits here", folders=tuple(found.places)) if row.found else row
     parts = (
