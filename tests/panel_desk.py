@@ -95,6 +95,13 @@ class Seat:
         self.desk.dpg.delete_item(self.page)
 
 
+def number_of(view: str) -> str:
+    """The number key of a view."""
+    from gui.views.table import VIEWS
+
+    return str([row.name for row in VIEWS].index(view) + 1)
+
+
 @contextmanager
 def seated(desk: Desk, workspace: Workspace, **options: Any) -> Iterator[Seat]:
     """A panel that has read its home, taken away at the end; it must have made no mistake."""

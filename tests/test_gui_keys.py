@@ -17,7 +17,7 @@ from gui.views.inspector import BUTTONS, Inspector
 from gui.views.keys_dialog import own_lines
 from gui.views.table import NUMBER_KEYS, VIEWS, view_keys
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import Seat, at_home_fixture, seated, workspace_at  # noqa: F401
+from tests.panel_desk import Seat, at_home_fixture, number_of, seated, workspace_at  # noqa: F401
 
 
 def harvested(folder: Path) -> Workspace:
@@ -170,7 +170,7 @@ def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: P
         desk.press("Down")
         seat.settle()
         chosen = seat.state.selected
-        desk.press("4")
+        desk.press(number_of("settings"))
         seat.settle()
         assert seat.state.selected.kind == "" and seat.panel.inspector.page is None
         desk.press("3")

@@ -12,19 +12,21 @@ from core.base.result import Ok
 from core.commands.status import status
 from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import CONFIG, Seat, at_home_fixture, seated, workspace_at, write_ledger  # noqa: F401
+from tests.panel_desk import CONFIG, Seat, at_home_fixture, number_of, seated, workspace_at, write_ledger  # noqa: F401
 
 
 def test_every_view_opens_by_its_number_and_is_refreshed_without_a_new_item(desk: Desk, at_home: Path) -> None:
     """Items made at each refresh would eat the memory of a panel that stays open for weeks."""
+    from gui.views.table import VIEWS
+
     with seated(desk, workspace_at(at_home)) as seat:
-        for key, view in (("2", "knowledge"), ("3", "files"), ("4", "settings"), ("1", "ledger")):
-            desk.press(key)
+        for view in (*(row.name for row in VIEWS[1:]), "ledger"):
+            desk.press(number_of(view))
             seat.settle()
             assert seat.state.view == view and desk.dpg.is_item_shown(seat.panel.workbench._holders[view])
         items = desk.items()
-        for key in "1234":
-            desk.press(key)
+        for row in VIEWS:
+            desk.press(number_of(row.name))
             desk.press("F5")
             seat.settle()
         assert desk.items() == items
@@ -101,7 +103,7 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
             seat.until(lambda: seat.state.activity is not None and seat.state.activity.done >= 1)
             desk.press("Escape")
             assert not panel.harvest.dialog.is_open and seat.state.activity is not None
-            desk.press("4")
+            desk.press(number_of("settings"))
             assert seat.state.view == "settings"  # the panel works on while the model thinks
             desk.click(panel.status.cancel.item)
             stopped.set()
@@ -227,7 +229,7 @@ def test_a_setting_is_typed_refused_and_taken(desk: Desk, at_home: Path) -> None
     file = workspace.loaded.file
     before = file.read_bytes()
     with seated(desk, workspace) as seat:
-        desk.press("4")
+        desk.press(number_of("settings"))
         seat.settle()
         view = seat.panel.workbench.views["settings"]
         editor = view.editors["digest_max_bytes"]  # type: ignore[attr-defined]
@@ -258,7 +260,7 @@ def test_two_panels_in_one_host_leave_nothing_behind(desk: Desk, at_home: Path, 
         first.settle()
         second.settle()
         desk.click(second.panel.rail._bytes)
-        desk.press("4")
+        desk.press(number_of("settings"))
         assert (first.state.view, second.state.view) == ("ledger", "settings")
         desk.click(first.panel.rail._bytes)
         desk.press("2")

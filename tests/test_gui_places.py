@@ -11,7 +11,7 @@ from core.commands.harvest import HarvestRequest, harvest
 from gui.column_widths import measured, remembered_widths, wide
 from gui.columns import Column
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
-from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
+from tests.panel_desk import at_home_fixture, number_of, seated, workspace_at  # noqa: F401
 
 COLUMNS = (Column("icon", "", 26), Column("name", "Name", 0, 2.0), Column("folder", "Folder", 0, 1.0),
            Column("size", "Size", 60), Column("why", "Why", 0, 1.0))  # fmt: skip
@@ -73,7 +73,7 @@ def test_the_demo_has_settings_of_its_own_and_a_way_back(desk: Desk, at_home: Pa
         seat.settle()
         assert shell.workspace.loaded.file == shell.workspace.paths.home / "config.toml"
         assert shell.workspace.loaded.file.read_bytes() == mine  # it begins as theirs, comments and all
-        desk.press("4")
+        desk.press(number_of("settings"))
         seat.settle()
         editors = seat.panel.workbench.views["settings"].editors  # type: ignore[attr-defined]
         desk.click(editors["digest_enabled"].item)
