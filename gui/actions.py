@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.harvest.sources import NAMES, title_of
+from core.commands.sources import NAMES, title_of
 from gui.keys import Shortcut, label_of
 from gui.store_actions import add_store_actions
 from gui.views.header import ask_power

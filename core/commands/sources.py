@@ -17,12 +17,17 @@ from core.base import files
 from core.base.paths import cache_folder
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace, utc_now
-from core.harvest.artifact import HOME, Artifact
+from core.harvest.artifact import HOME as HOME
+from core.harvest.artifact import Artifact
 from core.harvest.classify import classify_conversation
 from core.harvest.protection import read_protection
 from core.harvest.scan import scan_conversations
 from core.harvest.sessions import Shelf, list_sessions
-from core.harvest.sources import ALL, NAMES, SOURCES, Place, known_name, places, title_of
+from core.harvest.sources import ALL as ALL
+from core.harvest.sources import NAMES as NAMES
+from core.harvest.sources import SOURCES, Place, places
+from core.harvest.sources import known_name as known_name
+from core.harvest.sources import title_of as title_of
 from core.harvest.survey import survey
 from core.knowledge.ledger import Entry, seen_ledger
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from core.base.config import Config
 from core.base.figures import count, dollars, size, tokens
+from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
-from core.harvest.sources import title_of
 from gui.columns import Cell, Column
 from gui.icons import icon
 from gui.views.ledger_rows import short_name

@@ -9,9 +9,8 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Err, Result
-from core.commands.sources import SourcesReport, sources
+from core.commands.sources import NAMES, SourcesReport, sources
 from core.commands.workspace import utc_now
-from core.harvest.sources import NAMES
 from gui.shell import RUN, Shell
 from gui.state import State
 from gui.theme import Look

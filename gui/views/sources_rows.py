@@ -10,11 +10,9 @@ from dataclasses import dataclass, replace
 from core.base.figures import age, count, size
 from core.base.result import Err, Ok, Result
 from core.commands.settings import Settings, config_set
-from core.commands.sources import SOON_DAYS, SourceFound, SourcesReport
+from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name
 from core.commands.view import local_day
 from core.commands.workspace import Workspace, reopened
-from core.harvest.artifact import HOME
-from core.harvest.sources import ALL, NAMES, known_name
 from gui.views.ledger_rows import seconds_of
 from gui.widgets_charts import Part
 
