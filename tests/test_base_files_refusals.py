@@ -77,11 +77,12 @@ def test_half_an_append_is_taken_back_or_told_as_untrusted(
 
 def test_what_another_program_appended_meanwhile_is_never_cut(tmp_path: Path) -> None:
     path = tmp_path / "a"
-    path.write_bytes(b"- old\n- theirs\n")
-    fd = os.open(path, os.O_RDWR)
-    files.take_back(fd, b"- new\n", 6)
-    os.close(fd)
-    assert path.read_bytes() == b"- old\n- theirs\n"
+    for theirs in (b"- theirs\n", b"- new\n- theirs\n", b"- newer"):
+        path.write_bytes(b"- old\n" + theirs)
+        fd = os.open(path, os.O_RDWR)
+        files.take_back(fd, b"- new\n", 6)
+        os.close(fd)
+        assert path.read_bytes() == b"- old\n" + theirs
 
 
 def test_a_link_is_not_given_other_permissions(tmp_path: Path) -> None:
@@ -223,7 +224,10 @@ def test_a_split_that_cannot_be_removed_is_told_and_finished_by_the_next_run(
         message = "the folder could not be removed: Input/output error"
         assert told(remove_split(world.paths, str(split))) == ("prune-failed", message)
         [failed] = finish_removals(world.paths)
-        assert failed.message == "what is left of a folder of splits could not be removed: Input/output error"
+        assert (
+            failed.code == "prune-failed"
+            and failed.message == "what is left of a folder of splits could not be removed: Input/output error"
+        )
     assert finish_removals(world.paths) == [] and not doomed.exists() and split.is_dir()
 
 

@@ -218,6 +218,27 @@ def test_a_note_whose_file_got_another_inode_is_written_down_at_once(
     assert third == second and len(written) == 2 and sorted(written[1][0]) == sorted([second, f"{second[:-3]}@5.md"])
 
 
+def test_every_note_and_a_done_task_alone_come_into_the_plan(world: World) -> None:
+    for name in ("a.py", "b.py"):
+        (world.folder / name).write_text("x")
+    items = [Item("files", f"about {name}", str(world.folder / name)) for name in ("a.py", "b.py")]
+    plan = merge.freeze(items, "talk", "2026-06-12", [str(world.folder)], world.paths, {})
+    assert [row.all_lines[0].split(" [")[0] for row in plan.files] == ["- about a.py", "- about b.py"]
+    [tasks] = merge.freeze([Item("tasks_done", "swept")], "talk", "2026-06-12", [], world.paths, {}).files
+    assert tasks.name == "tasks.md" and tasks.lines == () and tasks.done == ("- swept [from: talk, 2026-06-12]",)
+
+
+def test_what_stands_above_the_roots_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.py").write_text("x")
+    looked: list[str] = []
+    real = os.lstat
+    root = os.path.realpath(tmp_path)
+    monkeypatch.setattr(merge.os.path, "realpath", lambda path: path)
+    monkeypatch.setattr(merge.os, "lstat", lambda path: (looked.append(str(path)), real(path))[1])
+    assert merge._first_link(f"{root}/a.py", [root]) is None
+    assert looked == [root, f"{root}/a.py"]
+
+
 def test_an_older_date_is_taken_from_this_conversations_line_alone(world: World) -> None:
     """The same words of another conversation, or of the person, have a provenance of their own."""
     world.knowledge("facts.md", "# Facts\n\n- a [from: theirs, 2020-01-01]\n- b\n- c [from: mine, 2021-01-01]\n")

