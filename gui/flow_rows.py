@@ -73,7 +73,7 @@ class Slot:
             dpg.configure_item(self.meta, pos=[look.px(LEFT + ICON), tall - look.px(BOTTOM) - look.px(SMALL)])
             dpg.configure_item(self.line, pos=[0, tall - 1])
             if self.marks:
-                dpg.configure_item(self.ground, width=width, height=tall)
+                dpg.configure_item(self.ground, width=width, height=max(1, tall - look.px(10)))
             self.place = place
             self.fitted = ""
             self._mark(look, row)

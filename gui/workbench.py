@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import dearpygui.dearpygui as dpg
 
@@ -55,13 +55,22 @@ class Workbench:
         self._name_tabs()
 
     def _name_tabs(self) -> None:
-        """Where there is no room for all names, only the open tab has its own; the others are icons with tooltips."""
-        look, font = self._look, self._look.font_id("text")
-        sizes = [dpg.get_text_size(labelled(row.label, row.icon), font=font) for row in VIEWS]
-        wide = sum((size[0] if size else 0) + look.px(2 * FRAME[0] + TAB_GAP) for size in sizes)
-        narrow = 0 < self._width < wide
+        """Names with icons; where there is no room for both, small names; in a narrow window icons with tooltips, and
+        the name of the open view only."""
+        look, room = self._look, self._width
+        full = self._wide([labelled(row.label, row.icon) for row in VIEWS], "text")
+        small = 0 < room < full
+        narrow = small and room < self._wide([row.label for row in VIEWS], "small")
         for row in VIEWS:
-            self.tabs[row.name].set_label("" if narrow and row.name != self._open else row.label)
+            named = not narrow or row.name == self._open
+            tab = self.tabs[row.name]
+            tab.set_label(row.label if named else "", row.icon if not small or narrow else "")
+            look.font(tab.item, "small" if small and not narrow else "text")
+
+    def _wide(self, labels: Sequence[str], role: str) -> float:
+        """How wide a line of tabs is, in pixels of the screen."""
+        sizes = [dpg.get_text_size(label, font=self._look.font_id(role)) for label in labels]
+        return sum((size[0] if size else 0) + self._look.px(2 * FRAME[0] + TAB_GAP) for size in sizes)
 
     def refresh(self, state: State) -> None:
         """Open the view that the state names, and let it show the state."""

@@ -11,7 +11,7 @@ import pytest
 
 from core.commands.memories import save
 from core.commands.workspace import Workspace
-from gui.views.search_rows import excerpt, find, marks_of, row_of, rows, source_of, spans, terms_of
+from gui.views.search_rows import excerpt, find, marks_of, row_of, rows, source_of, spans, terms_of, why_words
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value, write
@@ -89,6 +89,11 @@ def test_rows_say_why_when_and_where_from(home: Workspace) -> None:
     only = value(find(home, "kettle", "memory"))
     assert [hit.entry.kind for hit in only.hits] == ["memory"] and only.counts["bullet"] == 2
     assert value(find(home, "  ")).hits == ()
+
+
+def test_the_reason_says_nothing_twice() -> None:
+    assert why_words(("exact: 429 の", "words: 429, の, retry", "title")) == "exact: 429 の, retry, title"
+    assert why_words(("exact: a b", "words: a, b")) == "exact: a b" and why_words(("related",)) == "related"
 
 
 def test_confirmations_are_told(home: Workspace) -> None:

@@ -118,8 +118,15 @@ def look_of(entry: SearchEntry) -> tuple[str, str]:
 
 
 def why_words(why: Sequence[str]) -> str:
-    """Why it was found, in a few words."""
-    return ", ".join(one.removeprefix("words: ") for one in why)
+    """Why it was found, in a few words; not again the words of what stands there letter by letter."""
+    exact = next((one.removeprefix("exact: ").lower() for one in why if one.startswith("exact: ")), "")
+    said = []
+    for one in why:
+        words = one.removeprefix("words: ")
+        if words != one:
+            words = ", ".join(word for word in words.split(", ") if word.lower() not in exact)
+        said += [words] if words else []
+    return ", ".join(said)
 
 
 def source_of(entry: SearchEntry) -> str:
