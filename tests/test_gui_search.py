@@ -15,6 +15,7 @@ from gui.views.search_rows import excerpt, find, marks_of, row_of, rows, source_
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value, write
+from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401 - pytest finds the fixture by itself
 
 FACTS = """# Facts
 
@@ -113,6 +114,15 @@ def test_marks_are_where_the_words_stand() -> None:
     assert marks_of("one two\nthree two", ("two",)) == ((0, 4, 7), (1, 6, 9))
     long = "word " * 200 + "needle " + "word " * 200
     assert "needle" in excerpt(long, ("needle",)) and len(excerpt(long, ("needle",))) < 450
+
+
+def test_an_embedder_that_is_down_is_said_and_words_still_find(tmp_path: Path) -> None:
+    settings = 'embedder = "openai"\nembedder_model = "m"\nembedder_base_url = "http://127.0.0.1:9/v1"'
+    workspace = make_home(tmp_path, settings)
+    write(workspace, "facts.md", FACTS)
+    found = value(find(workspace, "boils"))
+    assert [hit.entry.text for hit in found.hits] == ["The kettle boils at 100"]
+    assert len(found.notes) == 1 and "Words alone were searched" in found.notes[0]
 
 
 # --- in the window ---------------------------------------------------------------------------------------------------
@@ -216,3 +226,27 @@ def test_searching_makes_no_item_once_the_list_is_full(stand: Stand, home: Works
         stand.view._typed(words)
         settle(stand)
     assert texts(stand) and stand.desk.items() == before
+
+
+def test_the_palette_hands_its_words_over_and_a_result_opens_its_view(desk: Desk, at_home: Path) -> None:
+    """In the whole panel: from Ctrl+K to the bullet in its category, by keyboard alone."""
+    workspace = workspace_at(at_home)
+    write(workspace, "decisions.md", DECISIONS)
+    with seated(desk, workspace) as seat:
+        searching = seat.panel.workbench.views["search"]
+        desk.press("ctrl+k")
+        seat.until(seat.panel.look.typing)
+        desk.type_text("green")
+        assert seat.panel.palette.found[-1].title == "Search everything for “green”"
+        for _ in seat.panel.palette.found[1:]:
+            desk.press("Down")
+        desk.press("Return")
+        seat.until(lambda: seat.state.view == "search" and not searching.pending and searching.list.rows)
+        seat.settle()
+        assert desk.dpg.get_value(searching.field) == "green"
+        desk.press("Down")
+        desk.press("Return")
+        seat.until(lambda: seat.state.view == "knowledge")
+        seat.settle()
+        knowledge = seat.panel.workbench.views["knowledge"]
+        assert knowledge.category == "decisions" and "Green tea" in knowledge.list.current.text
