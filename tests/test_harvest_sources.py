@@ -49,6 +49,7 @@ def reading(world: World, home: Path, **limits: bool) -> HarvestOptions:
     [
         ("claude_code", ".claude/projects/-a/s1.jsonl", "claude_code/s1"),
         ("claude_code", ".claude/projects/-a/s1/subagents/agent-x.jsonl", "claude_code/agent-x"),
+        ("claude_code", ".claude/projects/-a/s1/deeper/still/s2.jsonl", "claude_code/s2"),
         ("codex", ".codex/sessions/2026/01/02/rollout-1.jsonl", "codex/rollout-1"),
         ("codex", ".codex/sessions/2026/01/02/rollout-1.jsonl.zst", "codex/rollout-1"),
         ("gemini_cli", ".gemini/tmp/abc/chats/session-1.json", "gemini_cli/session-1"),

@@ -32,6 +32,7 @@ def _row(row: SourceFound, width: int) -> str:
     if not row.conversations:
         return f"{mark} {row.name:<{width}}  nothing found"
     told = [f"{number} {word}" for number, word in ((row.harvested, "harvested"), (row.grown, "grown since")) if number]
+    told += [f"{row.too_large} too large"] if row.too_large else []
     told += [f"{row.new} new"] if row.new or not told else []
     number = count(row.conversations, "conversation")
     return f"{mark} {row.name:<{width}}  {number}, {size(row.bytes)}, newest {row.newest[:10]}: {', '.join(told)}"

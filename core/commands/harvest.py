@@ -122,7 +122,7 @@ def harvest_command(
     allowed = find_setting("jobs")
     if jobs is not None and allowed is not None and not allowed.check(jobs):
         return fail("usage", f"--jobs cannot be {jobs}", hint=f"accepted: {allowed.accepted}")
-    named = chosen_sources(source or ())
+    named = chosen_sources(source or (), typed=True)
     if isinstance(named, Err):
         return named
     request = HarvestRequest(

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from core.harvest.scan import scan_conversations
 from core.harvest.sessions import Shelf, list_sessions
 from core.harvest.sources import ALL as ALL
 from core.harvest.sources import NAMES as NAMES
-from core.harvest.sources import SOURCES, Place, places
+from core.harvest.sources import EXPORTS, SOURCES, Place, known_as, places
 from core.harvest.sources import known_name as known_name
 from core.harvest.sources import title_of as title_of
 from core.harvest.survey import survey
@@ -42,7 +43,8 @@ class SourceFound:
     """One source. Sizes in bytes, times ISO 8601 in UTC ("" for none).
 
     `harvested` conversations are in the ledger as they are now, `grown` ones were and have changed since, `new` ones
-    were never harvested. `expires_days` is after how many days without a change the tool deletes a conversation (0: it
+    were never harvested, and of those `too_large` ones will not be while `max_harvest_source_bytes` is what it is (they
+    are not counted as new). `expires_days` is after how many days without a change the tool deletes one (0: it
     does not, or does not say); `expiring` how many it will delete within `SOON_DAYS` days, of which
     `expiring_unharvested` would be lost; `next_expiry` is when the first goes. `picked`: the settings name it.
     """
@@ -57,6 +59,7 @@ class SourceFound:
     harvested: int = 0
     grown: int = 0
     new: int = 0
+    too_large: int = 0
     expires_days: int = 0
     expiring: int = 0
     expiring_unharvested: int = 0
@@ -79,21 +82,37 @@ class SourcesReport:
         }
 
 
-def chosen_sources(names: Sequence[str]) -> Result[tuple[str, ...]]:
-    """The sources that were typed or set, each as it is meant. Err for one that there is not."""
+def chosen_sources(names: Sequence[str], *, typed: bool = False) -> Result[tuple[str, ...]]:
+    """The sources that were typed or set, each as it is meant. Err for one that there is not; with `typed` also for a
+    path at which there is nothing (one in the settings may be on a disk that is not there today)."""
     found: list[str] = []
     for text in names:
         name = known_name(text)
+        if not name and os.path.lexists(text):
+            name = os.path.join(os.curdir, text)
+        if typed and name and name not in (*NAMES, ALL) and not os.path.lexists(os.path.expanduser(name)):
+            hint = "write a path that exists, or a name that 'knowledge sources' prints"
+            return fail("unknown-source", f"there is no source and no file {text!r}{_near(text)}", hint=hint)
+        if not name and (service := text.strip().lower().replace("-", "_").replace(".", "_")) in EXPORTS:
+            hint = "name its conversations.json, or the zip or folder it is in: --source PATH"
+            return fail("unknown-source", f"{EXPORTS[service]} keeps conversations in an export alone", hint=hint)
         if not name:
             hint = f"choose of {', '.join(NAMES)}, {ALL}, or write a path such as ./{text}"
-            return fail("unknown-source", f"there is no source {text!r}", hint=hint)
+            return fail("unknown-source", f"there is no source {text!r}{_near(text)}", hint=hint)
         found.append(name)
     return Ok(tuple(dict.fromkeys(found)))
 
 
+def _near(text: str) -> str:
+    """The known name that is most like what was typed, as the end of a sentence; "" when none is like it."""
+    typed = text.strip().lower().replace("-", "_").rpartition("/")[2]
+    near = get_close_matches(typed, [*NAMES, ALL], n=1, cutoff=0.6)
+    return f"; the nearest is {near[0]}" if near else ""
+
+
 def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -> Result[SourcesReport]:
     """Look at every place there is, or at those of one source. Err for a source that there is not."""
-    named = chosen_sources([name] if name else [*NAMES])
+    named = chosen_sources([name] if name else [*NAMES], typed=True)
     picked = chosen_sources(workspace.config.sources)
     if isinstance(named, Err):
         return named
@@ -119,10 +138,12 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
         folders = (
             [str(workspace.paths.conversations)]
             if source == HOME
+            else sorted({item.path.rpartition("#")[0] for item in seen})
+            if source in EXPORTS
             else [row.folder for row in rows if row.source == source and (seen or name)]
         )
         row = SourceFound(source, title_of(source), source in picked.value or ALL in picked.value, folders)
-        _count(row, seen, known)
+        _count(row, seen, known, workspace.config.max_harvest_source_bytes)
         _expiry(row, seen, known, _days_kept(source, rows), now or utc_now())
         report.rows.append(row)
     return Ok(report)
@@ -153,11 +174,12 @@ def _at_home(workspace: Workspace) -> list[Artifact]:
 
 
 def _by_path(entries: Mapping[str, Entry]) -> dict[str, tuple[int, float]]:
-    """Path -> size (-1 where the ledger does not tell) of the newest harvest of what stood there."""
+    """What `known_as` says -> size (-1 where the ledger does not tell) of the newest harvest of what stood there."""
     known: dict[str, tuple[str, int]] = {}
     for entry in entries.values():
         if entry.get("status") == "harvested":
-            path, at, size = str(entry.get("path", "")), str(entry.get("at", "")), entry.get("bytes", -1)
+            path = known_as(str(entry.get("path", "")), str(entry.get("source", "")))
+            at, size = str(entry.get("at", "")), entry.get("bytes", -1)
             if at >= known.get(path, ("", 0))[0]:
                 known[path] = (at, size if isinstance(size, int) else -1)
     return {path: (size, _seconds(at)) for path, (at, size) in known.items()}
@@ -170,17 +192,22 @@ def _seconds(text: str) -> float:
         return 0.0
 
 
+def _key(item: Artifact) -> str:
+    return known_as(item.path, item.source)
+
+
 def _is_harvested(item: Artifact, known: Mapping[str, tuple[int, float]]) -> bool:
-    size, at = known.get(item.path, (0, 0.0))
-    return item.path in known and (size == item.size or (size < 0 and item.mtime_ns / 1e9 <= at))
+    size, at = known.get(_key(item), (0, 0.0))
+    return _key(item) in known and (size == item.size or (size < 0 and item.mtime_ns / 1e9 <= at))
 
 
-def _count(row: SourceFound, seen: list[Artifact], known: Mapping[str, tuple[int, float]]) -> None:
+def _count(row: SourceFound, seen: list[Artifact], known: Mapping[str, tuple[int, float]], limit: int) -> None:
     row.conversations, row.bytes = len(seen), sum(item.size for item in seen)
     row.newest = _iso(max((item.mtime_ns for item in seen), default=0) / 1e9)
     row.harvested = sum(_is_harvested(item, known) for item in seen)
-    row.grown = sum(item.path in known for item in seen) - row.harvested
-    row.new = row.conversations - row.harvested - row.grown
+    row.grown = sum(_key(item) in known for item in seen) - row.harvested
+    row.too_large = sum(item.size > limit for item in seen if _key(item) not in known)
+    row.new = row.conversations - row.harvested - row.grown - row.too_large
 
 
 def _iso(seconds: float) -> str:

@@ -17,6 +17,7 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
 from core.harvest.artifact import Artifact
 from core.harvest.sessions import Shelf
+from core.harvest.sources import EXPORTS
 from core.knowledge.categories import CATEGORY_FILES, read_text
 from core.knowledge.edit import QUARANTINE
 from core.knowledge.journal import read_plans
@@ -113,7 +114,8 @@ def _session(workspace: Workspace, key: str, entry: Entry, path: str) -> tuple[s
     """Where a conversation of a store is and what was said in it; None for one that is a file of its own."""
     source, name = str(entry.get("source", "")), str(entry.get("name", ""))
     id = name.partition("/")[2]
-    if not source or not path.endswith(f"#{id}") or files.exists(path):
+    held = "#" in path if source in EXPORTS else path.endswith(f"#{id}")
+    if not source or not held or files.exists(path):
         return None
     copies = cache_folder(workspace.paths.home, workspace.environment) / "stores"
     try:

@@ -40,6 +40,38 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     return tuple(read)
 
 
+def canonical(value: dict[str, Any], id: str) -> dict[str, Any] | None:
+    """A conversation of an export with what `read` reads alone: the way from the root to the current message. Empty
+    when nothing was said, None when there is no mapping. `value` is the element as plain JSON."""
+    mapping = value.get("mapping")
+    if not isinstance(mapping, dict):
+        return None
+    records = [Record(node if isinstance(node, dict) else None, 0, 0, key) for key, node in mapping.items()]
+    kept: dict[str, Any] = {}
+    before = None
+    for node in _way_up(value.get("current_node"), records):
+        message = (node.value or {}).get("message")
+        if message is not None:
+            kept[node.key] = {"parent": before, "message": _heard(message)}
+            before = node.key
+    if not kept and any(row.value is None for row in records):
+        return None
+    head = {"conversation_id": id, "create_time": value.get("create_time"), "current_node": before}
+    return {**head, "mapping": kept} if kept else {}
+
+
+def _heard(message: Any) -> Any:
+    """The members of a message that `_read_node` looks at."""
+    if not isinstance(message, dict):
+        return message
+    kept = {key: message[key] for key in ("create_time", "content", "recipient") if key in message}
+    author, about = message.get("author"), message.get("metadata")
+    kept["author"] = {"role": author.get("role")} if isinstance(author, dict) else author
+    if isinstance(about, dict) and about.get("is_visually_hidden_from_conversation"):
+        kept["metadata"] = {"is_visually_hidden_from_conversation": True}
+    return kept
+
+
 def _read_tree(name: str, record: Record) -> Conversation:
     reading = Reading()
     value = record.value or {}

@@ -14,6 +14,7 @@ from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in
 from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of
 
+_BLOCK = ("type", "text", "name", "input", "content")
 _SILENT = frozenset({"thinking", "redacted_thinking", "token_budget", "flag", "voice_note", "image"})
 
 
@@ -37,6 +38,33 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
         read.append(Reading().conversation(name, "claude_ai"))
     read[-1] = replace(read[-1], skipped=read[-1].skipped + found.torn)
     return tuple(read)
+
+
+def canonical(value: dict[str, Any], id: str) -> dict[str, Any] | None:
+    """A conversation of an export with what `read` reads alone. Empty when it has no message, None when there is no
+    list of them. `value` is the element as plain JSON."""
+    messages = value.get("chat_messages")
+    if not isinstance(messages, list):
+        return None
+    head = {"uuid": id, "created_at": value.get("created_at")}
+    return {**head, "chat_messages": [_heard(row) for row in messages]} if messages else {}
+
+
+def _heard(message: Any) -> Any:
+    """The members of a message that `_read_message` looks at; the words once, though the export may tell them twice."""
+    if not isinstance(message, dict):
+        return message
+    kept = {key: message.get(key) for key in ("sender", "created_at")}
+    blocks = message.get("content")
+    blocks = [row for row in blocks if isinstance(row, dict)] if isinstance(blocks, list) else []
+    kept["content"] = [{key: row[key] for key in _BLOCK if key in row} for row in blocks]
+    if not any(row.get("type") == "text" for row in blocks):
+        kept["text"] = message.get("text")
+    attached = message.get("attachments")
+    rows = [row for row in attached if isinstance(row, dict)] if isinstance(attached, list) else []
+    if rows:
+        kept["attachments"] = [{key: row.get(key) for key in ("file_name", "extracted_content")} for row in rows]
+    return kept
 
 
 def _read_chat(name: str, record: Record) -> Conversation:

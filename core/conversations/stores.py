@@ -47,6 +47,8 @@ STORE = {row.name: row for row in STORES}
 class OpenStore:
     """A store of a known kind. Raises OSError (`StoreError` with words) from every method."""
 
+    notes: tuple[str, ...] = ()
+
     def __init__(self, path: str, copies: Path) -> None:
         self._path, self._copies = path, copies
         self._open()

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from core.harvest.artifact import Artifact
 from core.harvest.protection import Protection, why_careful
 from core.harvest.scan import Scan
-from core.harvest.sources import title_of
+from core.harvest.sources import known_as, title_of
 from core.harvest.tails import Earlier, earlier_by_path, earlier_of
 from core.harvest.trashed import grace_end, sha_in_trash
 from core.knowledge.ledger import restored_paths
@@ -204,7 +204,8 @@ def plan_steps(
         sha = hashes.get(item.path, "")
         entry = entries.get(sha)
         settled = entry is not None and entry.get("status") == "harvested"
-        earlier = None if settled else _earlier(before.get(item.path, ""), entries, limits, is_proven)
+        last = "" if settled else before.get(known_as(item.path, item.source), "")
+        earlier = _earlier(last, entries, limits, is_proven)
         size = Step(item, "", sha, "", earlier).new_bytes if earlier is not None else item.size
         if not sha:
             steps.append(Step(item, "unreadable", "", "cannot be read"))

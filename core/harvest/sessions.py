@@ -1,4 +1,4 @@
-"""The conversations inside other tools' databases, as artifacts: `path#id`, each with a hash of its own.
+"""The conversations inside other tools' databases and exports, as artifacts: `path#id`, each with a hash of its own.
 
 Nothing is ever taken out of a store; that a conversation was harvested stands in our ledger alone.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -15,14 +16,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from core.base.markdown import sanitise_name
+from core.base.redact import redact
 from core.harvest.artifact import Artifact
 from core.harvest.hashes import HashCache
+from core.harvest.sources import EXPORTS, known_as
 
 if TYPE_CHECKING:
+    from core.conversations.export_file import OpenExport
     from core.conversations.session import StoredSession
     from core.conversations.stores import OpenStore
 
+EXPORT_ENDINGS = (".json", ".zip")
+"""A store whose name ends like this is an export of a chat service; any other is a database."""
+TITLE_CHARACTERS = 60
 _MARK = "#"
+_UNFIT = re.compile(r"[/\\\[\]<>`#*|\x00-\x1f\x7f]")
 
 
 @dataclass
@@ -40,7 +49,7 @@ class Shelf:
         """`copies` is a folder of ours, for a store that can only be read as a copy."""
         self._copies = copies
         self._lock = threading.Lock()
-        self._open: dict[str, tuple[OpenStore, dict[str, StoredSession]]] = {}
+        self._open: dict[str, tuple[OpenStore | OpenExport, dict[str, StoredSession]]] = {}
 
     def __enter__(self) -> Shelf:
         return self
@@ -55,7 +64,15 @@ class Shelf:
     def sessions(self, store: Artifact) -> list[Artifact]:
         """The conversations of a store. Raises OSError."""
         with self._lock:
-            return [_artifact(store, row) for row in self._store(store.path)[1].values()]
+            held, rows = self._store(store.path)
+            if held.kind in EXPORTS:
+                return _of_export(store._replace(source=str(held.kind)), list(rows.values()))
+            return [_artifact(store, row) for row in rows.values()]
+
+    def notes(self, store: Artifact) -> tuple[str, ...]:
+        """What of a store was passed over, in words. Raises OSError."""
+        with self._lock:
+            return self._store(store.path)[0].notes
 
     def content(self, item: Artifact) -> bytes:
         """One conversation in its canonical form. Raises OSError, FileNotFoundError when it is gone."""
@@ -67,17 +84,24 @@ class Shelf:
                 raise FileNotFoundError(f"it is not in {path} any more")
             return store.content(session)
 
-    def _store(self, path: str) -> tuple[OpenStore, dict[str, StoredSession]]:
+    def _store(self, path: str) -> tuple[OpenStore | OpenExport, dict[str, StoredSession]]:
         if path not in self._open:
-            from core.conversations.stores import OpenStore
-
-            store = OpenStore(path, self._copies)
+            store = self._opened(path)
             try:
                 self._open[path] = (store, {row.id: row for row in store.sessions()})
             except OSError:
                 store.close()
                 raise
         return self._open[path]
+
+    def _opened(self, path: str) -> OpenStore | OpenExport:
+        if path.lower().endswith(EXPORT_ENDINGS):
+            from core.conversations.export_file import OpenExport
+
+            return OpenExport(path)
+        from core.conversations.stores import OpenStore
+
+        return OpenStore(path, self._copies)
 
 
 def list_sessions(stores: Sequence[Artifact], shelf: Shelf) -> Sessions:
@@ -86,9 +110,24 @@ def list_sessions(stores: Sequence[Artifact], shelf: Shelf) -> Sessions:
     for store in stores:
         try:
             found.artifacts += shelf.sessions(store)
+            found.notes += shelf.notes(store)
         except OSError as error:
             found.notes.append(f"{store.path}: {error.strerror or error}")
+    _keep_newest(found)
     return found
+
+
+def _keep_newest(found: Sessions) -> None:
+    """Two exports of one account hold the same conversations: only the newest state of each is read."""
+    newest: dict[str, Artifact] = {}
+    for item in found.artifacts:
+        key = known_as(item.path, item.source)
+        other = newest.get(key)
+        if other is None or (item.mtime_ns, item.size) > (other.mtime_ns, other.size):
+            newest[key] = item
+    if left := len(found.artifacts) - len(newest):
+        found.notes.append(f"{left} conversations stand in several exports; the newest state of each is read")
+        found.artifacts = list(newest.values())
 
 
 def hash_sessions(rows: list[Artifact], shelf: Shelf, cache: HashCache) -> dict[str, str]:
@@ -105,7 +144,10 @@ def hash_sessions(rows: list[Artifact], shelf: Shelf, cache: HashCache) -> dict[
 
 
 def _parts(item: Artifact) -> tuple[str, str]:
-    """The store's path and the session's id. The name ends with the id, so a `#` in either is no harm."""
+    """The store's path and the session's id. A database's session is named by its id, so a `#` in either is no harm."""
+    if item.source in EXPORTS:  # the name tells the title; an id of an export never holds a `#`
+        path, _, id = item.path.rpartition(_MARK)
+        return path, id
     id = item.name.partition("/")[2]
     return item.path[: -len(id) - len(_MARK)], id
 
@@ -120,6 +162,26 @@ def _artifact(store: Artifact, row: StoredSession) -> Artifact:
     return Artifact(
         path, f"{store.source}/{row.id}", "session", row.size, changed, changed, key, store.dev, "", store.source
     )
+
+
+def _of_export(store: Artifact, rows: list[StoredSession]) -> list[Artifact]:
+    """Each under its title and the end of its id: titles repeat, and ids of one day begin alike."""
+    named: dict[str, Artifact] = {}
+    for row in rows:
+        item = _artifact(store, row)
+        name = _name(store.source, row, row.id[-8:])
+        name = name if name not in named else _name(store.source, row, row.id)
+        named[name] = item._replace(name=name)
+    return list(named.values())
+
+
+def _name(source: str, row: StoredSession, id: str) -> str:
+    """A title is the service's or the person's text: one line, without what a path or a provenance is made of, and not
+    at all if it holds a secret."""
+    title = " ".join(_UNFIT.sub(" ", row.title).split())[:TITLE_CHARACTERS].strip()
+    if title and redact(title).text != title:
+        title = ""
+    return sanitise_name(f"{source}/{title} {id}" if title else f"{source}/{row.id}")
 
 
 def _log_ns(path: str) -> int:

@@ -66,7 +66,7 @@ SOURCES: tuple[Source, ...] = (
         "claude_code",
         "Claude Code",
         (Root("projects", "~/.claude", "CLAUDE_CONFIG_DIR"), Root("claude/projects", "~/.config", "XDG_CONFIG_HOME")),
-        ("*/*.jsonl", "*/*/subagents/*.jsonl", "*/subagents/*.jsonl"),
+        ("**/*.jsonl",),
     ),
     Source(
         "codex",
@@ -140,6 +140,8 @@ SOURCES: tuple[Source, ...] = (
 )
 SOURCE = {row.name: row for row in SOURCES}
 NAMES = (HOME, *SOURCE)
+EXPORTS = {"chatgpt": "ChatGPT", "claude_ai": "Claude.ai"}
+"""Services whose conversations come as a file that the person asked for: they have no place of their own."""
 
 
 class Place(NamedTuple):
@@ -179,7 +181,13 @@ def known_name(text: str) -> str:
 
 def title_of(name: str) -> str:
     """What a source is called in a sentence."""
-    return SOURCE[name].title if name in SOURCE else "your files" if name == FILES else name
+    return SOURCE[name].title if name in SOURCE else "your files" if name == FILES else EXPORTS.get(name, name)
+
+
+def known_as(path: str, source: str) -> str:
+    """By what two looks are known to have seen the same conversation: its path, or in exports, where each download is
+    another file, the service and the conversation's own id."""
+    return f"{source}#{path.rpartition('#')[2]}" if source in EXPORTS else path
 
 
 def _folder(root: Root, environment: Mapping[str, str]) -> str:

@@ -1,4 +1,5 @@
-"""What lies at the places of other tools. Looks at names and sizes, opens nothing.
+"""What lies at the places of other tools. Looks at names and sizes; of the files that a person named, the beginning of
+a `.json` and the list of a `.zip` are read, to tell an export that holds many conversations.
 
 Links, FIFOs, sockets and devices are never followed, and every walk is bounded. What a file is, its content tells when
 it is read.
@@ -149,14 +150,55 @@ def _named_files(path: str, found: dict[str, Artifact], notes: list[str]) -> Non
         if item is None:
             notes.append(f"{path} is no file that can be read")
         else:
-            found.setdefault(path, item)
+            as_store = path.lower().endswith(".zip") or _is_export(path)
+            found.setdefault(path, item._replace(kind="store") if as_store else item)
         return
+    exports: set[str] = set()
+    others: list[str] = []
     for folder in _project_folders(path, set(), notes):
         for name, is_folder in _listed(folder, notes):
             item = None if is_folder else _artifact(os.path.join(folder, name), FILES, "")
-            if item is not None and name.lower().endswith(_SUFFIXES):
+            if item is None:
+                continue
+            if name.lower().endswith((".json", ".zip")) and _is_export(item.path):
+                exports.add(folder)
+                item = item._replace(kind="store")
+            elif name.lower().endswith(".zip"):
+                continue
+            if name.lower().endswith((*_SUFFIXES, ".zip")):
                 below = os.path.relpath(item.path, path).replace(os.sep, "/")
                 found.setdefault(item.path, item._replace(name=f"{FILES}/{below}"))
+                if name.lower() in _BESIDE:
+                    others.append(item.path)
+    beside = [path for path in others if os.path.dirname(path) in exports and found[path].source == FILES]
+    for path in beside:
+        del found[path]
+    if beside:
+        names = ", ".join(os.path.basename(row) for row in beside[:_TOLD])
+        more = f" and {len(beside) - _TOLD} more" if len(beside) > _TOLD else ""
+        notes.append(f"beside an export, without conversations and not read: {names}{more}")
+
+
+def _is_export(path: str) -> bool:
+    """Whether many conversations stand in a file that is named like one. What cannot be read is none: whoever reads it
+    as a file will tell."""
+    if not path.lower().endswith((".json", ".zip")):
+        return False
+    from core.conversations.export_file import export_kind
+
+    try:
+        return bool(export_kind(path))
+    except OSError:
+        return False
+
+
+_TOLD = 8
+_BESIDE = frozenset({
+    "shared_conversations.json", "user.json", "users.json", "user_settings.json", "message_feedback.json",
+    "model_comparisons.json", "projects.json", "memories.json", "group_chats.json", "shopping.json", "sora.json",
+    "export_manifest.json",
+})  # fmt: skip
+"""What the services put beside the conversations."""
 
 
 _PREFERRED = {"ui_messages.json": "api_conversation_history.json"}

@@ -21,6 +21,7 @@ from core.base import files
 from core.base.markdown import split_provenance
 from core.base.paths import Paths
 from core.conversations.conversation import Conversation, Turn
+from core.harvest.sources import known_as
 from core.knowledge.file_notes import note_with
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import PlannedFile, missing_lines
@@ -47,11 +48,11 @@ class Earlier(NamedTuple):
 
 
 def earlier_by_path(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Path -> hash of its newest harvest."""
+    """What `known_as` says of a conversation -> hash of its newest harvest."""
     newest: dict[str, tuple[str, str]] = {}
     for sha256, entry in entries.items():
         if entry.get("status") == "harvested":
-            path, at = str(entry.get("path", "")), str(entry.get("at", ""))
+            path, at = known_as(str(entry.get("path", "")), str(entry.get("source", ""))), str(entry.get("at", ""))
             if at >= newest.get(path, ("", ""))[0]:
                 newest[path] = (at, sha256)
     return {path: sha256 for path, (_, sha256) in newest.items()}

@@ -1,0 +1,230 @@
+"""Exports of ChatGPT and Claude.ai, each conversation on its own. A person would lose the conversations behind a damaged
+one, or a program that unpacks what a stranger packed would take their memory or their disk."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.conversations import chatgpt, claude_ai, export_file, json_array
+from core.conversations.export_file import OpenExport, export_kind
+from core.conversations.json_array import ArraySource
+from core.conversations.read import read_all, read_conversation
+from core.conversations.store_file import StoreError
+from tests.corpus import CORPUS
+from tests.export_makers import chat, claude_chat, zipped
+
+MAKERS = {"chatgpt": chat, "claude_ai": claude_chat}
+
+
+def export(path: Path, rows: list[Any] | str) -> Path:
+    words = rows if isinstance(rows, str) else json.dumps(rows)
+    if path.suffix == ".zip":
+        return zipped(path, {"account/conversations.json": words, "user.json": "{}"})
+    path.write_text(words, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["conversations.json", "export.zip"])
+@pytest.mark.parametrize("kind", MAKERS)
+def test_each_conversation_has_its_own_id_title_and_words(kind: str, name: str, tmp_path: Path) -> None:
+    make = MAKERS[kind]
+    path = export(tmp_path / name, [make("id-1", "First", "one", "two"), make("id-2", "Zwölf", "é\ud83d\ude00")])
+    assert export_kind(str(path)) == kind
+    held = OpenExport(str(path))
+    assert [(row.id, row.title) for row in held.sessions()] == [("id-1", "First"), ("id-2", "Zwölf")]
+    assert not held.notes
+    for row, words in zip(held.sessions(), (["one", "two"], ["é😀"]), strict=True):
+        data = held.content(row)
+        found = read_conversation("x", data)
+        assert (found.format, found.skipped) == (kind, 0)
+        assert [turn.text for turn in found.turns] == words
+        assert len(data) == row.size
+        assert row.updated > 0
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_new_title_or_a_field_that_the_service_adds_is_no_other_conversation(kind: str, tmp_path: Path) -> None:
+    """Else each download would be paid for again."""
+    made = MAKERS[kind]("id-1", "First", "one")
+    other = {**made, "title": "Renamed", "name": "Renamed", "is_starred": True, "update_time": 1.8e9}
+    held = [OpenExport(str(export(tmp_path / f"{at}.json", [row]))) for at, row in enumerate((made, other))]
+    assert len({one.content(one.sessions()[0]) for one in held}) == 1
+    grown = OpenExport(str(export(tmp_path / "2.json", [MAKERS[kind]("id-1", "First", "one", "more")])))
+    assert grown.content(grown.sessions()[0]) != held[0].content(held[0].sessions()[0])
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_damaged_conversation_costs_only_itself_and_is_counted(kind: str, tmp_path: Path) -> None:
+    make = MAKERS[kind]
+    good = [json.dumps(make(f"id-{at}", "T", f"word {at}")) for at in range(3)]
+    empty = json.dumps({**make("id-9", "T"), "mapping": {}, "chat_messages": []})
+    rows = [good[0], '{"mapping": oops, "chat_messages": [,]}', '"words"', "null", good[1], empty, good[0], good[2]]
+    held = OpenExport(str(export(tmp_path / "c.json", f"[{','.join(rows)}]")))
+    assert [row.id for row in held.sessions()] == ["id-0", "id-1", "id-2"]
+    told = "\n".join(held.notes)
+    for part in ("1 cannot be read", "2 is no conversation", "1 without a message", "1 stands there twice"):
+        assert part in told
+    torn = OpenExport(str(export(tmp_path / "torn.json", f"[{good[0]},{good[1]},{good[2][:-9]}")))
+    assert [row.id for row in torn.sessions()] == ["id-0", "id-1"]
+    assert "breaks off" in torn.notes[0]
+
+
+def test_of_one_id_twice_the_newer_is_read(tmp_path: Path) -> None:
+    old, new = chat("id", "T", "a"), {**chat("id", "T", "a", "b"), "update_time": 1.75e9}
+    for rows in ([old, new], [new, old]):
+        held = OpenExport(str(export(tmp_path / "c.json", rows)))
+        assert b'"b"' in held.content(held.sessions()[0])
+
+
+def test_null_times_and_ids_that_are_no_ids_stop_nothing(tmp_path: Path) -> None:
+    odd = [
+        {**chat(id, "T", "a"), "create_time": None, "update_time": None, "title": None}  # type: ignore[arg-type]
+        for id in ("../../etc/passwd", "a#b", "x" * 500, None)
+    ]
+    held = OpenExport(str(export(tmp_path / "c.json", odd)))
+    assert len({row.id for row in held.sessions()}) == 4
+    assert all(row.id.startswith("x") and len(row.id) < 40 and row.updated == 0 for row in held.sessions())
+
+
+def test_other_files_are_no_exports(tmp_path: Path) -> None:
+    """What lies beside the conversations, a single conversation, an archive of something else."""
+    shared = '[{"id": "a", "conversation_id": "b", "title": "T", "is_anonymous": true}]'
+    for words in (shared, "[]", "", "{}", json.dumps(chat("a", "T", "x"))):
+        assert export_kind(str(export(tmp_path / "shared_conversations.json", words))) == ""
+    assert export_kind(str(zipped(tmp_path / "a.zip", {"shared_conversations.json": shared, "readme": "x"}))) == ""
+
+
+def test_an_archive_that_cannot_be_trusted_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def why(path: Path) -> str:
+        with pytest.raises(StoreError) as raised:
+            OpenExport(str(path))
+        return str(raised.value.strerror)
+
+    bomb = zipped(tmp_path / "bomb.zip", {"conversations.json": b"[" + b" " * (20 << 20) + b"]"})
+    assert "zip bomb" in why(bomb)
+    (tmp_path / "cut.zip").write_bytes(bomb.read_bytes()[:-40])
+    assert "the archive cannot be read" in why(tmp_path / "cut.zip")
+    good = zipped(tmp_path / "good.zip", {"conversations.json": json.dumps([chat("a", "T", "x" * 5000)])})
+    data = bytearray(good.read_bytes())
+    data[60:70] = b"\xff" * 10
+    (tmp_path / "hurt.zip").write_bytes(data)
+    assert "the archive cannot be read" in why(tmp_path / "hurt.zip")
+    locked = bytearray(good.read_bytes())
+    for mark, flags in ((b"PK\x01\x02", 8), (b"PK\x03\x04", 6)):
+        locked[locked.rindex(mark) + flags] |= 1
+    (tmp_path / "locked.zip").write_bytes(locked)
+    assert "password" in why(tmp_path / "locked.zip")
+    monkeypatch.setattr(export_file, "EXPORT_BYTES", 100)
+    assert "more than the 100" in why(good)
+
+
+def test_what_an_archive_calls_its_files_is_never_a_path(tmp_path: Path) -> None:
+    words = json.dumps([chat("a", "T", "x")])
+    path = zipped(tmp_path / "in" / "e.zip", {"../../conversations.json": words, "/tmp/../conversations-1.json": words})
+    held = OpenExport(str(path))
+    assert held.content(held.sessions()[0])
+    assert [row.name for row in tmp_path.rglob("*")] == ["in", "e.zip"]
+
+
+@pytest.mark.parametrize("name", ["c.json", "c.zip"])
+def test_what_is_not_held_in_memory_is_read_again_from_its_place(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = export(tmp_path / name, [chat(f"id-{at}", "ä", f"wörd {at}") for at in range(5)])
+    held = OpenExport(str(path))
+    monkeypatch.setattr(export_file, "HELD_BYTES", 0)
+    again = OpenExport(str(path))
+    for row in reversed(held.sessions()):
+        assert again.content(row) == held.content(row)
+    export(path, [chat("other", "T", "x")])
+    with pytest.raises(StoreError, match="changed while it was read"):
+        again.content(again.sessions()[3])
+
+
+def test_a_long_export_needs_the_memory_of_one_conversation(tmp_path: Path) -> None:
+    row = json.dumps(chat("id-@", "T", *["words and more of them " * 400] * 4))
+    path = tmp_path / "c.json"
+    path.write_text("[" + ",\n".join(row.replace("id-@", f"id-{at}") for at in range(600)) + "]")
+    tracemalloc.start()
+    try:
+        held = OpenExport(str(path))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(held.sessions()) == 600
+    assert peak < path.stat().st_size / 2 > 9 << 20
+
+
+def elements(data: bytes, limit: int = 1 << 20) -> tuple[list[bytes | None], list[bytes], bool]:
+    source = ArraySource(io.BytesIO(data), limit)
+    found = list(source)
+    return [row.raw for row in found], [data[row.start : row.end] for row in found], source.torn
+
+
+JSON = st.recursive(
+    st.text() | st.integers(), lambda one: st.lists(one) | st.dictionaries(st.text(), one), max_leaves=9
+)
+
+
+@given(st.lists(st.dictionaries(st.text(), JSON)), st.integers(1, 40), st.booleans())
+def test_an_array_is_cut_where_json_ends_its_elements(rows: list[Any], step: int, plain: bool) -> None:
+    data = json.dumps(rows, ensure_ascii=plain).encode("utf-8", "surrogatepass")
+    before, json_array.CHUNK_BYTES = json_array.CHUNK_BYTES, step
+    try:
+        raw, placed, torn = elements(data)
+        cut = elements(data[:-1])
+    finally:
+        json_array.CHUNK_BYTES = before
+    assert [json.loads(row.decode("utf-8", "surrogatepass")) for row in raw if row is not None] == rows
+    assert raw == placed
+    assert not torn
+    assert cut == (raw, placed, True)
+
+
+def test_an_element_that_is_too_long_is_passed_over_and_the_next_is_read() -> None:
+    raw, placed, torn = elements(b'\xef\xbb\xbf [{"a":"' + b"x" * 99 + b'"}, "s\\"]", 7, {"b":1}]', 50)
+    assert raw == [None, None, None, b'{"b":1}']
+    assert placed[1:3] == [b'"s\\"]"', b"7"]
+    assert not torn
+
+
+@pytest.mark.parametrize("read", [chatgpt.canonical, claude_ai.canonical])
+def test_any_value_has_a_form_or_none(read: Callable[..., Any]) -> None:
+    for inside in (None, 1, "x", [], [1, None, {}], {}, {"a": None}, {"a": {"message": 3}}, {"a": {"message": {}}}):
+        made = read({"mapping": inside, "chat_messages": inside, "current_node": ["a"]}, "id")
+        if made:
+            assert read_conversation("x", json.dumps(made).encode()).format in ("chatgpt", "claude_ai")
+
+
+def test_a_real_export_gives_every_conversation_with_the_turns_it_has_as_a_whole() -> None:
+    files = sorted((CORPUS / "conversations" / "chatgpt").rglob("conversations.json"))
+    if not files:
+        pytest.skip("the corpus of real conversations has no chatgpt here")
+    for path in files:
+        held = OpenExport(str(path))
+        whole = {row.title: len(row.turns) for row in read_all("x", path.read_bytes())}
+        assert len(held.sessions()) == len(json.loads(path.read_bytes())) == 37
+        assert not held.notes
+        for row in held.sessions():
+            read = read_conversation("x", held.content(row))
+            assert read.skipped == 0
+            assert os.path.basename(row.id) == row.id
+        turns = [len(read_conversation("x", held.content(row)).turns) for row in held.sessions()]
+        assert sum(turns) == sum(len(row.turns) for row in read_all("x", path.read_bytes())) > len(whole)
+
+
+def test_members_of_an_archive_that_is_no_export_are_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no export of ChatGPT"):
+        OpenExport(str(zipped(tmp_path / "a.zip", {"conversations.json": '[{"a": 1}]'})))
+    assert zipfile.is_zipfile(tmp_path / "a.zip")
