@@ -1,5 +1,5 @@
-"""Exports of ChatGPT and Claude.ai, each conversation on its own. A person would lose the conversations behind a damaged
-one, or a program that unpacks what a stranger packed would take their memory or their disk."""
+"""Exports of ChatGPT and Claude.ai, each conversation on its own. A person would lose the conversations behind a
+damaged one, or a program that unpacks what a stranger packed would take their memory or their disk."""
 
 from __future__ import annotations
 

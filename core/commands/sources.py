@@ -25,8 +25,8 @@ from core.harvest.protection import read_protection
 from core.harvest.scan import scan_conversations
 from core.harvest.sessions import Shelf, list_sessions
 from core.harvest.sources import ALL as ALL
-from core.harvest.sources import NAMES as NAMES
 from core.harvest.sources import EXPORTS, SOURCES, Place, known_as, places
+from core.harvest.sources import NAMES as NAMES
 from core.harvest.sources import known_name as known_name
 from core.harvest.sources import title_of as title_of
 from core.harvest.survey import survey
