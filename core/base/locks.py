@@ -1,4 +1,4 @@
-"""One process at a time: an advisory lock on a file, with the name of who holds it."""
+"""One process at a time: an advisory lock on a file, with the name of who holds it, and turns in a folder."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ import contextlib
 import errno
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from core.base import files
+
+TURN_SECONDS = 2.0
+"""How long a writer waits for its turn in a folder. One turn is a write and its sync: milliseconds."""
+_TURN_STEP_SECONDS = 0.002
+_turns = threading.local()
 
 
 class LockHeldError(OSError):
@@ -36,6 +43,44 @@ def locked(path: Path, *, holder: str = "") -> Iterator[None]:
         yield
     finally:
         os.close(fd)
+
+
+@contextlib.contextmanager
+def turn_in(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
+    """One writer of ours at a time in a folder, across threads and processes; a turn within a turn is the same turn.
+
+    It only keeps programs of ours from meeting in the middle of an exchange. Nothing rests on it: an editor takes no
+    turn, and where the system knows no lock on a folder, or nobody lets go within `seconds`, work goes on without.
+    """
+    held: set[str] = _turns.__dict__.setdefault("folders", set())
+    name = os.path.abspath(folder)
+    if name in held or sys.platform == "win32":
+        yield
+        return
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:  # whoever writes there will say what is wrong with it
+        yield
+        return
+    try:
+        _wait_for_turn(fd, seconds)
+        held.add(name)
+        yield
+    finally:
+        held.discard(name)
+        os.close(fd)
+
+
+def _wait_for_turn(fd: int, seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            _lock_descriptor(fd)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN) or time.monotonic() >= until:
+                return
+        time.sleep(_TURN_STEP_SECONDS)
 
 
 def holder_of(path: Path) -> str | None:

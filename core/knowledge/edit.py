@@ -14,7 +14,7 @@ import re
 import secrets
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -247,9 +247,7 @@ def change_file(
             keep(promised)
             continue
         done = _recorded(paths, file, run, edit.after, now, added, removed, edit)
-        if not done.warning:
-            keep(promised)
-        return Ok(done)
+        return Ok(done if done.warning else replace(done, warning=keep(promised)))
     return fail("changed-outside", "the file has changed since you saw it; nothing was written", path, LOOK_AGAIN)
 
 

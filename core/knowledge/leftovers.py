@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from core.base import files, temporaries
+from core.base.locks import turn_in
 
 _NAME = re.compile(
     r"^\.(?P<name>.+)\.(?P<hashes>[0-9a-f]{32})?\.(?P<pid>\d+)-\d+" + re.escape(files.TEMPORARY_MARK) + r"\Z"
@@ -34,10 +35,13 @@ def clear_leftovers(folder: Path) -> list[Path]:
     A temporary file that may hold a person's bytes is never removed: it goes back in place when it is certain where it
     belongs, else it is kept as `<name>.recovered-<hash>.md`. Raises OSError.
     """
+    with turn_in(folder):
+        return _cleared(folder) if folder.is_dir() else []
+
+
+def _cleared(folder: Path) -> list[Path]:
     kept: list[Path] = []
     found_any = False
-    if not folder.is_dir():
-        return kept
     for temporary in sorted(folder.glob(f".*{files.TEMPORARY_MARK}")):
         found = _NAME.match(temporary.name)
         if found is not None and is_in_use(temporary, int(found["pid"])):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.base import files
+from core.base.locks import turn_in
 from core.knowledge.categories import NEW_TASKS, TASKS_FILE
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.swap import swap_in
@@ -112,11 +113,10 @@ def ensure_lines(
                 _remember(path, own)
                 return planned.all_lines, True
         _settle(path, patience, own)
+        write = _insert if planned.name == TASKS_FILE else _append
         try:
-            if planned.name == TASKS_FILE:
-                added = _insert(path, planned, recovering)
-            else:
-                added = _append(path, planned, recovering)
+            with turn_in(Path(path).parent):
+                added = write(path, planned, recovering)
         except FileNotFoundError:
             known = True
             continue
@@ -128,7 +128,9 @@ def ensure_lines(
 
 def require_lines(folder: Path, planned: PlannedFile) -> list[str]:
     """Read the file back by its path; the lines that are not there (empty: proven)."""
-    data = files.read_or_empty(os.path.join(folder, planned.name))
+    path = Path(folder, planned.name)
+    with turn_in(path.parent):  # an edit that finds the file changed puts it back: not in the middle of that
+        data = files.read_or_empty(path)
     return [line.decode("utf-8") for line in missing_lines(data, planned.all_lines)]
 
 

@@ -7,7 +7,6 @@ shows that the edit was made, its row is told then; else it is forgotten.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -32,11 +31,14 @@ def promise(paths: Paths, change: Change) -> Path:
     return path
 
 
-def keep(path: Path) -> None:
-    """The edit is told, or was not made: its promise is nobody's business any more. One that cannot be removed is
-    looked at by the next recovery, which finds nothing to do."""
-    with contextlib.suppress(OSError):
+def keep(path: Path) -> str:
+    """The edit is told, or was not made: its promise is nobody's business any more. "" or, when it cannot be removed, a
+    sentence: the next recovery looks at it and finds nothing to do."""
+    try:
         files.discard(path)
+    except OSError as error:
+        return f"the change was made, but {path} cannot be removed ({error.strerror}); the next harvest does"
+    return ""
 
 
 def settle_promises(paths: Paths) -> int:

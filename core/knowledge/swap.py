@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.base import files, temporaries
+from core.base.locks import turn_in
 
 ATTEMPTS = 10
 
@@ -60,14 +61,15 @@ def replace_expected(path: Path, new: bytes, expected: bytes) -> bool:
     """Replace `expected` by `new`, durably. False, and the file as it was, when it holds anything else."""
     mode = _writable_mode(path)
     spent: list[Path] = []
-    if files.read_or_empty(path) != expected:
-        return False
-    came_out = _exchange(path, new, expected, mode, spent)
-    if came_out != expected and spent and files.exchange(spent[0], path) and files.read_or_empty(spent[0]) != new:
-        files.exchange(spent[0], path)  # saved twice while we looked: the newest stays
-    for temporary in spent:
-        files.discard(temporary)
-    files.sync_folder(path.parent)
+    with turn_in(path.parent):
+        if files.read_or_empty(path) != expected:
+            return False
+        came_out = _exchange(path, new, expected, mode, spent)
+        if came_out != expected and spent and files.exchange(spent[0], path) and files.read_or_empty(spent[0]) != new:
+            files.exchange(spent[0], path)  # saved twice while we looked: the newest stays
+        for temporary in spent:
+            files.discard(temporary)
+        files.sync_folder(path.parent)
     return came_out == expected
 
 
