@@ -98,6 +98,39 @@ def opencode(path: Path, *, wal: bool = True) -> sqlite3.Connection:
     return made
 
 
+def opencode_files(storage: Path, *, first: bool = False) -> Path:
+    """The two older sessions of `opencode` as the storage before the database holds them; `first` for its first
+    layout. Returns the folder."""
+    about = {"slug": "s", "directory": "/srv/app", "title": "Ports", "time": {"created": AT, "updated": AT + 5000}}
+
+    def put(path: str, value: object) -> None:
+        (storage / path).parent.mkdir(parents=True, exist_ok=True)
+        (storage / path).write_text(json.dumps(value, indent=2))
+
+    def say(session: str, number: int, role: str, *parts: object) -> None:
+        key = f"{session}-{number:04}"
+        ids = {"id": f"msg_{key}", "sessionID": session}
+        put(
+            f"{'session/' if first else ''}message/{session}/msg_{key}.json",
+            ids | {"role": role, "time": {"created": AT + number}},
+        )
+        folder = f"session/part/{session}/msg_{key}" if first else f"part/msg_{key}"
+        for at, part in enumerate(parts, number):
+            own = {"id": f"prt_{session}-{at:04}", "messageID": f"msg_{key}", "sessionID": session}
+            put(f"{folder}/prt_{session}-{at:04}.json", own | dict(part))  # type: ignore[call-overload]
+
+    below = "session/info" if first else "session/p"
+    put(f"{below}/ses_1.json", {"id": "ses_1", **about})
+    put(f"{below}/ses_2.json", {"id": "ses_2", "parentID": "ses_1", **about})
+    put(f"{below}/ses_empty.json", {"id": "ses_empty", **about})
+    state = {"status": "completed", "input": {"command": "ls"}, "output": "a.py"}
+    answer = ({"type": "text", "text": "We use port 8080."}, {"type": "tool", "tool": "bash", "state": state})
+    say("ses_1", 1, "user", {"type": "text", "text": "Which port do we use?"})
+    say("ses_1", 2, "assistant", *answer)
+    say("ses_2", 1, "user", {"type": "text", "text": "Look for the port."})
+    return storage
+
+
 def goose(path: Path, *, wal: bool = True) -> sqlite3.Connection:
     made = database(path, GOOSE, wal=wal)
     query = "INSERT INTO sessions (id, name, session_type, working_dir, updated_at) VALUES (?, ?, ?, ?, ?)"

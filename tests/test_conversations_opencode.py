@@ -1,11 +1,10 @@
-"""OpenCode: without these, reviews by sub-agents pass for the person, and sessions of the older storage are lost."""
+"""OpenCode: without these, reviews by sub-agents pass for the person, and what was called when."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from core.conversations.opencode import join_files
 from tests.made_records import check_records, document, roles, said
 
 INFO = {"id": "ses_1", "slug": "calm-owl", "title": "The port", "directory": "/repo/shop", "projectID": "p"}
@@ -50,24 +49,6 @@ def test_an_export_that_breaks_off_gives_the_messages_before() -> None:
     value = {"info": INFO, "messages": [message("user", text("one")), message("user", text("two"))]}
     data = document(value)
     assert said(check_records(data[:-60], "opencode", skipped=1), "user") == ["one"]
-
-
-def test_the_files_of_the_older_storage_are_one_session() -> None:
-    files = {
-        "session/p/ses_1.json": INFO,
-        "message/ses_1/msg_b.json": {"id": "msg_b", "role": "assistant", "sessionID": "ses_1", "time": {"created": 2}},
-        "message/ses_1/msg_a.json": {"id": "msg_a", "role": "user", "sessionID": "ses_1", "time": {"created": 1}},
-        "part/msg_a/prt_2.json": {"id": "prt_2", "messageID": "msg_a", **text("and why")},
-        "part/msg_a/prt_1.json": {"id": "prt_1", "messageID": "msg_a", **text("which port")},
-        "part/msg_b/prt_3.json": {"id": "prt_3", "messageID": "msg_b", **text("8081")},
-        "part/msg_x/prt_4.json": {"id": "prt_4", "messageID": "msg_x", **text("nobody's")},
-    }
-    conversation = join_files("ses_1", {name: document(value) for name, value in files.items()})
-    assert [(turn.role, turn.text) for turn in conversation.turns] == [
-        ("user", "which port\nand why"),
-        ("assistant", "8081"),
-    ]
-    assert (conversation.id, conversation.folder, conversation.skipped) == ("ses_1", "/repo/shop", 1)
 
 
 def test_a_message_of_the_first_versions_holds_its_parts() -> None:

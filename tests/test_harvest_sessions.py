@@ -14,7 +14,7 @@ from core.harvest.hashes import HashCache
 from core.harvest.options import HarvestOptions
 from core.harvest.sources import FILES, Place
 from tests.harvest_world import FakeModel, World
-from tests.store_makers import MAKERS, say_in_opencode
+from tests.store_makers import MAKERS, opencode_files, say_in_opencode
 
 
 def reading(world: World, path: Path, source: str, **limits: bool) -> HarvestOptions:
@@ -80,3 +80,34 @@ def test_a_store_anywhere_can_be_named(tmp_path: Path) -> None:
     made.close()
     path = shutil.copy(tmp_path / "theirs" / "a#b.db", tmp_path / "c#d.db")
     assert world.run(FakeModel(), **vars(reading(world, Path(path), FILES))).harvested == 2
+
+
+def test_a_tool_that_moves_from_files_to_a_database_is_not_paid_for_again(tmp_path: Path) -> None:
+    """OpenCode leaves its files behind: each session is one, and after the move only what is said anew is read."""
+    world = World(tmp_path)
+    path = tmp_path / "theirs" / "opencode.db"
+    storage = opencode_files(path.parent / "storage")
+    opencode_files(path.parent / "project" / "app" / "storage", first=True)
+    options, model = reading(world, path, "opencode"), FakeModel()
+    report = world.run(model, **vars(options))
+    assert (report.harvested, report.plan.notes) == (2, ())
+    assert "Which port do we use?" in "".join(model.prompts)
+    made = MAKERS["opencode"](path)
+    made.execute("DELETE FROM session WHERE id = 'ses_3'")
+    again = FakeModel()
+    assert world.run(again, **vars(options)).harvested == 0
+    assert not again.prompts
+    say_in_opencode(made, "ses_1", 7, "user", "One more thing")
+    os.utime(storage / "part/msg_ses_1-0001/prt_ses_1-0001.json")  # a copy of the old files looks new
+    report = world.run(again, **vars(options))
+    assert (report.harvested, report.changed) == (1, {"grown": 1})
+    assert "One more thing" in again.prompts[0]
+    made.close()
+
+
+def test_the_older_storage_is_found_by_its_path_too(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    storage = opencode_files(tmp_path / "copy" / "storage")
+    model = FakeModel()
+    assert world.run(model, **vars(reading(world, storage, FILES))).harvested == 2
+    assert {row["name"] for row in world.entries().values()} == {"opencode/ses_1", "opencode/ses_2"}

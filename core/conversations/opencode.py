@@ -1,19 +1,17 @@
-"""OpenCode's sessions as `opencode export` writes them, and the separate files of the older storage.
+"""OpenCode's sessions as `opencode export` writes them, and a lone message of the older storage.
 
 An export is `{info, messages: [{info, parts}]}`. The storage before the database has one file a session, message and
-part (`storage/session/.../<id>.json`, `storage/message/<session>/<id>.json`, `storage/part/<message>/<id>.json`),
-which `join_files` puts together; the first versions kept the parts inside the message. The shapes follow
+part (`opencode_files`); the first versions kept the parts inside the message. The shapes follow
 `packages/opencode/src/session/message-v2.ts` of the project. A session with a parent was opened by the assistant for a
 sub-agent: its prompts are nobody's turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.records import Record, json_document, keys_in, parse_object
+from core.conversations.records import Record, json_document, keys_in
 from core.conversations.turns import Reading, iso_time, kind_of, text_of
 
 _SILENT = frozenset({
@@ -48,34 +46,6 @@ def read(name: str, data: bytes) -> Conversation:
     return _finish(name, reading, info)
 
 
-def join_files(name: str, files: Mapping[str, bytes]) -> Conversation:
-    """One session of the older storage out of its files (any key -> content): the session, its messages, their parts.
-
-    What each file is, its content tells. The turns have no byte ranges, since there is no one file that they are in.
-    """
-    reading = Reading()
-    info: dict[str, Any] = {}
-    messages: dict[str, dict[str, Any]] = {}
-    parts: dict[str, list[dict[str, Any]]] = {}
-    for key in sorted(files):
-        value = parse_object(files[key])
-        if value is None or not isinstance(value.get("id"), str):
-            reading.skipped += 1
-        elif isinstance(value.get("messageID"), str):
-            parts.setdefault(value["messageID"], []).append(value)
-        elif "role" in value:
-            messages[value["id"]] = value
-        else:
-            info = info or value
-    for key in sorted(messages, key=lambda key: (_created(messages[key]), key)):
-        message = messages[key]
-        own = sorted(parts.pop(key, []), key=lambda part: str(part.get("id")))
-        shaped = message if own == [] and "parts" in message else {"info": message, "parts": own}
-        read_message(Record(shaped, 0, 0), reading, bool(info.get("parentID")))
-    reading.skipped += sum(len(rows) for rows in parts.values())
-    return _finish(name, reading, info or {"id": _session_of(next(iter(messages.values()), {}))})
-
-
 def _finish(name: str, reading: Reading, info: dict[str, Any]) -> Conversation:
     times = info.get("time")
     times = times if isinstance(times, dict) else {}
@@ -95,7 +65,8 @@ def _session_of(message: dict[str, Any]) -> Any:
     return message.get("sessionID") or (about.get("sessionID") if isinstance(about, dict) else "")
 
 
-def _created(message: dict[str, Any]) -> float:
+def created(message: dict[str, Any]) -> float:
+    """When a message was made, as it is written there (milliseconds); 0.0 when that is not told."""
     about = message.get("metadata")
     for place in (message.get("time"), about.get("time") if isinstance(about, dict) else None):
         made = place.get("created") if isinstance(place, dict) else None
@@ -112,7 +83,7 @@ def read_message(record: Record, reading: Reading, delegated: bool) -> None:
     if not isinstance(parts, list) or role not in ("user", "assistant"):
         reading.skipped += 1
         return
-    place = (iso_time(_created(info) or ""), record.start, record.end)
+    place = (iso_time(created(info) or ""), record.start, record.end)
     said: list[str] = []
     for part in parts:
         kind = kind_of(part)

@@ -9,7 +9,7 @@ anything being said (a title, a time of access) is not in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -74,12 +74,7 @@ class OpenStore:
         return next((row for row in self.sessions() if row.id == id), None)
 
     def _content(self, session: StoredSession) -> bytes:
-        head: dict[str, Any] = {MARK: self.kind.name, "id": session.id}
-        head |= {"folder": session.folder} if session.folder else {}
-        head |= {"delegated": True} if session.delegated else {}
-        rows = [head, *self.kind.records(self._file, session.id)]
-        text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
-        return clean(text).encode("utf-8", "replace")
+        return canonical_form(self.kind.name, session, self.kind.records(self._file, session.id))
 
     def _steadily(self, look: Callable[[], T]) -> T:
         """A look during which the owner did not write; it is repeated otherwise."""
@@ -95,6 +90,15 @@ class OpenStore:
 
     def close(self) -> None:
         self._file.close()
+
+
+def canonical_form(kind: str, session: StoredSession, records: Iterable[dict[str, Any]]) -> bytes:
+    """The canonical form of a session of a store of that name, with its records in order."""
+    head: dict[str, Any] = {MARK: kind, "id": session.id}
+    head |= {"folder": session.folder} if session.folder else {}
+    head |= {"delegated": True} if session.delegated else {}
+    text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in (head, *records))
+    return clean(text).encode("utf-8", "replace")
 
 
 def sniff(head: str) -> bool:

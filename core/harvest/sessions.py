@@ -1,4 +1,4 @@
-"""The conversations inside other tools' databases and exports, as artifacts: `path#id`, each with a hash of its own.
+"""The conversations inside other tools' databases, exports and folders, as artifacts: `path#id`, each with its hash.
 
 Nothing is ever taken out of a store; that a conversation was harvested stands in our ledger alone.
 """
@@ -24,13 +24,15 @@ from core.harvest.sources import EXPORTS, known_as
 
 if TYPE_CHECKING:
     from core.conversations.export_file import OpenExport
+    from core.conversations.opencode_files import OpenFolder
     from core.conversations.session import StoredSession
     from core.conversations.stores import OpenStore
 
 EXPORT_ENDINGS = (".json", ".zip")
-"""A store whose name ends like this is an export of a chat service; any other is a database."""
+"""A store whose name ends like this is an export of a chat service; any other file is a database."""
 TITLE_CHARACTERS = 60
 _MARK = "#"
+_DATABASE = ".db"
 _UNFIT = re.compile(r"[/\\\[\]<>`#*|\x00-\x1f\x7f]")
 
 
@@ -49,7 +51,7 @@ class Shelf:
         """`copies` is a folder of ours, for a store that can only be read as a copy."""
         self._copies = copies
         self._lock = threading.Lock()
-        self._open: dict[str, tuple[OpenStore | OpenExport, dict[str, StoredSession]]] = {}
+        self._open: dict[str, tuple[OpenStore | OpenExport | OpenFolder, dict[str, StoredSession]]] = {}
 
     def __enter__(self) -> Shelf:
         return self
@@ -84,7 +86,7 @@ class Shelf:
                 raise FileNotFoundError(f"it is not in {path} any more")
             return store.content(session)
 
-    def _store(self, path: str) -> tuple[OpenStore | OpenExport, dict[str, StoredSession]]:
+    def _store(self, path: str) -> tuple[OpenStore | OpenExport | OpenFolder, dict[str, StoredSession]]:
         if path not in self._open:
             store = self._opened(path)
             try:
@@ -94,11 +96,15 @@ class Shelf:
                 raise
         return self._open[path]
 
-    def _opened(self, path: str) -> OpenStore | OpenExport:
+    def _opened(self, path: str) -> OpenStore | OpenExport | OpenFolder:
         if path.lower().endswith(EXPORT_ENDINGS):
             from core.conversations.export_file import OpenExport
 
             return OpenExport(path)
+        if os.path.isdir(path):
+            from core.conversations.opencode_files import OpenFolder
+
+            return OpenFolder(path)
         from core.conversations.stores import OpenStore
 
         return OpenStore(path, self._copies)
@@ -118,16 +124,23 @@ def list_sessions(stores: Sequence[Artifact], shelf: Shelf) -> Sessions:
 
 
 def _keep_newest(found: Sessions) -> None:
-    """Two exports of one account hold the same conversations: only the newest state of each is read."""
+    """Two exports of one account hold the same conversations, and a tool that moved to a database leaves its files
+    behind: only the newest state of each is read. What stands in the database is the newer one, whatever the times."""
+
+    def rank(item: Artifact) -> tuple[bool, int, int]:
+        return item.path.rpartition(_MARK)[0].endswith(_DATABASE), item.mtime_ns, item.size
+
     newest: dict[str, Artifact] = {}
+    twice = 0
     for item in found.artifacts:
         key = known_as(item.path, item.source)
         other = newest.get(key)
-        if other is None or (item.mtime_ns, item.size) > (other.mtime_ns, other.size):
+        twice += other is not None and item.source in EXPORTS
+        if other is None or rank(item) > rank(other):
             newest[key] = item
-    if left := len(found.artifacts) - len(newest):
-        found.notes.append(f"{left} conversations stand in several exports; the newest state of each is read")
-        found.artifacts = list(newest.values())
+    if twice:
+        found.notes.append(f"{twice} conversations stand in several exports; the newest state of each is read")
+    found.artifacts = list(newest.values())
 
 
 def hash_sessions(rows: list[Artifact], shelf: Shelf, cache: HashCache) -> dict[str, str]:

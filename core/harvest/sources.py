@@ -30,7 +30,7 @@ class Source(NamedTuple):
     """One tool. `patterns` are paths below a root, `*` for any name and `**` for any folders between.
 
     `keep` says how many parts of a path, from its end, name the conversation. `project`: it lies in project folders,
-    and `patterns` are looked for in each.
+    and `patterns` are looked for in each. `folders` are patterns too, for folders that are read as one store.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Source(NamedTuple):
     patterns: tuple[str, ...]
     keep: int = 1
     project: bool = False
+    folders: tuple[str, ...] = ()
 
 
 _LINUX, _MAC, _WINDOWS = "linux", "darwin", "win"
@@ -85,6 +86,7 @@ SOURCES: tuple[Source, ...] = (
         "OpenCode",
         (Root("opencode", "~/.local/share", "XDG_DATA_HOME"),),
         ("opencode.db",),
+        folders=("storage", "project/*/storage"),
     ),
     Source("cursor", "Cursor", _code("Cursor", "globalStorage"), ("state.vscdb",)),
     Source(
@@ -142,6 +144,8 @@ SOURCE = {row.name: row for row in SOURCES}
 NAMES = (HOME, *SOURCE)
 EXPORTS = {"chatgpt": "ChatGPT", "claude_ai": "Claude.ai"}
 """Services whose conversations come as a file that the person asked for: they have no place of their own."""
+MOVING = frozenset({*EXPORTS, "opencode"})
+"""Sources whose conversations may stand in another store tomorrow, under the id that they have today."""
 
 
 class Place(NamedTuple):
@@ -185,9 +189,9 @@ def title_of(name: str) -> str:
 
 
 def known_as(path: str, source: str) -> str:
-    """By what two looks are known to have seen the same conversation: its path, or in exports, where each download is
-    another file, the service and the conversation's own id."""
-    return f"{source}#{path.rpartition('#')[2]}" if source in EXPORTS else path
+    """By what two looks are known to have seen the same conversation: its path; or the tool and the conversation's own
+    id, where each download is another file, or where the tool moved from files to a database."""
+    return f"{source}#{path.rpartition('#')[2]}" if source in MOVING else path
 
 
 def _folder(root: Root, environment: Mapping[str, str]) -> str:

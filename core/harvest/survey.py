@@ -1,5 +1,6 @@
 """What lies at the places of other tools. Looks at names and sizes; of the files that a person named, the beginning of
-a `.json` and the list of a `.zip` are read, to tell an export that holds many conversations.
+a `.json` and the list of a `.zip` are read, to tell an export that holds many conversations, and of a folder the names
+in it, to tell the storage of a tool.
 
 Links, FIFOs, sockets and devices are never followed, and every walk is bounded. What a file is, its content tells when
 it is read.
@@ -60,6 +61,10 @@ def _take(source: Source, root: str, folder: str, found: dict[str, Artifact], no
         for path in _matching(folder, pattern.split("/"), notes):
             if path not in found and (item := _artifact(path, source.name, _name(source, root, path))) is not None:
                 found[path] = item
+    for pattern in source.folders:
+        for path in _matching(folder, pattern.split("/"), notes):
+            if path not in found and (item := _folder_store(path, source.name)) is not None:
+                found[path] = item
 
 
 def _name(source: Source, root: str, path: str) -> str:
@@ -87,6 +92,20 @@ def _artifact(path: str, source: str, name: str) -> Artifact | None:
     times = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_dev)
     kind = "store" if path.endswith(_STORES) else "conversation"
     return Artifact(path, name, kind, seen.st_size, *times, source=source)
+
+
+def _folder_store(path: str, source: str) -> Artifact | None:
+    """A folder that holds conversations in many small files; None for any other, and for a link."""
+    from core.conversations.opencode_files import is_storage
+
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return None
+    if not stat.S_ISDIR(seen.st_mode) or not is_storage(path):
+        return None
+    times = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_dev)
+    return Artifact(path, f"{source}/{os.path.basename(path)}", "store", 0, *times, source=source)
 
 
 def _matching(folder: str, parts: list[str], notes: list[str]) -> Iterator[str]:
@@ -152,6 +171,9 @@ def _named_files(path: str, found: dict[str, Artifact], notes: list[str]) -> Non
         else:
             as_store = path.lower().endswith(".zip") or _is_export(path)
             found.setdefault(path, item._replace(kind="store") if as_store else item)
+        return
+    if (storage := _folder_store(path, "opencode")) is not None:
+        found.setdefault(path, storage)
         return
     exports: set[str] = set()
     others: list[str] = []

@@ -55,11 +55,13 @@ def row_of(found: SourceFound, on: bool, now: float) -> SourceRow:
     row = SourceRow(found.name, title, on, bool(found.conversations) or found.name == HOME)
     if not found.conversations:
         return replace(row, words="nothing waits here", folders=tuple(found.places)) if row.found else row
-    parts = (
+    parts: tuple[Part, ...] = (
         Part("harvested", found.harvested, "harvested", f"{found.harvested:,} harvested"),
         Part("grown", found.grown, "edited", f"{found.grown:,} grown since"),
         Part("new", found.new, "accent", f"{found.new:,} new"),
     )
+    if found.too_large:
+        parts = (*parts, Part("too large", found.too_large, "hint", f"{found.too_large:,} too large"))
     words = [count(found.conversations, "conversation"), size(found.bytes)]
     if found.newest:
         words.append(f"the newest {age(seconds_of(found.newest), now)} ago")
