@@ -128,11 +128,38 @@ def leave_sources(home: Path) -> None:
             os.utime(path, (at, at))
 
 
+def leave_facts(workspace: Workspace) -> None:
+    """Facts of several kinds beside those of the harvests."""
+    rows = (
+        ("pitfall", "Never rerun the migration by hand: it is not idempotent. ⚠️", 0.95, "2026-11-02", "[database]"),
+        ("pattern", "検索は語と意味の両方で探し、重みで混ぜる。", 0.8, "2026-10-20", "[search]"),
+        ("tool-quirk", "pytest-xdist 는 세션 픽스처를 작업자마다 만든다.", 0.66, "2026-08-11", "[pytest]"),
+        ("fact", "Индекс перестраивается за минуту на ста тысячах строк.", 0.5, "2026-05-01", "[index]"),
+        ("fact", "The session layer retries idempotent requests only.", 1.0, "2026-11-20", "[http, retry]"),
+        ("fact", "The session layer retries only idempotent requests 🔁", 0.4, "2026-03-20", "[http]"),
+        ("question", "Does the cache survive a rename of the home folder?", 0.3, "2026-04-02", "[]"),
+    )
+    lines = ["# session-store\n"]
+    for number, (category, words, sure, day, tags) in enumerate(rows, start=1):
+        expires = "  expires: 2026-06-01\n" if category == "question" else ""
+        lines.append(
+            f"- id: session-store:{category}:{number:03d}\n  fact: {json.dumps(words, ensure_ascii=False)}\n"
+            f"  category: {category}\n  domain: session-store\n  confidence: {sure}\n"
+            f"  tags: {tags}\n  source_count: {number}\n"
+            f"  last_confirmed: {day}\n{expires}"
+        )
+    lines.append("- id: session-store:fact:1\n  fact: x\n  category: fact\n  domain: session-store\n  confidence: 2\n")
+    place = workspace.paths.knowledge / "repos/session-store/facts.yaml"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("\n".join(lines), encoding="utf-8")
+
+
 def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
     """Every view and every state."""
     home = Path(tempfile.mkdtemp())
     workspace = full_home(home)
     leave_sources(home)
+    leave_facts(workspace)
     new = Path(tempfile.mkdtemp())
     waiting, nothing = workspace_at(new), workspace_at(Path(tempfile.mkdtemp()), demo=False)
 
@@ -170,7 +197,7 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
         )
         shot("failed")
         panel.workbench.banner.hide()
-        for view in ("knowledge", "files", "settings", "memories", "sources"):
+        for view in ("knowledge", "files", "settings", "memories", "facts", "sources"):
             shell.run(f"view.{view}")
             seat.settle()
             shot(view)

@@ -21,10 +21,13 @@ from core.factindex.bootstrap import BUDGET, choose
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import item_text
 from core.factindex.entries import entries
-from core.factindex.facts import CATEGORIES, Problem, sort_key
+from core.factindex.facts import CATEGORIES as CATEGORIES
 from core.factindex.facts import Fact as Fact
+from core.factindex.facts import Problem as Problem
+from core.factindex.facts import sort_key
 from core.factindex.places import ENDINGS, UnreadableError, fact_file_names, read_all, read_one, together
-from core.factindex.similar import Pair, similar_pairs
+from core.factindex.similar import Pair as Pair
+from core.factindex.similar import similar_pairs as similar_pairs
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project
 

@@ -39,7 +39,9 @@ class SourceRow:
     def place(self) -> str:
         """Where its conversations lie, as a person writes it."""
         home = os.path.expanduser("~")
-        return "   ".join("~" + row[len(home) :] if row.startswith(home + os.sep) else row for row in self.folders)
+        return "   ".join(
+            "~" + row[len(home) :] if (row + os.sep).startswith(home + os.sep) else row for row in self.folders
+        )
 
 
 def rows_of(report: SourcesReport, picked: Sequence[str], now: float) -> tuple[SourceRow, ...]:

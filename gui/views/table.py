@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from gui.keys import Shortcut
 from gui.shell import View
+from gui.views.facts import FactsView
 from gui.views.files import FilesView
 from gui.views.knowledge import KnowledgeView
 from gui.views.ledger import LedgerView
@@ -45,6 +46,7 @@ VIEWS: tuple[ViewRow, ...] = (
     ViewRow("files", "Files", "file-code", "notes next to the source file", FilesView),
     ViewRow("search", "Search", "search", "everything, ranked, and why it was found", SearchView),
     ViewRow("memories", "Memories", "bookmark", "context files and memories, for every conversation", MemoriesView),
+    ViewRow("facts", "Facts", "list-checks", "the fact index: confidence, age, confirmations", FactsView),
     ViewRow("sources", "Sources", "layers", "conversations of other tools on this disk", SourcesView),
     ViewRow("settings", "Settings", "settings", "every setting and where it comes from", SettingsView),
 )

@@ -1,0 +1,281 @@
+"""The view of the fact index: filtered by category, domain and word, edited in place; pairs to merge, what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
+
+import dearpygui.dearpygui as dpg
+
+from core.commands.fact_edits import delete_fact, merge_facts
+from gui.flow import FlowList
+from gui.flow_rows import FlowRow
+from gui.icons import icon
+from gui.shell import Shell
+from gui.state import State
+from gui.theme import Look
+from gui.views import facts_rows
+from gui.views.bullet_acts import refusal
+from gui.views.bullet_editor import shortened
+from gui.views.facts_editor import FactSession
+from gui.views.facts_rows import ACTIONS, CATEGORY_LOOKS, KINDS, Facts, Key, chosen
+from gui.views.knowledge_rows import matching
+from gui.widgets import field
+from gui.widgets_layout import ChipRow, box
+from gui.widgets_messages import EmptyState
+
+DOMAINS = 8  # so many have a chip; the field finds the others
+KEYS = {"M": "merge", "Shift+M": "merge-other", "F2": "edit", "O": "open", "Delete": "delete", "Ctrl+C": "copy"}
+
+
+class FactsView:
+    """Facts with their confidence, age and confirmations. See gui/shell.py."""
+
+    name = "facts"
+    gather = staticmethod(facts_rows.gather)
+    keys = (
+        ("Left, Right", "Another category"),
+        ("F2, Enter", "Edit the fact"),
+        ("Ctrl+Enter", "Save what is written"),
+        ("M, Shift+M", "Merge two that are alike into the first, or the second"),
+        ("O", "Open its file"),
+        ("Delete", "Delete the fact"),
+        ("Ctrl+Z", "Take the last edit back"),
+    )
+
+    def __init__(self, look: Look, shell: Shell) -> None:
+        self._look, self._shell = look, shell
+        self.data = Facts()
+        self.kind = self.words = ""
+        self.categories: set[str] = set()
+        self.domains: set[str] = set()
+        self.edits: list[str] = []
+        self.list = FlowList(look, actions=ACTIONS, on_select=self._select, on_open=self._open, on_action=self.act)
+        self.session = FactSession(look, shell, self.list, on_arrange=self._rearrange, on_saved=self._edited)
+        self._seen: object = None
+        self._teaching = ""
+
+    def build(self, parent: int) -> None:
+        """Make chips, filter, list, editor and what teaches."""
+        look = self._look
+        row = ChipRow(look, parent, parent)
+        self.chips = {
+            name: row.add(label, color, partial(self._category, name))
+            for name, (label, _, color) in CATEGORY_LOOKS.items()
+        }
+        self.kinds = {name: row.add(label, color, partial(self._kind, name), tip)
+                      for name, (label, color, tip) in KINDS.items()}  # fmt: skip
+        places = ChipRow(look, parent, parent)
+        self.places = [places.add("", "muted", partial(self._domain, number)) for number in range(DOMAINS)]
+        self.filter = field(look, parent, placeholder=f"{icon('funnel')}  Filter by word, tag or domain      /",
+                            on_change=self._filter)  # fmt: skip
+        area = box(look, parent, "clear")
+        self.list.build(area)
+        self.session.build()
+        self._states = {
+            "empty": EmptyState(look, area, area, icon="lightbulb", title="No facts in the index yet",
+                                words="Every harvest turns what it learned into facts with an id,\n"
+                                "a confidence that fades, and the conversations that confirmed it.",
+                                command="knowledge harvest --apply"),
+            "nothing": EmptyState(look, area, area, icon="funnel", title="Nothing matches",
+                                  words="No fact fits what is chosen above.", action="Show all facts",
+                                  on_action=self.clear),
+        }  # fmt: skip
+        for chip in (*self.kinds.values(), *self.places):
+            dpg.configure_item(chip.item, show=False)
+
+    def refresh(self, state: State) -> None:
+        """Take over what was read and keep the place."""
+        data = state.of(self.name)
+        if isinstance(data, Facts) and data is not self._seen:
+            self._seen = self.data = data
+            self._count()
+            self._arrange(keep=True)
+        elif state.shown != (len(self.list.rows), len(self.data.rows.get(self.kind, ()))):
+            self._tell()
+
+    def press(self, key: str, typing: bool) -> bool:
+        """The keys of the view; see `keys`."""
+        if self.session.press(key):
+            return True
+        filtered = self.words or self.kind or self.categories or self.domains
+        if key == "Esc" and (typing or filtered):
+            self.clear()
+            dpg.focus_item(self.chips["fact"].item)
+            return True
+        if typing:
+            moves = key in ("Up", "Down", "Page up", "Page down")
+            return self.session.target is None and moves and self.list.press(key)
+        if key in ("/", "Ctrl+F"):
+            dpg.focus_item(self.filter)
+            return True
+        if key in ("Left", "Right"):
+            self._step(1 if key == "Right" else -1)
+            return True
+        if key == "Ctrl+Z":
+            return self.undo()
+        row = self.list.current
+        wanted = KEYS.get(key, "")
+        if wanted and row is not None and wanted in row.can:
+            self.act(wanted, row)
+            return True
+        return self.list.press(key)
+
+    def dispose(self) -> None:
+        """Nothing lives outside of the parent."""
+
+    # --- what is shown ---
+
+    def _count(self) -> None:
+        counts = dict.fromkeys(CATEGORY_LOOKS, 0)
+        for found in self.data.view.rows:
+            counts[found.fact.category] = counts.get(found.fact.category, 0) + 1
+        for name, chip in self.chips.items():
+            chip.set_count(counts[name])
+        for name, chip in self.kinds.items():
+            chip.set_count(len(self.data.rows.get(name, ())))
+            dpg.configure_item(chip.item, show=chip.count > 0 or self.kind == name)
+        self.domains &= {name for name, _ in self.data.domains}
+        for number, chip in enumerate(self.places):
+            there = number < len(self.data.domains) and len(self.data.domains) > 1
+            dpg.configure_item(chip.item, show=there)
+            if there:
+                chip.name = self.data.domains[number][0]
+                chip.set_count(self.data.domains[number][1])
+                chip.set_on(chip.name in self.domains)
+
+    def _arrange(self, keep: bool) -> None:
+        shown = list(matching(chosen(self.data, self.kind, self.categories, self.domains), self.words))
+        key = self.session.key
+        if key is not None and all(row.key != key for row in shown):
+            shown.insert(0, FlowRow(key, ""))  # an open editor never loses its place
+        self.list.set_rows(shown, keep_place=keep)
+        self.session.cover()
+        filtered = self.words or self.kind or self.categories or self.domains
+        teaching = "" if shown else "nothing" if filtered else "empty"
+        if teaching != self._teaching:
+            for name, one in self._states.items():
+                one.show(name == teaching)
+            dpg.configure_item(self.list.holder, show=not teaching)
+            self._teaching = teaching
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._shell.state.view == self.name:
+            self._shell.rows_shown(len(self.list.rows), len(self.data.rows.get(self.kind, ())))
+
+    def _rearrange(self) -> None:
+        self._arrange(keep=True)
+        if self.session.target is None:
+            dpg.focus_item(self.chips["fact"].item)  # the field must not keep the keys
+
+    def _category(self, name: str, on: bool) -> None:
+        (self.categories.add if on else self.categories.discard)(name)
+        self._arrange(keep=False)
+
+    def _domain(self, number: int, on: bool) -> None:
+        (self.domains.add if on else self.domains.discard)(self.places[number].name)
+        self._arrange(keep=False)
+
+    def _kind(self, name: str, on: bool) -> None:
+        self.kind = name if on else ""
+        for other, chip in self.kinds.items():
+            chip.set_on(other == self.kind)
+        self._arrange(keep=False)
+
+    def _step(self, by: int) -> None:
+        """One category after the other, and all of them."""
+        names = ["", *CATEGORY_LOOKS]
+        now = next(iter(self.categories)) if len(self.categories) == 1 else ""
+        wanted = names[(names.index(now) + by) % len(names)]
+        self.categories = {wanted} if wanted else set()
+        for name, chip in self.chips.items():
+            chip.set_on(name in self.categories)
+        self._arrange(keep=False)
+
+    def _filter(self, words: str) -> None:
+        self.words = words
+        self._arrange(keep=False)
+
+    def clear(self) -> None:
+        """Show every fact again."""
+        dpg.set_value(self.filter, "")
+        self.words = self.kind = ""
+        self.categories, self.domains = set(), set()
+        for chip in (*self.chips.values(), *self.kinds.values(), *self.places):
+            chip.set_on(False)
+        self._arrange(keep=False)
+
+    # --- what the person does ---
+
+    def _select(self, row: FlowRow) -> None:
+        self.list.select(row.key)
+
+    def _open(self, row: FlowRow) -> None:
+        if "edit" in row.can:
+            self.act("edit", row)
+        elif "open" in row.can:
+            self.act("open", row)
+
+    def act(self, name: str, row: FlowRow) -> None:
+        """Do one of `ACTIONS` to a row."""
+        key = cast(Key, row.key)
+        acts: dict[str, Callable[[], object]] = {
+            "copy": lambda: self._shell.copy(row.text, "Copied the words"),
+            "edit": lambda: self._edit(key),
+            "delete": lambda: self._delete(key),
+            "merge": lambda: self._merge(key[1], key[2]),
+            "merge-other": lambda: self._merge(key[2], key[1]),
+            "open": lambda: self._shell.open_path(str(self._shell.workspace.paths.knowledge / self._file_of(key))),
+        }
+        acts[name]()
+
+    def _file_of(self, key: Key) -> str:
+        return self.data.problems[key].file if key[0] == "wrong" else self.data.found[key[1]].file
+
+    def _edit(self, key: Key) -> None:
+        found = self.data.found.get(key[1])
+        if found is not None and self.session.target is None:
+            self.list.select(key)
+            self.session.edit(found)
+
+    def _delete(self, key: Key) -> None:
+        found = self.data.found.get(key[1])
+        if found is None:
+            return
+        keys = [row.key for row in self.list.rows]
+        at = keys.index(key)
+        near = keys[at + 1] if at + 1 < len(keys) else keys[at - 1] if at else None
+        if near is not None:
+            self.list.select(near)  # so that the keys can go on from there
+        self._shell.write(
+            "The fact",
+            lambda core: delete_fact(core, found.fact.id, seen=found.sha256),
+            done=self._edited,
+            failed=lambda error: self._shell.error(refusal(error)),
+            said=f"Deleted the fact: {shortened(found.fact.fact)}",
+        )
+
+    def _merge(self, keep: str, gone: str) -> None:
+        found = self.data.found[keep]
+        self._shell.write(
+            "The merge",
+            lambda core: merge_facts(core, keep, gone, seen=found.sha256),
+            done=self._edited,
+            failed=lambda error: self._shell.error(refusal(error)),
+            said=f"Merged {gone} into {keep}",
+        )
+
+    def _edited(self, value: Any) -> None:
+        run = str(getattr(value, "run", ""))
+        if run:
+            self.edits.append(run)
+
+    def undo(self) -> bool:
+        """Take the last edit of this window back."""
+        if not self.edits:
+            self._shell.toast("There is no edit to take back", icon="info", color="accent", seconds=3.0)
+        else:
+            self._shell.undo(self.edits.pop())
+        return True

@@ -1,0 +1,273 @@
+"""Facts in the window: if these fail, a person's words go into the wrong fact, or overwrite somebody else's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.commands.fact_edits import FactRow, facts_view
+from core.commands.facts import Fact
+from core.commands.workspace import Workspace
+from gui.views.facts_rows import bar_of, chosen, gather, row_of, same_words, tags_in, values_of
+from tests.gui_stand import Stand
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import error, make_home, read, value, write
+
+FACTS = """# Facts
+
+- id: global:fact:001
+  fact: "The kettle boils at 100"
+  category: fact
+  domain: global
+  confidence: 0.8
+  tags: [kettle, tea]
+  source_count: 3
+  first_seen: 2026-05-01
+  last_confirmed: 2026-05-03
+
+# mine
+- id: global:fact:002
+  fact: "The kettle boils at 101"
+  category: fact
+  domain: global
+  confidence: 0.4
+
+- id: global:fact:003
+  fact: "お湯は100度で沸く 🫖"
+  category: fact
+  domain: global
+  confidence: 1.0
+  expires: 2026-01-31
+"""
+PITFALLS = """- id: teapot:pitfall:001
+  fact: "Чайник нельзя ставить пустым"
+  category: pitfall
+  domain: teapot
+  confidence: 0.9
+- id: teapot:pitfall:002
+  fact: ""
+  category: pitfall
+  domain: teapot
+  confidence: 0.9
+"""
+GLOBAL, TEAPOT = "global/facts.yaml", "repos/teapot/pitfalls.yaml"
+
+
+@pytest.fixture(name="home")
+def home_fixture(tmp_path: Path) -> Workspace:
+    workspace = make_home(tmp_path)
+    write(workspace, GLOBAL, FACTS)
+    write(workspace, TEAPOT, PITFALLS)
+    return workspace
+
+
+@pytest.fixture(name="stand")
+def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
+    from gui.views.facts import FactsView
+
+    stand = Stand(desk, home, FactsView, width=640)
+    yield stand
+    stand.close()
+
+
+def texts(stand: Stand) -> list[str]:
+    return [str(row.text) for row in stand.view.list.rows]
+
+
+def slot(stand: Stand, words: str) -> int:
+    row = next(row for row in stand.view.list.rows if words in row.text)
+    shown = stand.view.list.slot_of(row.key)
+    assert shown is not None
+    return int(shown.text)
+
+
+def begin(stand: Stand, words: str) -> Any:
+    """Open the editor with two clicks, and go to the end of its text."""
+    stand.click(slot(stand, words), times=2)
+    assert stand.view.session.target is not None and stand.look.typing()
+    stand.press("ctrl+End")
+    return stand.view.session.editor
+
+
+# --- plain -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_tells_how_sure_it_is_where_and_how_often_it_was_said(home: Workspace) -> None:
+    data = value_of(gather(home, None))
+    assert [row.text for row in data.rows[""]] == [
+        "The kettle boils at 100", "The kettle boils at 101", "お湯は100度で沸く 🫖", "Чайник нельзя ставить пустым",
+    ]  # fmt: skip
+    first, stale = data.rows[""][0], data.rows[""][2]
+    assert first.meta == "████████░░  0.80  ·  global  ·  in 3 conversations  ·  3 May 2026  ·  #kettle #tea"
+    assert stale.icon == "hourglass" and "expired 31 Jan 2026" in stale.meta and data.rows["stale"] == (stale,)
+    assert data.domains == (("global", 3), ("teapot", 1))
+    faded = FactRow(Fact("a:fact:001", "x", "fact", "a", 0.72), 0.8, "", 1, "", 31)
+    assert row_of(faded).meta.startswith("███████░░░  0.72, was 0.80: not heard again in 31 conversations")
+    assert bar_of(0) == "░" * 10 and bar_of(1.0) == "█" * 10
+
+
+def value_of(found: Any) -> Any:
+    assert not hasattr(found, "error"), found
+    return found
+
+
+def test_pairs_and_what_is_not_valid_stand_where_they_can_be_mended(home: Workspace) -> None:
+    data = value_of(gather(home, None))
+    (pair,) = data.rows["alike"]
+    assert pair.text == "The kettle boils at 100\nThe kettle boils at 101" and "% alike" in pair.meta
+    (wrong,) = data.rows["wrong"]
+    assert wrong.meta == "repos/teapot/pitfalls.yaml:6  ·  teapot:pitfall:002" and "not empty" in wrong.text
+
+
+def test_the_same_object_comes_back_until_something_changes(home: Workspace) -> None:
+    """Else everything is drawn anew after every change of anything."""
+    data = value_of(gather(home, None))
+    assert gather(home, data) is data
+    write(home, TEAPOT, PITFALLS.replace("0.9", "0.5", 1))
+    again = value_of(gather(home, data))
+    assert again is not data and again.found["teapot:pitfall:001"].stated == 0.5
+
+
+def test_chips_choose_by_category_and_domain(home: Workspace) -> None:
+    data = value_of(gather(home, None))
+    assert len(chosen(data, "", {"fact"}, set())) == 3 and len(chosen(data, "", set(), {"teapot"})) == 1
+    assert chosen(data, "", {"fact"}, {"teapot"}) == [] and len(chosen(data, "alike", {"fact"}, {"global"})) == 1
+    assert chosen(data, "alike", {"pitfall"}, set()) == [] and len(chosen(data, "wrong", {"fact"}, set())) == 1
+
+
+def test_only_what_was_changed_is_written(home: Workspace) -> None:
+    """Else a person's own way of writing the other fields would be lost."""
+    row = value(facts_view(home)).rows[0]
+    same = ("The kettle boils at 100", "0.8", "kettle tea", "")
+    assert value(values_of(row, *same)) == {}
+    assert value(values_of(row, "x", "85%", "#tea, kettle tea", "2027-01-01")) == {
+        "fact": "x", "confidence": 0.85, "tags": ["tea", "kettle"], "expires": "2027-01-01"}  # fmt: skip
+    assert "not 'much'" in error(values_of(row, "x", "much", "", "")).message
+    assert tags_in(" #a,b  a ") == ["a", "b"] and same_words(row, replace(row, sha256="other"))
+    assert not same_words(row, replace(row, stated=0.1))
+
+
+# --- in the window ---------------------------------------------------------------------------------------------------
+
+
+def test_a_fact_is_edited_where_it_stands_and_taken_back(stand: Stand, home: Workspace) -> None:
+    editor = begin(stand, "boils at 100")
+    stand.type_text(" deg")
+    stand.click(editor.small["confidence"], times=2)
+    stand.press("ctrl+a")
+    stand.desk.type_text("1")
+    stand.press("ctrl+Return")
+    wanted = FACTS.replace('at 100"', 'at 100 deg"').replace("confidence: 0.8", "confidence: 1.0", 1)
+    assert read(home, GLOBAL).replace("confidence: 1\n", "confidence: 1.0\n") == wanted, "no other byte has changed"
+    assert "The kettle boils at 100 deg" in texts(stand) and stand.view.session.target is None
+    words, button = stand.toast()
+    assert words == "Changed the fact"
+    stand.click(button)
+    assert read(home, GLOBAL) == FACTS and "The kettle boils at 100" in texts(stand)
+
+
+def test_a_value_that_is_not_allowed_is_told_beside_the_buttons(stand: Stand, home: Workspace) -> None:
+    editor = begin(stand, "boils at 101")
+    stand.desk.dpg.set_value(editor.small["tags"], "NOT_A_TAG")
+    stand.press("ctrl+Return")
+    note = stand.desk.dpg.get_value(editor._note)
+    assert "tags have 'NOT_A_TAG'" in note and stand.view.session.target is not None and read(home, GLOBAL) == FACTS
+    stand.press("Escape")
+    assert stand.view.session.target is None and read(home, GLOBAL) == FACTS
+
+
+@pytest.mark.parametrize("choice", ["again", "theirs", "copy"])
+def test_a_file_changed_outside_refuses_the_edit_and_loses_nothing(stand: Stand, home: Workspace, choice: str) -> None:
+    editor = begin(stand, "boils at 100")
+    stand.type_text(" deg")
+    outside = FACTS + "\n# from outside\n"
+    write(home, GLOBAL, outside)
+    stand.press("ctrl+Return")
+    assert read(home, GLOBAL) == outside and editor.asking and editor.words.endswith(" deg")
+    stand.click(editor.choices[choice].item)
+    if choice == "again":
+        assert read(home, GLOBAL) == outside.replace('at 100"', 'at 100 deg"') and stand.view.session.target is None
+    elif choice == "theirs":
+        assert read(home, GLOBAL) == outside and stand.view.session.target is None
+        stand.click(stand.toast()[1])
+        assert editor.words == "The kettle boils at 100 deg"
+    else:
+        assert stand.desk.dpg.get_clipboard_text() == "The kettle boils at 100 deg" and editor.asking
+
+
+def test_a_fact_that_was_itself_changed_is_shown_before_it_is_overwritten(stand: Stand, home: Workspace) -> None:
+    editor = begin(stand, "boils at 100")
+    stand.type_text(" deg")
+    write(home, GLOBAL, FACTS.replace("boils at 100", "boils at 99"))
+    stand.press("ctrl+Return", "ctrl+Return")  # the second one: try again
+    assert "boils at 99" in read(home, GLOBAL) and not editor.asking
+    assert "Now it says: The kettle boils at 99" in stand.desk.dpg.get_value(editor._note)
+    stand.press("ctrl+Return")
+    assert "boils at 100 deg" in read(home, GLOBAL) and "at 99" not in read(home, GLOBAL)
+
+
+def test_a_pair_is_merged_by_key_or_button_and_taken_back(stand: Stand, home: Workspace) -> None:
+    stand.click(stand.view.kinds["alike"].item)
+    stand.press("Down", "m")
+    assert "global:fact:002\n" not in read(home, GLOBAL) and "related: [global:fact:002]" in read(home, GLOBAL)
+    assert texts(stand) == []
+    stand.press("ctrl+z")
+    assert read(home, GLOBAL) == FACTS
+    stand.desk.move(*stand.desk.middle(slot(stand, "boils")))
+    stand.settle()
+    stand.click(stand.view.list.bar.buttons["merge-other"].item)
+    assert "related: [global:fact:001]" in read(home, GLOBAL) and "at 100" not in read(home, GLOBAL)
+
+
+def test_chips_keys_and_words_filter_and_esc_shows_all(stand: Stand) -> None:
+    stand.click(stand.view.chips["pitfall"].item)
+    assert texts(stand) == ["Чайник нельзя ставить пустым"]
+    stand.click(stand.view.chips["pitfall"].item)
+    stand.click(stand.view.places[0].item)
+    assert len(texts(stand)) == 3
+    stand.press("Escape", "Left")
+    assert texts(stand) == [] and stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item)
+    stand.press("Escape", "slash")
+    stand.type_text("tea")
+    assert len(texts(stand)) == 2, "a tag of one, the domain of the other"
+    stand.press("Escape")
+    stand.click(stand.view.kinds["wrong"].item)
+    assert len(texts(stand)) == 1
+    opened: list[str] = []
+    stand.shell.open_path = opened.append  # type: ignore[method-assign]
+    stand.press("Down", "o")
+    assert opened == [str(stand.shell.workspace.paths.knowledge / TEAPOT)]
+
+
+def test_a_fact_is_deleted_and_comes_back(stand: Stand, home: Workspace) -> None:
+    stand.press("Down", "Delete")
+    assert "global:fact:001" not in read(home, GLOBAL) and stand.view.list.current.text == "The kettle boils at 101"
+    stand.press("ctrl+z")
+    assert read(home, GLOBAL) == FACTS
+
+
+def test_refreshing_makes_no_item_with_thousands_of_facts(stand: Stand, home: Workspace) -> None:
+    rows = "".join(
+        f"- id: many:fact:{number:04d}\n  fact: fact number {number} {'and more words ' * (number % 7)}\n"
+        f"  category: fact\n  domain: many\n  confidence: 0.5\n"
+        for number in range(1, 1500)
+    )
+    write(home, "repos/many/facts.yaml", rows)
+    stand.gather()
+    stand.settle()
+    stand.press("Down", "End", "Home")
+    before = stand.desk.items()
+    for number in range(2):
+        write(home, GLOBAL, FACTS + f"\n# {number}\n")
+        stand.gather()
+        stand.settle()
+    stand.press("End", "Home", "Down")
+    began = time.monotonic()
+    stand.view._filter("number 77")
+    stand.settle()
+    assert len(texts(stand)) == 17 and stand.desk.items() == before and time.monotonic() > began
