@@ -38,8 +38,9 @@ class FlowList:
         on_action: Callable[[str, FlowRow], object] | None = None,
         role: str = "text",
         marks: int = 0,
+        shares: bool = False,
     ) -> None:
-        self._look, self._role, self._marks = look, role, marks
+        self._look, self._role, self._marks, self._shares = look, role, marks, shares
         self._specs = tuple(actions)
         self._on_select, self._on_open, self._on_action = on_select, on_open, on_action
         self.rows: Sequence[FlowRow] = ()
@@ -208,7 +209,9 @@ class FlowList:
             for slot in self.slots:
                 slot.index = None
             number = end - start + 2 * OVERSCAN - len(self.slots)
-            self.slots += [make_slot(self._look, self._pool, self._role, self._marks) for _ in range(number)]
+            self.slots += [
+                make_slot(self._look, self._pool, self._role, self._marks, self._shares) for _ in range(number)
+            ]
         dpg.configure_item(self._rest, height=max(1, heights.total))
         for slot in self.slots:
             slot.index = None
@@ -270,7 +273,7 @@ class FlowList:
         covered = self._covered is not None and row is not None and self._covered[0] == row.key
         crowded = here if row is not None and not covered else None
         for slot in self.slots:
-            slot.crowd(self._look, slot is crowded)
+            slot.crowd(self._look, self.bar.width(row.can) if slot is crowded and row is not None else 0)
         if here is None or row is None or covered:
             self.bar.hide()
         else:

@@ -20,7 +20,7 @@ class RowBar:
         self, look: Look, parent: int, actions: Sequence[RowAction], on_click: Callable[[str], object]
     ) -> None:
         self._look = look
-        self._names = tuple(action.name for action in actions)
+        self._labels = {action.name: action.label for action in actions}
         self._shown: tuple[object, ...] = ()
         self.item = int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
         look.theme(self.item, "clear")
@@ -29,7 +29,7 @@ class RowBar:
             action.name: Button(
                 look,
                 line,
-                "",
+                action.label,
                 lambda name=action.name: on_click(name),  # type: ignore[misc]
                 icon=action.icon,
                 kind="row-action",
@@ -41,7 +41,7 @@ class RowBar:
 
     def show(self, can: frozenset[str], right: int, bottom: int) -> None:
         """Show the buttons named in `can`, their lower right corner at a place of the content; none: hide."""
-        names = tuple(name for name in self._names if name in can)
+        names = tuple(name for name in self._labels if name in can)
         shown: tuple[object, ...] = (names, right, bottom) if names else ()
         if shown == self._shown:
             return
@@ -52,9 +52,18 @@ class RowBar:
         for name, button in self.buttons.items():
             button.show(name in names)
         px = self._look.px
-        wide = px(BUTTON) * len(names) + px(MARGIN)
+        wide = self.width(can) + px(MARGIN)
         place = [right - wide - px(MARGIN), bottom - px(HEIGHT) - 2]
         dpg.configure_item(self.item, show=True, pos=place, width=wide, height=px(HEIGHT))
+
+    def width(self, can: frozenset[str]) -> int:
+        """How wide the buttons named in `can` are together, in pixels of the screen."""
+        look, wide = self._look, 0
+        for name, label in self._labels.items():
+            if name in can:
+                words = dpg.get_text_size(f"  {label}", font=look.font_id("text")) if label else None
+                wide += look.px(BUTTON) + (int(words[0]) if words else 0)
+        return wide
 
     def hide(self) -> None:
         """Show nothing."""

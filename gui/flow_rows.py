@@ -12,6 +12,7 @@ from gui.theme import Look
 
 LEFT, ICON, RIGHT, TOP, GAP, BOTTOM = 12, 24, 14, 9, 4, 10
 SMALL, BUTTON = 14, 28
+SHARE, THICK, ASIDE = 56, 5, 10  # the bar before the small line: its length, its height, and what is beside it
 HIDDEN = (-1, -1, -1)
 
 
@@ -21,7 +22,8 @@ class FlowRow:
 
     `key` says which row it is, also after the list was read anew. `can` names the actions that are offered for it.
     `marks` are parts of the text to shade, as (line, first letter, letter after the last): the text must be broken into
-    lines that fit (`broken`), and the list be made with room for marks.
+    lines that fit (`broken`), and the list be made with room for marks. `share` (0.0 to 1.0) is drawn as a bar in front
+    of the small line, in a list made with `shares`; None: no bar.
     """
 
     key: Hashable
@@ -32,16 +34,18 @@ class FlowRow:
     text_color: str = "text"
     can: frozenset[str] = frozenset()
     marks: tuple[tuple[int, int, int], ...] = ()
+    share: float | None = None
 
 
 @dataclass(frozen=True)
 class RowAction:
-    """A small button that is shown at the row under the mouse, or else at the selected one."""
+    """A small button that is shown at the row under the mouse, or else at the selected one; `label` are words on it."""
 
     name: str
     icon: str
     tip: str
     shortcut: str = ""
+    label: str = ""
 
 
 SEPARATOR = "  ·  "
@@ -59,10 +63,11 @@ class Slot:
     index: int | None = None
     row: FlowRow | None = None
     fitted: str = ""
-    crowded: bool = False  # whether the buttons stand at this row
+    crowded: int = 0  # how wide the buttons are that stand at this row, in pixels of the screen
     place: tuple[int, int, int] = HIDDEN  # top, height, width in pixels of the screen
     ground: int = 0  # what the marks are drawn on
     marks: tuple[int, ...] = ()
+    bar: tuple[int, int, int] = (0, 0, 0)  # what the share is drawn on, its ground, the part of it that is full
 
     def fill(self, look: Look, row: FlowRow, place: tuple[int, int, int]) -> None:
         """Show `row` at `place`; changes only what differs."""
@@ -70,15 +75,17 @@ class Slot:
             top, tall, width = place
             dpg.configure_item(self.item, show=True, pos=[0, top], width=width, height=tall)
             dpg.configure_item(self.text, wrap=wrap_of(look, width))
-            dpg.configure_item(self.meta, pos=[look.px(LEFT + ICON), tall - look.px(BOTTOM) - look.px(SMALL)])
             dpg.configure_item(self.line, pos=[0, tall - 1])
             if self.marks:
                 dpg.configure_item(self.ground, width=width, height=max(1, tall - look.px(10)))
             self.place = place
             self.fitted = ""
             self._mark(look, row)
+            self._draw_share(look, row)
         elif self.row is None or self.row.marks != row.marks or self.row.text != row.text:
             self._mark(look, row)
+        if self.row is None or (self.row.share, self.row.color) != (row.share, row.color):
+            self._draw_share(look, row)
         old, self.row = self.row, row
         if old is row or old == row:
             self._fit_meta(look, row)
@@ -105,19 +112,40 @@ class Slot:
             low, high = (left + sizes[0][0] - 1, y - 1), (left + sizes[1][0] + 1, y + line)
             dpg.configure_item(item, show=True, pmin=low, pmax=high, rounding=look.px(3))
 
-    def crowd(self, look: Look, on: bool) -> None:
-        """The buttons came to this row, or left it."""
-        if on != self.crowded and self.row is not None:
-            self.crowded = on
+    def _draw_share(self, look: Look, row: FlowRow) -> None:
+        """Put the small line in its place, with the bar in front of it where the row has a share."""
+        left, top = look.px(LEFT + ICON), self.place[1] - look.px(BOTTOM) - look.px(SMALL)
+        dpg.configure_item(self.meta, pos=[left + self._beside(look, row), top])
+        ground, track, full = self.bar
+        if not ground:
+            return
+        dpg.configure_item(ground, show=row.share is not None)
+        if row.share is None:
+            return
+        long, thick = look.px(SHARE), look.px(THICK)
+        dpg.configure_item(
+            ground, pos=[left, top + (look.px(SMALL) - thick) // 2 + look.px(1)], width=long, height=thick
+        )
+        dpg.configure_item(track, pmin=(0, 0), pmax=(long, thick), rounding=thick / 2)
+        part = max(thick, round(long * min(1.0, row.share))) if row.share > 0 else 0
+        dpg.configure_item(full, show=part > 0, pmin=(0, 0), pmax=(part, thick), rounding=thick / 2)
+        look.tint(full, row.color, "fill")
+
+    def _beside(self, look: Look, row: FlowRow) -> int:
+        return look.px(SHARE + ASIDE) if self.bar[0] and row.share is not None else 0
+
+    def crowd(self, look: Look, width: int) -> None:
+        """Buttons of this width came to this row, or (0) left it."""
+        if width != self.crowded and self.row is not None:
+            self.crowded = width
             self._fit_meta(look, self.row)
 
     def _fit_meta(self, look: Look, row: FlowRow) -> None:
         """The small line, cut where the row ends, or where its buttons begin while they are there."""
-        buttons = len(row.can) if self.crowded else 0
-        wanted = f"{buttons} {row.meta}"
+        wanted = f"{self.crowded} {row.meta}"
         if wanted == self.fitted:
             return
-        room = self.place[2] - look.px(LEFT + ICON + RIGHT) - look.px(BUTTON) * buttons
+        room = self.place[2] - look.px(LEFT + ICON + RIGHT) - self._beside(look, row) - self.crowded
         words, font = row.meta, look.font_id("small")
         size = dpg.get_text_size(words, font=font)
         while size and size[0] > room and SEPARATOR in words:  # whole parts go first, the last one before the others
@@ -141,8 +169,8 @@ class Slot:
         dpg.configure_item(self.text, pos=[look.px(LEFT + ICON), look.px(TOP)])
 
 
-def make_slot(look: Look, parent: int, role: str, marks: int = 0) -> Slot:
-    """The items of one row of the pool, hidden; with room for so many marks in its text."""
+def make_slot(look: Look, parent: int, role: str, marks: int = 0, shares: bool = False) -> Slot:
+    """The items of one row of the pool, hidden; with room for so many marks in its text, and for a bar."""
     item = int(
         dpg.add_child_window(
             parent=parent, border=False, show=False, no_scrollbar=True, no_scroll_with_mouse=True, pos=[0, 0]
@@ -161,9 +189,17 @@ def make_slot(look: Look, parent: int, role: str, marks: int = 0) -> Slot:
         look.font(words, role)
     meta = look.tint(look.font(int(dpg.add_text("", parent=item)), "small"), "hint")
     line = int(dpg.add_separator(parent=item, pos=[0, 0]))
-    slot = Slot(item, icon, words, meta, line, ground=ground, marks=shades)
+    bar = _make_bar(look, item) if shares else (0, 0, 0)
+    slot = Slot(item, icon, words, meta, line, ground=ground, marks=shades, bar=bar)
     slot.restyle(look)
     return slot
+
+
+def _make_bar(look: Look, parent: int) -> tuple[int, int, int]:
+    ground = int(dpg.add_drawlist(10, 10, parent=parent, pos=[0, 0], show=False))
+    track, full = (int(dpg.draw_rectangle((0, 0), (1, 1), color=(0, 0, 0, 0), parent=ground)) for _ in range(2))
+    look.tint(track, "hover", "fill")
+    return ground, track, full
 
 
 def wrap_of(look: Look, width: int) -> int:

@@ -95,8 +95,10 @@ class Chip:
         self.item = int(dpg.add_button(label=name, parent=parent, callback=self._clicked))
         look.font(self.item, "small")
         look.theme(self.item, f"chip:{color}")
+        self.tip = 0  # what holds its tooltip: an item of its own that stands behind it
         if tip:
-            hint(look, self.item, tip)
+            words = hint(look, self.item, tip)
+            self.tip = int(dpg.get_item_parent(int(dpg.get_item_parent(words) or 0)) or 0)
 
     def _clicked(self) -> None:
         self._look.jobs.post(self._toggle)

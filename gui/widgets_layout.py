@@ -278,6 +278,8 @@ class ChipRow:
         if moved:
             for number, chip in enumerate(self.chips):
                 dpg.move_item(chip.item, parent=self._lines[self._placed[number]])
+                if chip.tip:  # it stands behind its chip; left alone at the start of a line it would push that in
+                    dpg.move_item(chip.tip, parent=self._lines[self._placed[number]])
             for number, item in enumerate(self._lines):
                 dpg.configure_item(item, show=number <= line)
         return moved

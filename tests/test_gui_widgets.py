@@ -74,6 +74,21 @@ def test_chips_wrap_instead_of_being_cut(desk: Desk) -> None:
     assert len(tops) >= 2
 
 
+def test_chips_with_tooltips_begin_every_line_at_the_left(desk: Desk) -> None:
+    """A tooltip that stayed behind in its line would push the first chip in."""
+    from gui.widgets_layout import ChipRow, box
+
+    narrow = box(desk.look, desk.page, "card", width=300)
+    row = ChipRow(desk.look, narrow, narrow)
+    chips = [row.add(f"name {number}", "accent", lambda _on: None, "what it does") for number in range(6)]
+    for chip in chips:
+        chip.set_count(1000)
+    desk.frames(6)
+    places = [desk.dpg.get_item_rect_min(chip.item) for chip in chips]
+    lines = {top: min(x for x, y in places if y == top) for _, top in places}
+    assert len(lines) > 1 and len(set(lines.values())) == 1, places
+
+
 def test_esc_cancels_and_enter_confirms_a_dialog(desk: Desk) -> None:
     from gui.keyboard import Keyboard
     from gui.widgets_dialog import Dialog

@@ -26,6 +26,7 @@ from gui.widgets_layout import ChipRow, box
 from gui.widgets_messages import EmptyState
 
 DOMAINS = 8  # so many have a chip; the field finds the others
+TURNS = {"X": "stale", "A": "alike", "V": "wrong"}  # keys that show one of `KINDS`, and everything again
 KEYS = {"M": "merge", "Shift+M": "merge-other", "F2": "edit", "O": "open", "Delete": "delete", "Ctrl+C": "copy"}
 
 
@@ -36,6 +37,8 @@ class FactsView:
     gather = staticmethod(facts_rows.gather)
     keys = (
         ("Left, Right", "Another category"),
+        ("Shift+Left, Shift+Right", "Another domain"),
+        ("A, V, X", "Pairs that are alike, what is not valid, what has expired"),
         ("F2, Enter", "Edit the fact"),
         ("Ctrl+Enter", "Save what is written"),
         ("M, Shift+M", "Merge two that are alike into the first, or the second"),
@@ -51,7 +54,8 @@ class FactsView:
         self.categories: set[str] = set()
         self.domains: set[str] = set()
         self.edits: list[str] = []
-        self.list = FlowList(look, actions=ACTIONS, on_select=self._select, on_open=self._open, on_action=self.act)
+        self.list = FlowList(look, actions=ACTIONS, on_select=self._select, on_open=self._open, on_action=self.act,
+                             shares=True)  # fmt: skip
         self.session = FactSession(look, shell, self.list, on_arrange=self._rearrange, on_saved=self._edited)
         self._seen: object = None
         self._teaching = ""
@@ -64,10 +68,10 @@ class FactsView:
             name: row.add(label, color, partial(self._category, name))
             for name, (label, _, color) in CATEGORY_LOOKS.items()
         }
-        self.kinds = {name: row.add(label, color, partial(self._kind, name), tip)
-                      for name, (label, color, tip) in KINDS.items()}  # fmt: skip
         places = ChipRow(look, parent, parent)
         self.places = [places.add("", "muted", partial(self._domain, number)) for number in range(DOMAINS)]
+        self.kinds = {name: places.add(label, color, partial(self._kind, name), tip)
+                      for name, (label, color, tip) in KINDS.items()}  # fmt: skip
         self.filter = field(look, parent, placeholder=f"{icon('funnel')}  Filter by word, tag or domain      /",
                             on_change=self._filter)  # fmt: skip
         area = box(look, parent, "clear")
@@ -112,6 +116,12 @@ class FactsView:
             return True
         if key in ("Left", "Right"):
             self._step(1 if key == "Right" else -1)
+            return True
+        if key in ("Shift+Left", "Shift+Right"):
+            self._step_domain(1 if key == "Shift+Right" else -1)
+            return True
+        if key in TURNS:
+            self._kind(TURNS[key], self.kind != TURNS[key])
             return True
         if key == "Ctrl+Z":
             return self.undo()
@@ -182,6 +192,7 @@ class FactsView:
         self.kind = name if on else ""
         for other, chip in self.kinds.items():
             chip.set_on(other == self.kind)
+            dpg.configure_item(chip.item, show=chip.count > 0 or other == self.kind)
         self._arrange(keep=False)
 
     def _step(self, by: int) -> None:
@@ -192,6 +203,17 @@ class FactsView:
         self.categories = {wanted} if wanted else set()
         for name, chip in self.chips.items():
             chip.set_on(name in self.categories)
+        self._arrange(keep=False)
+
+    def _step_domain(self, by: int) -> None:
+        """One domain after the other, and all of them."""
+        there = [chip for number, chip in enumerate(self.places) if number < len(self.data.domains)]
+        names = ["", *(chip.name for chip in there)]
+        now = next(iter(self.domains)) if len(self.domains) == 1 else ""
+        wanted = names[((names.index(now) if now in names else 0) + by) % len(names)]
+        self.domains = {wanted} if wanted else set()
+        for chip in there:
+            chip.set_on(chip.name in self.domains)
         self._arrange(keep=False)
 
     def _filter(self, words: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from core.base.figures import count
+from core.base.markdown import without_emphasis
 from core.base.result import Err, Ok, Result, fail
 from core.commands import fact_cache
 from core.commands.fact_edits import FactRow, FactsView, facts_view
@@ -31,15 +32,16 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "wrong": ("Not valid", "failed", "items that are left out of the index, and why"),
 }
 ACTIONS = (
-    RowAction("merge", "check", "Keep the first; the second becomes a part of it", "M"),
-    RowAction("merge-other", "arrow-down", "Keep the second; the first becomes a part of it", "Shift+M"),
+    RowAction("merge", "arrow-up", "Merge: keep the first, the second becomes a part of it", "M", "Keep first"),
+    RowAction(
+        "merge-other", "arrow-down", "Merge: keep the second, the first becomes a part of it", "Shift+M", "Keep second"
+    ),
     RowAction("edit", "pencil", "Edit words, confidence, tags and expiry", "Enter"),
     RowAction("copy", "copy", "Copy", "Ctrl+C"),
     RowAction("open", "external-link", "Open its file in the editor", "O"),
     RowAction("delete", "trash-2", "Delete: no harvest brings it back", "Delete"),
 )
 FACT_CAN = frozenset({"edit", "copy", "open", "delete"})
-BAR = 10
 Key = tuple[str, ...]  # ("fact", id), ("alike", id, id), ("wrong", file, line, number)
 
 
@@ -93,17 +95,11 @@ def facts_of(view: FactsView, mark: list[Any] | None = None) -> Facts:
     return Facts(view, kinds, {row.fact.id: row for row in view.rows}, pairs, problems, tuple(domains), mark or [])
 
 
-def bar_of(confidence: float) -> str:
-    """A confidence of 0.0 to 1.0 as a bar of letters."""
-    full = round(max(0.0, min(1.0, confidence)) * BAR)
-    return "█" * full + "░" * (BAR - full)
-
-
 def row_of(row: FactRow) -> FlowRow:
-    """One fact as a row: its words, then bar and figure, domain, confirmations, age, tags."""
+    """One fact as a row: its words, then its confidence as a bar and a figure, domain, confirmations, age, tags."""
     fact = row.fact
     _, sign, color = CATEGORY_LOOKS.get(fact.category, ("", "circle", "accent"))
-    sure = f"{bar_of(fact.confidence)}  {fact.confidence:.2f}"
+    words, sure = without_emphasis(fact.fact), f"{fact.confidence:.2f}"
     if fact.confidence < row.stated:
         sure += f", was {row.stated:.2f}: not heard again in {count(row.unconfirmed, 'conversation')}"
     parts = [sure, fact.domain, f"in {count(fact.source_count, 'conversation')}" if fact.source_count else ""]
@@ -111,16 +107,18 @@ def row_of(row: FactRow) -> FlowRow:
     expiry = f"{'expired' if fact.stale else 'expires'} {local_day(fact.expires)}" if fact.expires else ""
     tags = " ".join(f"#{tag}" for tag in fact.tags)
     meta = SEPARATOR.join(part for part in (*parts, local_day(last) if last else "", expiry, tags) if part)
+    tone = "text"
     if fact.stale:
-        return FlowRow(("fact", fact.id), fact.fact, meta, "hourglass", "too-large", "hint", FACT_CAN)
-    return FlowRow(("fact", fact.id), fact.fact, meta, sign, color, "text", FACT_CAN)
+        sign, color, tone = "hourglass", "too-large", "hint"
+    return FlowRow(("fact", fact.id), words, meta, sign, color, tone, FACT_CAN, share=fact.confidence)
 
 
 def pair_row(key: Key, pair: Pair) -> FlowRow:
     """Two facts that are alike as one row."""
     meta = SEPARATOR.join((f"{pair.likeness:.0f} % alike", pair.first.id, pair.second.id))
     can = frozenset({"merge", "merge-other", "copy"})
-    return FlowRow(key, f"{pair.first.fact}\n{pair.second.fact}", meta, "link", "accent", "text", can)
+    words = "\n".join(f"{at}.  {without_emphasis(one.fact)}" for at, one in enumerate((pair.first, pair.second), 1))
+    return FlowRow(key, words, meta, "link", "accent", "text", can)
 
 
 def problem_row(key: Key, problem: Problem) -> FlowRow:
