@@ -16,7 +16,7 @@ import pytest
 from core.conversations.conversation import Turn
 from core.conversations.read import read_conversation
 from core.conversations.stream import stream_turns
-from core.harvest import pipeline
+from core.harvest import content
 from tests.corpus import CORPUS
 from tests.harvest_world import FakeModel, World
 
@@ -101,7 +101,7 @@ def test_the_tail_of_a_long_transcript_is_harvested_as_that_of_a_short_one(
 ) -> None:
     prompts: list[list[str]] = []
     for stream_bytes in (1, 1 << 30):
-        monkeypatch.setattr(pipeline, "STREAM_BYTES", stream_bytes)
+        monkeypatch.setattr(content, "STREAM_BYTES", stream_bytes)
         world = World(tmp_path / str(stream_bytes)).limits(keep=True)
         make = [row(number, "is said") for number in range(12)]  # type: ignore[operator]
         size = sum(map(len, make))

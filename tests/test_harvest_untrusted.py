@@ -11,7 +11,7 @@ from core.cli.main import main
 from core.cli.text import to_json, visible
 from core.conversations.conversation import Conversation, Turn
 from core.harvest.answer import items_from
-from core.harvest.committer import is_working_folder
+from core.harvest.merge import is_working_folder
 from core.harvest.parts import fenced
 from core.harvest.quotes import source_of
 from tests.harvest_world import FakeModel, World

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from core.harvest.classify import RESTORED, Limits, Step, may_reclaim
 from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
 from core.harvest.lessons import lessons_of
-from core.harvest.merge import Applied, apply_plan, freeze, with_old_dates
+from core.harvest.merge import Applied, apply_plan, freeze, is_working_folder, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.missing import TOLD, find_missing, marks, tell_missing
 from core.harvest.proofs import Proofs
@@ -275,15 +274,6 @@ class Committer:
     def _append_error(self, code: str, error: OSError) -> None:
         message = f"the end of the run could not be written: {error.strerror}; the next run finishes it"
         self.report.errors.append(ErrorInfo(code, message, str(error.filename or self.paths.ledger)))
-
-
-def is_working_folder(folder: str) -> bool:
-    """Whether a folder that a conversation names as its own may hold files for notes: not the root of everything, not
-    a folder of the system, not a hidden one."""
-    parts = os.path.normpath(folder).split(os.sep)
-    system = parts[1:2] and parts[1] in ("etc", "usr", "bin", "sbin", "lib", "boot", "proc", "sys", "dev", "run", "var")
-    hidden = any(part.startswith(".") for part in parts)
-    return os.path.isabs(folder) and len(parts) > 2 and not system and not hidden and "\0" not in folder
 
 
 def _spent(meter: Meter) -> Entry:

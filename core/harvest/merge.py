@@ -148,6 +148,15 @@ def allowed_path(text: str, roots: Sequence[str]) -> str | None:
     return normal if _within(normal, roots) else None
 
 
+def is_working_folder(folder: str) -> bool:
+    """Whether a folder that a conversation names as its own may hold files for notes: not the root of everything, not
+    a folder of the system, not a hidden one."""
+    parts = os.path.normpath(folder).split(os.sep)
+    system = parts[1:2] and parts[1] in ("etc", "usr", "bin", "sbin", "lib", "boot", "proc", "sys", "dev", "run", "var")
+    hidden = any(part.startswith(".") for part in parts)
+    return os.path.isabs(folder) and len(parts) > 2 and not system and not hidden and "\0" not in folder
+
+
 def _within(path: str, roots: Sequence[str]) -> bool:
     return any(path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in roots)
 

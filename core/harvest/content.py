@@ -1,0 +1,82 @@
+"""Stage 3 for one step of the plan: its conversation is read again, made sure of, and distilled.
+
+A very long transcript is read line by line where its format lets it (`conversations/stream.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import replace
+from typing import Any
+
+from core.base import files
+from core.base.result import Err, Ok, Result, fail
+from core.conversations.read import read_conversation, spoken_bytes, why_unread, words_bytes
+from core.harvest.classify import Step
+from core.harvest.distil import Harvest, distil
+from core.harvest.meter import Meter
+from core.harvest.options import HarvestOptions
+from core.harvest.sessions import Shelf
+from core.harvest.tails import GROWN, REWRITTEN, Tail, TailSink, facts_of, tail_of
+
+STREAM_BYTES = 8 << 20
+"""A transcript above this that has grown is read line by line, if its format lets it."""
+
+
+def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf: Shelf) -> Result[Harvest]:
+    """Stage 3 for one conversation: read it again, make sure it is what was planned, distil."""
+    item, entry = step.artifact, dict[str, Any]()
+    try:
+        streamed = _streamed(step, options.limits.max_source_bytes, context=meter is not None)
+        if streamed is not None:
+            tail, sha256, facts = streamed
+            size = words_bytes(tail.conversation)
+        else:
+            if item.kind == "session":
+                data = shelf.content(item)
+                sha256 = hashlib.sha256(data).hexdigest()
+            else:
+                known = step.earlier.bytes if step.earlier is not None else 0
+                read = files.read_file(item.path, options.limits.max_source_bytes + known)
+                data, sha256 = read.data, read.sha256
+            conversation = read_conversation(item.name, data)
+            unread = why_unread(data, conversation)
+            if unread is not None:
+                return fail(unread.code, unread.message, item.path, unread.hint)
+            tail = tail_of(conversation, step.earlier, context=meter is not None)
+            facts = facts_of(conversation.turns)
+            size = spoken_bytes(data, conversation) if tail.kind != GROWN else words_bytes(tail.conversation)
+    except OSError as error:
+        return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
+    if sha256 != step.sha256:
+        return fail("changed", "the conversation changed since it was looked at", item.path, "run the harvest again")
+    if tail.kind == REWRITTEN and item.size > options.limits.max_source_bytes:
+        hint = "raise max_harvest_source_bytes to read it whole again"
+        return fail(
+            "too-large", "the conversation was rewritten since its last harvest and is too large", item.path, hint
+        )
+    found = distil(tail.conversation, item.name, size, options.distil, meter)
+    if isinstance(found, Err):
+        return found
+    entry |= {"bytes": item.size, **facts}
+    if tail.conversation.folder:
+        entry["project"] = tail.conversation.folder
+    if step.earlier is not None:
+        entry |= {"after": step.earlier.sha256, "change": tail.kind, "first_turn": tail.first}
+    return Ok(replace(found.value, folder=tail.conversation.folder, entry={**found.value.entry, **entry}))
+
+
+def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any]] | None:
+    """The tail of a very long transcript that has grown, read line by line; None where it is read as a whole, as one is
+    that was rewritten and is within the limit."""
+    item, earlier = step.artifact, step.earlier
+    if item.kind == "session" or item.size < STREAM_BYTES or earlier is None or earlier.whole:
+        return None
+    from core.conversations.stream import stream_turns
+
+    sink = TailSink(earlier)
+    found = stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), sink)
+    if found is None or (item.size <= limit and (sink.rewritten or len(sink) < earlier.turns)):
+        return None
+    return sink.tail(found.conversation, context=context), found.sha256, sink.facts()
