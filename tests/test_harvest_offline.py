@@ -233,6 +233,28 @@ def test_commands_that_failed_or_whose_end_is_unknown_are_none(after: tuple[str,
     assert harvest(("user", "how?"), ("assistant", COMMANDS), after)["playbooks"] == []
 
 
+def test_what_was_said_last_names_a_playbook() -> None:
+    """A title that begins with how the tests went an hour ago tells nobody what the commands are for."""
+    text = "All new tests pass. Let me build the wheel and try it:\n\n```bash\nmake wheel && make try\n```"
+    (row,) = only("playbooks", ("user", "how?"), ("assistant", text), ("user", "That worked."))
+    assert row["name"] == "Build the wheel and try it"
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        'git add core/x.py && git commit -m "fix the reader of tags"',
+        "rm .git/hooks/pre-push || true && git config core.hooksPath hooks || true",
+        f"INPUT='{{}}' && printf '{'x' * 90}' && make",
+        "make dist >/tmp/dist.log && make sign >/tmp/sign.log",
+    ],
+)
+def test_what_only_this_day_needed_is_no_playbook(steps: str) -> None:
+    """Playbooks are looked up to be run again: one commit's message in them hides those that can be."""
+    fence = f"How to go on:\n\n```bash\n{steps}\n```"
+    assert harvest(("user", "how?"), ("assistant", fence), ("user", "That worked."))["playbooks"] == []
+
+
 def test_a_playbook_is_named_after_its_commands_where_nothing_announces_them() -> None:
     text = COMMANDS.replace("To publish the docs:", "The server is slow today.")
     (row,) = only("playbooks", ("user", "how?"), ("assistant", text), ("user", "That worked."))

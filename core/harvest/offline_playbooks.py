@@ -67,6 +67,13 @@ _LEAD_FILLER = re.compile(
     r"(?:here(?:'s| is| are)) (?:the|how)[\w ]{0,20}?commands?)(?:,? to)?\b\s?",
     re.IGNORECASE,
 )
+# Told once, of this day's work: what a commit says, what goes to a scratch file, what is typed in whole.
+_ONCE = re.compile(
+    r"^git (?:add|commit)\b|[>\s]/(?:tmp|var/tmp)/|\|\| true\b|^[A-Za-z_]\w*=['\"$]|(['\"])(?:(?!\1).){80,}\1|\$\("
+)
+_INTENT = re.compile(
+    r"^(?:(?:now|next|then|first|finally|okay|ok|so|also),? )?(?:let me|let's|i'll|i will) ", re.IGNORECASE
+)
 # What an assistant puts behind a command to see less of its output is no part of the procedure.
 _SHORTENED = re.compile(r"(?:\s*2>&1)?\s*\|\s*(?:tail|head|grep|sort|wc)\b[^&;]*$|\s*2>&1$")
 _NAME_WORDS = re.compile(r"^(?:[\w.+-]+/)*([\w.+-]+(?: (?:run )?[a-z][\w:.+-]*)?)")
@@ -81,7 +88,7 @@ def find_playbooks(codes: list[Code], conversation: Conversation) -> Iterator[Fo
     for code in codes:
         commands = _commands(code)
         kept = [command for command in commands if not _looking(command)]
-        steps = sum(not _looking(part) for command in kept for part in command.split(" && "))
+        steps = sum(not _looking(part) and not _ONCE.search(part) for row in kept for part in row.split(" && "))
         if steps < 2 or len(commands) > MAX_STEPS:
             continue
         if not _session_worked(code) and not _succeeded(code.turn, conversation.turns):
@@ -164,7 +171,8 @@ def _succeeded(number: int, turns: tuple[Turn, ...]) -> bool:
 
 
 def _name(code: Code, commands: list[str]) -> str:
-    lead = _LEAD_FILLER.sub("", code.lead).strip(" :.*#-")
+    said = re.split(r"(?<=[.!?])\s+", code.lead.strip())[-1]  # what was said last leads to the commands
+    lead = _INTENT.sub("", _LEAD_FILLER.sub("", said)).strip(" :.*#-")
     words = lead.split()
     if 2 <= len(words) <= 14 and "`" not in lead and not lead.endswith("?"):
         name = clean(lead)
