@@ -98,12 +98,13 @@ def _mine_untouched(seen: Seen) -> list[str]:
 
 def _is_within(data: bytes, found: bytes, may_go: set[str]) -> bool:
     """Whether all lines of `data`, to the byte, are lines of `found` in their order, but for those that may go. A last
-    line without a line break may have got one."""
+    line without a line break may have got one, or zeros where a power cut kept an append's length without its bytes:
+    `mended` asks that these go."""
     *lines, last = data.split(b"\n")
     kept = iter(found.split(b"\n"))
     if not all(line in kept for line in lines if line.rstrip(b"\r").decode() not in may_go):
         return False
-    return not last or last.decode() in may_go or any(last == other.rstrip(b"\r") for other in kept)
+    return not last or last.decode() in may_go or any(last == other.rstrip(b"\r\0") for other in kept)
 
 
 def _is_fine(seen: Seen, line: str) -> bool:
@@ -122,6 +123,7 @@ def mended(seen: Seen) -> list[str]:
     for name, line in ours:
         if not (line.startswith("- ") and _OURS.search(line)):
             wrong.append(f"torn line in {name}: {line!r}")
+    wrong += [f"zero bytes in {name}" for name, data in seen.knowledge.items() if name.endswith(".md") and b"\0" in data]
     wrong += [f"doubled: {row}" for row, number in Count(ours).items() if number > 1]
     entries = _entries(seen)
     wrong += _unproven(seen, entries)
