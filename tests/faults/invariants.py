@@ -123,7 +123,8 @@ def mended(seen: Seen) -> list[str]:
     for name, line in ours:
         if not (line.startswith("- ") and _OURS.search(line)):
             wrong.append(f"torn line in {name}: {line!r}")
-    wrong += [f"zero bytes in {name}" for name, data in seen.knowledge.items() if name.endswith(".md") and b"\0" in data]
+    texts = ((name, data) for name, data in seen.knowledge.items() if name.endswith(".md"))
+    wrong += [f"zero bytes in {name}" for name, data in texts if b"\0" in data]
     wrong += [f"doubled: {row}" for row, number in Count(ours).items() if number > 1]
     entries = _entries(seen)
     wrong += _unproven(seen, entries)
