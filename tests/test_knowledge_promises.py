@@ -56,6 +56,25 @@ def test_whatever_an_edit_had_done_when_it_was_killed_can_be_taken_back(world: W
     assert world.text("facts.md") == BEFORE and not list(world.paths.edits.glob("*"))
 
 
+@pytest.mark.parametrize("kind", ["before", "half", "after"])
+@pytest.mark.parametrize("at", range(1, 26))
+def test_a_first_bullet_that_was_killed_half_way_can_be_taken_back(world: World, at: int, kind: str) -> None:
+    def killed() -> None:
+        with patch.object(disk, "perform", Counter(Fault(at, kind))):
+            bullets.add(workspace_of(world), "decisions", "we keep it small", now=lambda: NOW)
+
+    assert in_child(killed) in (0, -9)
+    path = world.paths.knowledge / "decisions.md"
+    stands = "we keep it small" in path.read_text() if path.exists() else False
+    world.run()
+    told = read_changes(world.paths)
+    assert [row.file for row in told] == ["decisions.md"] * stands
+    if told:
+        assert isinstance(undo(workspace_of(world), told[0].run, patience=HURRIED), Ok)
+        assert "we keep it small" not in path.read_text()
+    assert not list(world.paths.edits.glob("*"))
+
+
 def test_an_edit_at_work_is_left_alone(world: World) -> None:
     """Its row would be told twice, and an undo would take it back twice."""
     world.knowledge("facts.md", BEFORE)

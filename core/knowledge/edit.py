@@ -184,7 +184,9 @@ def add_line(
     if header and not files.exists(path) and seen in (None, hashlib.sha256(b"").hexdigest()):
         opened, done = ((), (line, *more)) if section == "done" else ((line, *more), ())
         planned = PlannedFile(file, header, opened, done)
+        run, block = run or new_edit_run(now), (line, *more)
         try:
+            promised = promise(paths, Change(now.isoformat(), run, file, block))
             files.make_folder(path.parent)
             known = any(row.file == file for row in read_changes(paths))  # an editor may have it renamed away just now
             ensure_lines(paths.knowledge, planned, known=known, patience=PATIENCE)
@@ -192,8 +194,8 @@ def add_line(
             read = files.read_file(path)
         except OSError as error:
             return could_not_write(path, error)
-        edit = _creation(read, (line, *more), section)
-        return Ok(_recorded(paths, file, run or new_edit_run(now), read.sha256, now, (line, *more), (), edit))
+        told = _recorded(paths, file, run, read.sha256, now, block, (), _creation(read, block, section))
+        return Ok(told if told.warning else replace(told, warning=keep(promised)))
     return change_file(paths, file, hunks, now, seen=seen, run=run)
 
 

@@ -1,8 +1,8 @@
 """What an edit is about to do, written down before it does it: a crash between the two must not cost its undo.
 
-An edit puts a file in place and then tells changes.jsonl. Before both it leaves a promise, one file in `.state/edits/`
-with the row that it will tell. A promise that nobody keeps any more is looked at by the next recovery: when the file
-shows that the edit was made, its row is told then; else it is forgotten.
+An edit puts a file in place and then tells changes.jsonl; so does a bullet that makes its file. Before both it leaves a
+promise, one file in `.state/edits/` with the row that it will tell. A promise that nobody keeps any more is looked at by
+the next recovery: when the file shows that the edit was made, its row is told then; else it is forgotten.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def _is_made(paths: Paths, change: Change) -> bool:
 
     data = files.read_or_empty(paths.knowledge / change.file)
     sha = sha256(data).hexdigest()
-    if change.edit is None or sha in (change.edit.before, change.edit.after):
-        return change.edit is not None and sha == change.edit.after
+    if change.edit is not None and sha in (change.edit.before, change.edit.after):
+        return sha == change.edit.after
     try:
         standing = {bare(line) for line in split(data)[1]}
     except UnicodeDecodeError:
