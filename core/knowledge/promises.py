@@ -1,8 +1,8 @@
 """What an edit is about to do, written down before it does it: a crash between the two must not cost its undo.
 
-An edit puts a file in place and then tells changes.jsonl; so does a bullet that makes its file. Before both it leaves a
-promise, one file in `.state/edits/` with the row that it will tell. A promise that nobody keeps any more is looked at by
-the next recovery: when the file shows that the edit was made, its row is told then; else it is forgotten.
+An edit, or a bullet that makes its file, puts that in place and then tells changes.jsonl. Before both it leaves a
+promise, one file in `.state/edits/` with the row that it will tell. A promise that nobody keeps any more is looked at
+by the next recovery: when the file shows that the edit was made, its row is told then; else it is forgotten.
 """
 
 from __future__ import annotations
