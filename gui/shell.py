@@ -56,9 +56,9 @@ from gui.widgets_dialog import Dialog
 from gui.widgets_messages import Toast
 from gui.worker import Job, Worker
 
-QUICK, GATHER, RUN = "quick", "gather", "run"
-LANES = (QUICK, GATHER, RUN)
-"""Three workers: single edits and small reads; the gathering of the store; harvests. None waits for another."""
+QUICK, GATHER, RUN, COMPARE = "quick", "gather", "run", "compare"
+LANES = (QUICK, GATHER, RUN, COMPARE)
+"""Workers: single edits and small reads; the gathering of the store; harvests; comparing. None waits for another."""
 
 
 class View(Protocol):
@@ -340,4 +340,4 @@ def value_of(result: Result[Any]) -> Any:
     return result.value if isinstance(result, Ok) else None
 
 
-__all__ = ["GATHER", "QUICK", "RUN", "Action", "Activity", "Shell", "State", "View", "value_of"]
+__all__ = ["COMPARE", "GATHER", "QUICK", "RUN", "Action", "Activity", "Shell", "State", "View", "value_of"]

@@ -96,13 +96,13 @@ def test_rows_are_newest_first_and_say_where_they_come_from(home: Workspace) -> 
 
 def test_a_key_stays_when_lines_above_come_and_go(home: Workspace) -> None:
     """Else the editor would move to another bullet while somebody types."""
-    write(home, "facts.md", "# Facts\n\n- same\n- other\n- same\n")
+    write(home, "facts.md", "# Facts\n\n- same\n  but in detail\n- other\n- same\n")
     data = gather(home, None)
     assert [key[2] for key in data.found if key[1] == "- same"] == [1, 2]
-    assert data.key_of("facts.md", "- same", 5) == ("facts", "- same", 2)
-    write(home, "facts.md", "# Facts\n\n- first\n- same\n- other\n- same\n")
+    assert data.key_of("facts.md", "- same", 6) == ("facts", "- same", 2)
+    write(home, "facts.md", "# Facts\n\n- first\n- same\n  but in detail\n- other\n- same\n")
     moved = gather(home, data)
-    assert moved.found[("facts", "- same", 2)].bullet.line == 6 and moved.key_of("facts.md", "- none") is None
+    assert moved.found[("facts", "- same", 2)].bullet.line == 7 and moved.key_of("facts.md", "- none") is None
 
 
 def test_a_filter_wants_every_word_anywhere(home: Workspace) -> None:

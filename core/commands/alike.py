@@ -15,7 +15,10 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.bullets import refresh_digest
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge import edit as edits
-from core.knowledge.alike import LEAST_ALIKE, Alike, Placed, Superseding, alike, placed, superseding
+from core.knowledge.alike import LEAST_ALIKE, alike, placed, superseding
+from core.knowledge.alike import Alike as Alike
+from core.knowledge.alike import Placed as Placed
+from core.knowledge.alike import Superseding as Superseding
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORIES, bullets_in, read_text
 from core.knowledge.edit import Edited

@@ -89,8 +89,8 @@ def add(
     replaced and told as a warning, unless the person insists with `keep_secrets` or the setting `redact` is off."""
     name = {"tasks": "tasks_open"}.get(category, category)
     source = str(workspace.cwd / file) if file and not file.startswith("~") else file
-    words, told = _without_secrets(workspace, text, keep_secrets)
-    return _finished(workspace, edits.add_bullet(workspace.paths, name, words, now(), path=source, seen=seen), told)
+    words, told = without_secrets(workspace, text, keep_secrets)
+    return finished(workspace, edits.add_bullet(workspace.paths, name, words, now(), path=source, seen=seen), told)
 
 
 def done(
@@ -103,7 +103,7 @@ def done(
         if found.error.code == "no-match" and isinstance(already, Ok):
             return fail("already-done", "this task is done already", already.value.file)
         return found
-    return _finished(workspace, edits.mark_done(workspace.paths, found.value, now(), seen=seen))
+    return finished(workspace, edits.mark_done(workspace.paths, found.value, now(), seen=seen))
 
 
 def reopen(
@@ -113,7 +113,7 @@ def reopen(
     found = find_bullet(workspace.paths, "tasks_done", match)
     if isinstance(found, Err):
         return found
-    return _finished(workspace, edits.reopen(workspace.paths, found.value, now(), seen=seen))
+    return finished(workspace, edits.reopen(workspace.paths, found.value, now(), seen=seen))
 
 
 def edit(
@@ -130,11 +130,11 @@ def edit(
     found = find_bullet(workspace.paths, category, match)
     if isinstance(found, Err):
         return found
-    words, told = _without_secrets(workspace, text, keep_secrets)
-    return _finished(workspace, edits.edit_text(workspace.paths, found.value, words, now(), seen=seen), told)
+    words, told = without_secrets(workspace, text, keep_secrets)
+    return finished(workspace, edits.edit_text(workspace.paths, found.value, words, now(), seen=seen), told)
 
 
-def _without_secrets(workspace: Workspace, text: str, keep: bool) -> tuple[str, str]:
+def without_secrets(workspace: Workspace, text: str, keep: bool) -> tuple[str, str]:
     """The text with placeholders for its secrets, and a sentence that names their kinds, "" for none."""
     if keep or not workspace.config.redact:
         return text, ""
@@ -159,7 +159,7 @@ def strike(
     if isinstance(found, Err):
         return found
     act = edits.unstrike if off else edits.strike
-    return _finished(workspace, act(workspace.paths, found.value, now(), seen=seen))
+    return finished(workspace, act(workspace.paths, found.value, now(), seen=seen))
 
 
 def remove(
@@ -176,7 +176,7 @@ def remove(
     if isinstance(found, Err):
         return found
     act = edits.strike if strike else edits.delete_bullet
-    return _finished(workspace, act(workspace.paths, found.value, now(), seen=seen))
+    return finished(workspace, act(workspace.paths, found.value, now(), seen=seen))
 
 
 def notes(workspace: Workspace, path: str) -> Result[Notes]:
@@ -213,7 +213,8 @@ def refresh_digest(workspace: Workspace) -> str:
     return ""
 
 
-def _finished(workspace: Workspace, result: Result[Edited], told: str = "") -> Result[Edited]:
+def finished(workspace: Workspace, result: Result[Edited], told: str = "") -> Result[Edited]:
+    """An edit with the digest brought up to date, and what did not work beside it (`told` first) as its warning."""
     if isinstance(result, Err):
         return result
     problems = [sentence for sentence in (told, result.value.warning, refresh_digest(workspace)) if sentence]

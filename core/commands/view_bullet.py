@@ -9,6 +9,7 @@ from core.base import files
 from core.base.markdown import parse_bullets
 from core.base.result import Ok, Result, fail
 from core.commands.bullets import Found
+from core.commands.statements import said_with
 from core.commands.view import VIEWS, Event, bullet_history
 from core.commands.view_conversation import conversation_key
 from core.commands.workspace import Workspace
@@ -19,7 +20,8 @@ from core.knowledge.edit import QUARANTINE
 @dataclass(frozen=True)
 class BulletView:
     """One bullet: `found` as it stands now (None: not there any more), `sha256` of the file that was seen, its past
-    (newest first), and the ledger's key of its conversation ("" when the ledger knows none)."""
+    (newest first), the ledger's key of its conversation ("" when the ledger knows none), and the other lines of a
+    category that say the same (its confirmations)."""
 
     file: str
     path: str
@@ -28,6 +30,7 @@ class BulletView:
     sha256: str
     events: tuple[Event, ...] = ()
     conversation: str = ""
+    others: tuple[Found, ...] = ()
 
 
 def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Result[BulletView]:
@@ -43,7 +46,8 @@ def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Res
     except OSError as error:
         return fail("unreadable", f"{file} cannot be read: {error.strerror or error}", path)
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    same = [found for found in _rows(file, text) if found.bullet.raw == raw]
+    rows = _rows(file, text)
+    same = [found for found in rows if found.bullet.raw == raw]
     found = min(same, key=lambda row: abs(row.bullet.line - line)) if same else None
     past = bullet_history(workspace, file, raw)
     events = past.value if isinstance(past, Ok) else ()
@@ -51,7 +55,10 @@ def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Res
     if not key and found is not None and found.bullet.provenance is not None:
         asked = conversation_key(workspace, found.bullet.provenance.source)
         key = asked.value if isinstance(asked, Ok) else ""
-    return Ok(BulletView(file, str(path), raw, found, hashlib.sha256(data).hexdigest(), events, key))
+    others: tuple[Found, ...] = ()
+    if found is not None and found.category in CATEGORY and found.category != "files":
+        others = said_with([row for row in rows if row.category == found.category], found).others
+    return Ok(BulletView(file, str(path), raw, found, hashlib.sha256(data).hexdigest(), events, key, others))
 
 
 def _rows(file: str, text: str) -> list[Found]:

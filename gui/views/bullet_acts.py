@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from core.base.result import ErrorInfo, Result
 from core.commands import bullets
 from core.commands.bullets import Found
 from core.commands.quarantine import quarantine_accept, quarantine_drop
+from core.commands.statements import change_all
 from core.commands.workspace import Workspace
 from gui.views.knowledge_rows import CATEGORY_LOOKS
 
 Act = Callable[[Workspace], Result[Any]]
 
 
-def act_of(name: str, found: Found, seen: str) -> tuple[str, Act]:
-    """What is said afterwards, and the command: done, reopen, accept, strike or delete."""
+def act_of(name: str, found: Found, seen: str, others: Sequence[Found] = ()) -> tuple[str, Act]:
+    """What is said afterwards, and the command: done, reopen, accept, strike or delete. It is done to all lines of a
+    statement: to `others`, which say the same, as to the one that stands for them."""
     category, ref, struck = found.category, found.ref, found.bullet.struck
     noun = CATEGORY_LOOKS[category][3] if category in CATEGORY_LOOKS else "note"
     acts: dict[str, tuple[str, Act]] = {
@@ -31,6 +33,9 @@ def act_of(name: str, found: Found, seen: str) -> tuple[str, Act]:
     }
     if category == "quarantine" and name == "delete":
         return "Dropped the held item", lambda core: quarantine_drop(core, ref, seen=seen)
+    if others and name != "accept":
+        refs, every = (ref, *(one.ref for one in others)), "unstrike" if struck and name == "strike" else name
+        return acts[name][0], lambda core: change_all(core, every, refs, seen=seen)
     return acts[name]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands import bullets
 from core.commands.bullets import Found
+from core.commands.statements import Said, change_all, said_with
 from core.commands.view import CategoryView, category_view
 from core.commands.workspace import Workspace
 from gui.flow import FlowList
@@ -22,16 +23,24 @@ CHANGED = "The file was changed outside while you were writing, so nothing was w
 OTHER_WORDS = "other-words"
 ATTEMPTS = 5
 STAYS = "Where it came from stays with it"
+STAY = "It changes in all {} lines that say it; where they came from stays"
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is being edited: the row in whose place the editor stands, the bullet (None: a new one), what was seen."""
+    """What is being edited: the row in whose place the editor stands, the bullet (None: a new one) with the older ones
+    that say the same, what was seen."""
 
     key: BulletKey
     category: str
     seen: str
     found: Found | None = None
+    others: tuple[Found, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What becomes of where it came from."""
+        return STAY.format(len(self.others) + 1) if self.others else STAYS
 
 
 class BulletSession:
@@ -68,10 +77,10 @@ class BulletSession:
         """Make the editor inside the overlay of the list, which stands already."""
         self.editor.build(self._list.overlay)
 
-    def edit(self, key: BulletKey, found: Found, seen: str) -> None:
-        """Open the editor in the place of a row."""
-        self.target = Target(key, found.category, seen, found)
-        self.editor.begin(found.bullet.text, STAYS)
+    def edit(self, key: BulletKey, found: Found, seen: str, others: tuple[Found, ...] = ()) -> None:
+        """Open the editor in the place of a row; `others` say the same, and are changed with it."""
+        self.target = Target(key, found.category, seen, found, others)
+        self.editor.begin(found.bullet.text, self.target.note)
         self._on_arrange()
 
     def add(self, category: str, seen: str) -> None:
@@ -109,7 +118,7 @@ class BulletSession:
             self._on_show(target.category)
             self.target = target
             before = target.found.bullet.text if target.found is not None else ""
-            self.editor.begin(before, STAYS, "Save" if before else "Add", mine=words)
+            self.editor.begin(before, target.note, "Save" if before else "Add", mine=words)
             self._on_arrange()
 
     def _close(self) -> None:
@@ -128,10 +137,11 @@ class BulletSession:
             self._close()
             return
         self.editor.tell("Saving…")
-        category, seen, found = target.category, target.seen, target.found
+        category, seen = target.category, target.seen
+        one = Said(target.found, target.others) if target.found is not None else None
 
         def write(core: Workspace) -> Result[Any]:
-            return written(core, category, found, words, seen)
+            return written(core, category, one, words, seen)
 
         self._write(write, target, self._not_saved)
 
@@ -187,7 +197,8 @@ class BulletSession:
                 looked[:] = [(view.value, found)]
                 if not same:
                     return fail(OTHER_WORDS, "other words stand there now")
-                result = written(core, target.category, found, words, view.value.sha256)
+                one = said_with(view.value.rows, found) if found is not None else None
+                result = written(core, target.category, one, words, view.value.sha256)
                 if isinstance(result, Ok) or result.error.code != "changed-outside":
                     break
             return result
@@ -195,7 +206,8 @@ class BulletSession:
         def failed(error: ErrorInfo) -> None:
             if looked and self.target is not None:
                 view, found = looked[0]
-                self.target = Target(target.key, target.category, view.sha256, found)
+                others = said_with(view.rows, found).others if found is not None else ()
+                self.target = Target(target.key, target.category, view.sha256, found, others)
             if error.code == OTHER_WORDS:
                 self._show_other(looked[0][1], words)
             else:
@@ -215,11 +227,13 @@ class BulletSession:
         self._on_arrange()
 
 
-def written(core: Workspace, category: str, found: Found | None, words: str, seen: str) -> Result[Any]:
-    """Put the words into that bullet, or into a new one; on a worker."""
-    if found is None:
+def written(core: Workspace, category: str, one: Said | None, words: str, seen: str) -> Result[Any]:
+    """Put the words into all lines of that statement, or into a new bullet; on a worker."""
+    if one is None:
         return bullets.add(core, category, words, seen=seen)
-    return bullets.edit(core, category, found.ref, words, seen=seen)
+    if one.others:
+        return change_all(core, "edit", one.refs, words, seen=seen)
+    return bullets.edit(core, category, one.found.ref, words, seen=seen)
 
 
 def said_of(target: Target) -> str:

@@ -217,6 +217,9 @@ class Inspector:
             self._shell.select("bullet", given.file, given.line, given.raw)
         elif key[0] == "event" and isinstance(subject, BulletView) and subject.events[at].sha:
             self._shell.select("conversation", subject.events[at].sha)
+        elif key[0] == "said" and isinstance(subject, BulletView):
+            other = subject.others[at]
+            self._shell.select("bullet", other.file, other.bullet.line, other.bullet.raw)
         elif key[0] == "note" and isinstance(subject, NoteView):
             found = subject.rows[at]
             self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
@@ -272,7 +275,7 @@ class Inspector:
         elif name == "show":
             self._shell.show("files" if found.category == "files" else "knowledge")
         else:
-            said, act = act_of(name, found, view.sha256)
+            said, act = act_of(name, found, view.sha256, view.others)
             words = f"{said}: {shortened(found.bullet.text)}"
 
             def follow(value: Any) -> None:

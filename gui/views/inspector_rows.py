@@ -12,6 +12,7 @@ from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.bullets import Found
 from core.commands.overview import FileState
+from core.commands.statements import Said
 from core.commands.view import Event, local_day
 from core.commands.view_bullet import BulletView, bullet_view
 from core.commands.view_conversation import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
@@ -213,14 +214,27 @@ def bullet_page(view: BulletView) -> Page:
                     view.raw[2:])  # fmt: skip
     found = view.found
     _, picture, color, noun = CATEGORY_LOOKS.get(found.category, ("Note", "file-code", "accent", "note"))
-    row = row_of((found.category, found.bullet.raw, 1), found) if found.category in CATEGORY_LOOKS else None
+    several = Said(found, view.others).conversations
+    row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category in CATEGORY_LOOKS else None
     body = row.text if row is not None else without_emphasis(found.bullet.text)
     facts = [row.meta if row is not None else _came(found), f"{view.file}:{found.bullet.line}"]
     can = set(CAN.get(found.category, USUAL)) - {"edit"} | {"show", "open"}
     if view.conversation:
         can.add("from")
-    return Page(picture, color, noun.capitalize(), "", body, tuple(facts), frozenset(can), (history,), "", view,
+    said = tuple(said_row(at, one) for at, one in enumerate(view.others))
+    tabs = (Tab("Confirmations", said), history) if said else (history,)
+    return Page(picture, color, noun.capitalize(), "", body, tuple(facts), frozenset(can), tabs, "", view,
                 found.bullet.text)  # fmt: skip
+
+
+def said_row(at: int, found: Found) -> FlowRow:
+    """Where else the same was said."""
+    came = found.bullet.provenance
+    name = short_name(came.source) if came is not None else "written by hand"
+    day = f"{local_day(came.date)}  ·  " if came is not None else ""
+    return FlowRow(
+        ("said", at), name, f"{day}{found.file}:{found.bullet.line}", "message-square", "accent", "text", COPY
+    )
 
 
 def _came(found: Found) -> str:

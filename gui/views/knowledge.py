@@ -16,13 +16,18 @@ from gui.shell import Shell
 from gui.state import State
 from gui.theme import Look
 from gui.views import knowledge_rows
-from gui.views.bullet_acts import act_of, refusal
+from gui.views.bullet_acts import Act, act_of, refusal
 from gui.views.bullet_editor import shortened
 from gui.views.bullet_session import BulletSession, Target
+from gui.views.knowledge_pairs import PAIR_ACTIONS, PAIR_EMPTY, PAIR_KEYS, PAIR_LOOKS, Comparison, pair_act, stands
 from gui.views.knowledge_rows import ACTIONS, CATEGORY_LOOKS, EMPTY, BulletKey, Knowledge, is_edit, matching
 from gui.widgets import Button, field
 from gui.widgets_layout import ChipRow, box, gap, spread
 from gui.widgets_messages import EmptyState
+
+HIDDEN = ("quarantine", *PAIR_LOOKS)
+ICONS = {name: look[1] for name, look in CATEGORY_LOOKS.items()} | {name: look[2] for name, look in PAIR_LOOKS.items()}
+TAUGHT = frozenset(EMPTY) - {"quarantine"}
 
 
 class KnowledgeView:
@@ -38,6 +43,8 @@ class KnowledgeView:
         ("Space", "Done, open again, or let in what is held"),
         ("S", "Strike through, or take the line away"),
         ("Delete", "Delete, or drop what is held"),
+        ("Space, K", "What seems outdated: accept the new one, or keep both"),
+        ("M, Shift+M", "Two that are alike: keep the first, or the second"),
         ("Ctrl+C", "Copy the bullet"),
         ("Ctrl+Z", "Take the last edit back"),
     )
@@ -47,10 +54,12 @@ class KnowledgeView:
         self.data = Knowledge()
         self.category = "facts"
         self.words = ""
-        self.list = FlowList(look, actions=ACTIONS, on_select=self._select, on_open=self.begin_edit, on_action=self.act)
+        self.list = FlowList(look, actions=(*PAIR_ACTIONS, *ACTIONS), on_select=self._select, on_open=self.begin_edit,
+                             on_action=self.act)  # fmt: skip
         self.session = BulletSession(
             look, shell, self.list, on_arrange=self._rearrange, on_saved=self._followed, on_show=self.show
         )
+        self.comparison = Comparison(shell, self._compared)
         self.edits: list[str] = []
         self._seen: object = None
         self._selected: object = None
@@ -63,7 +72,7 @@ class KnowledgeView:
         self.tabs = {
             name: tabs.add(label, color, partial(self._tab, name))
             for name, (label, _, color, _) in CATEGORY_LOOKS.items()
-        }
+        } | {name: tabs.add(label, color, partial(self._tab, name)) for name, (label, color, _) in PAIR_LOOKS.items()}
         left, right = spread(look, parent)
         self.filter = field(look, left, placeholder=f"{icon('funnel')}  Filter by word or conversation      /",
                             on_change=self._filter)  # fmt: skip
@@ -73,9 +82,9 @@ class KnowledgeView:
         self.list.build(area)
         self.session.build()
         self._states = {
-            name: EmptyState(look, area, area, icon=CATEGORY_LOOKS[name][1], title=title, words=words,
-                             command="" if name == "quarantine" else "knowledge harvest --apply")
-            for name, (title, words) in EMPTY.items()
+            name: EmptyState(look, area, area, icon=ICONS[name], title=title,
+                             words=words, command="knowledge harvest --apply" if name in TAUGHT else "")
+            for name, (title, words) in (EMPTY | PAIR_EMPTY).items()
         }  # fmt: skip
         self._states["nothing"] = EmptyState(
             look, area, area, icon="funnel", title="Nothing matches",
@@ -93,6 +102,8 @@ class KnowledgeView:
                 chip.set_count(len(data.rows.get(name, ())))
             self._show_held()
             self._arrange(keep=True)
+        if state.view == self.name:
+            self.comparison.ask(self.data)
         chosen = state.selected
         if chosen is self._selected and chosen.kind == "bullet":
             return
@@ -121,7 +132,8 @@ class KnowledgeView:
                 self.session.target is None and key in ("Up", "Down", "Page up", "Page down") and self.list.press(key)
             )
         if key in ("Left", "Right"):
-            names = list(CATEGORY_LOOKS)
+            names = [name for name, chip in self.tabs.items() if chip.count or name not in HIDDEN]
+            names = names if self.category in names else [*names, self.category]
             self.show(names[(names.index(self.category) + (1 if key == "Right" else -1)) % len(names)])
             return True
         if key == "Ctrl+Z":
@@ -135,8 +147,9 @@ class KnowledgeView:
             simple[key]()
             return True
         row = self.list.current
-        wanted = {"F2": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy"}.get(key, "")
-        if key == "Space" and row is not None:
+        keys = PAIR_KEYS if self.category in PAIR_LOOKS else {"F2": "edit", "S": "strike", "Delete": "delete"}
+        wanted = "copy" if key == "Ctrl+C" else keys.get(key, "")
+        if key == "Space" and row is not None and not wanted:
             wanted = next(iter(row.can & {"done", "reopen", "accept"}), "")
         if wanted and row is not None and wanted in row.can:
             self.act(wanted, row)
@@ -157,12 +170,22 @@ class KnowledgeView:
         self._arrange(keep=False)
 
     def _show_held(self) -> None:
-        """What is held back has a tab only while something is."""
-        held = self.tabs["quarantine"]
-        dpg.configure_item(held.item, show=held.count > 0 or self.category == "quarantine")
+        """What is held back, outdated or alike has a tab only while something is."""
+        for name in HIDDEN:
+            dpg.configure_item(self.tabs[name].item, show=self.tabs[name].count > 0 or self.category == name)
+
+    def _compared(self) -> None:
+        """What seems outdated, and what is alike, was found out."""
+        for name in PAIR_LOOKS:
+            self.tabs[name].set_count(len(self.comparison.lists.rows.get(name, ())))
+        self._show_held()
+        if self.category in PAIR_LOOKS:
+            self._arrange(keep=True)
 
     def _arrange(self, keep: bool) -> None:
-        rows: Sequence[FlowRow] = self.data.rows.get(self.category, ())
+        rows: Sequence[FlowRow] = (self.comparison.lists if self.category in PAIR_LOOKS else self.data).rows.get(
+            self.category, ()
+        )
         total, shown = len(rows), list(matching(rows, self.words))
         found = len(shown)
         target = self.session.target
@@ -205,9 +228,10 @@ class KnowledgeView:
         self._filter("")
 
     def _select(self, row: FlowRow) -> None:
-        found = self._found(row)
-        if found is not None:
-            self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
+        found, pair = self._found(row), self.comparison.lists.pairs.get(cast(BulletKey, row.key))
+        one = found if found is not None else stands(pair) if pair is not None else None
+        if one is not None:
+            self._shell.select("bullet", one.file, one.bullet.line, one.bullet.raw)
             self._selected = self._shell.state.selected
 
     def _found(self, row: FlowRow) -> Found | None:
@@ -220,32 +244,46 @@ class KnowledgeView:
     # --- single changes ---
 
     def act(self, name: str, row: FlowRow) -> None:
-        """Do one of `ACTIONS` to a row."""
-        found = self._found(row)
-        if found is None:
-            return
+        """Do one of `ACTIONS` or `PAIR_ACTIONS` to a row."""
+        found, pair = self._found(row), self.comparison.lists.pairs.get(cast(BulletKey, row.key))
         if name == "copy":
-            self._shell.copy(found.bullet.text, "Copied the bullet")
+            self._shell.copy(found.bullet.text if found is not None else row.text, "Copied the bullet")
+        elif pair is not None:
+            seen = self._sha(stands(pair).category)
+            self._write(row, *pair_act(name, pair, seen), done=self._decided, keys_go_on=True)
+        elif found is None:
+            return
         elif name == "edit":
             self.begin_edit(row)
         else:
             self._change(name, found, row)
 
     def _change(self, name: str, found: Found, row: FlowRow) -> None:
-        said, act = act_of(name, found, self._sha(found.category))
-        self._move_on(row, name)
+        others = self.data.others.get(cast(BulletKey, row.key), ())
+        said, act = act_of(name, found, self._sha(found.category), others)
+        done = self._followed if name == "strike" else self._edited
+        self._write(row, said, act, done=done, keys_go_on=name != "strike")
+
+    def _write(self, row: FlowRow, said: str, act: Act, *, done: Callable[[Any], object], keys_go_on: bool) -> None:
+        if keys_go_on:
+            self._move_on(row)
         self._shell.write(
             said,
             act,
-            done=self._followed if name == "strike" else self._edited,
+            done=done,
             failed=lambda error: self._shell.error(refusal(error)),
             said=f"{said}: {shortened(row.text)}",
         )
 
-    def _move_on(self, row: FlowRow, name: str) -> None:
+    def _decided(self, value: Any) -> None:
+        """A pair is no longer one, also where no file has changed."""
+        self._edited(value)
+        self.comparison.ask(self.data, again=True)
+
+    def _move_on(self, row: FlowRow) -> None:
         """Select the neighbour of a row that is about to go, so that the keys can go on from there."""
         keys = [one.key for one in self.list.rows]
-        if name == "strike" or row.key != self.list.selected or row.key not in keys:
+        if row.key != self.list.selected or row.key not in keys:
             return
         at = keys.index(row.key)
         near = keys[at + 1] if at + 1 < len(keys) else keys[at - 1] if at else None
@@ -283,12 +321,13 @@ class KnowledgeView:
             return
         self.list.select(row.key)
         self._select(row)
-        self.session.edit(cast(BulletKey, row.key), found, self._sha(found.category))
+        key = cast(BulletKey, row.key)
+        self.session.edit(key, found, self._sha(found.category), self.data.others.get(key, ()))
 
     def begin_add(self) -> None:
         """Open the editor over a new row at the top."""
         if self.session.target is not None:
             return
-        if self.category == "quarantine":
+        if self.category in HIDDEN:
             self.show("facts")
         self.session.add(self.category, self._sha(self.category))

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.base.figures import count
 from core.base.markdown import without_emphasis
 from core.commands.bullets import Found
 from core.commands.quarantine import HeldItem, held_item
+from core.commands.statements import Said, said
 from core.commands.view import CategoryView, category_views, local_day
 from core.commands.workspace import Workspace
 from gui.flow_rows import FlowRow, RowAction
@@ -64,20 +66,25 @@ BulletKey = tuple[str, str, int]  # category, the line as it stands there, which
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What the view shows: the categories as they were read, their rows newest first, and what is behind a row."""
+    """What the view shows: the categories as they were read, their rows newest first, and what is behind a row: the
+    newest line of a statement (`found`), and the older lines that say the same (`others`, where there are any)."""
 
     views: tuple[CategoryView, ...] = ()
     rows: Mapping[str, tuple[FlowRow, ...]] = field(default_factory=dict)
     found: Mapping[BulletKey, Found] = field(default_factory=dict)
+    others: Mapping[BulletKey, tuple[Found, ...]] = field(default_factory=dict)
 
     def view(self, name: str) -> CategoryView | None:
         """One category, None before anything was read."""
         return next((view for view in self.views if view.name == name), None)
 
     def key_of(self, file: str, raw: str, line: int = 0) -> BulletKey | None:
-        """The key of a bullet by its file and its words; of several equal ones the one on that line, or the first."""
-        keys = [key for key, found in self.found.items() if key[1] == raw and found.file == file]
-        return next((key for key in keys if self.found[key].bullet.line == line), keys[0] if keys else None)
+        """The key of the row that shows a bullet of a file with these words; of several equal ones the one on that
+        line, or the first."""
+        keys = [(key, found) for key, found in self.found.items() if key[1] == raw]
+        keys += [(key, one) for key, older in self.others.items() for one in older if one.bullet.raw == raw]
+        fits = [(key, found.bullet.line) for key, found in keys if found.file == file]
+        return next((key for key, at in fits if at == line), fits[0][0] if fits else None)
 
 
 def gather(workspace: Workspace, before: Knowledge | None) -> Knowledge:
@@ -88,32 +95,38 @@ def gather(workspace: Workspace, before: Knowledge | None) -> Knowledge:
     known = {view.name: view for view in before.views} if before is not None else {}
     rows: dict[str, tuple[FlowRow, ...]] = {}
     found: dict[BulletKey, Found] = {}
+    others: dict[BulletKey, tuple[Found, ...]] = {}
     for view in views:
-        keyed = keyed_rows(view)
-        found.update(keyed)
         if before is not None and known.get(view.name) is view:
+            found.update({key: one for key, one in before.found.items() if key[0] == view.name})
+            others.update({key: older for key, older in before.others.items() if key[0] == view.name})
             rows[view.name] = before.rows[view.name]
-        else:
-            rows[view.name] = tuple(row_of(key, row) for key, row in reversed(keyed.items()))
-    return Knowledge(views, rows, found)
+            continue
+        keyed = keyed_rows(view)
+        found.update({key: one.found for key, one in keyed.items()})
+        others.update({key: one.others for key, one in keyed.items() if one.others})
+        rows[view.name] = tuple(row_of(key, one.found, one.conversations) for key, one in reversed(keyed.items()))
+    return Knowledge(views, rows, found, others)
 
 
-def keyed_rows(view: CategoryView) -> dict[BulletKey, Found]:
-    """The bullets of a category under keys that stay theirs when lines above come and go."""
+def keyed_rows(view: CategoryView) -> dict[BulletKey, Said]:
+    """The statements of a category under keys that stay theirs when lines above come and go."""
     counts: dict[str, int] = {}
-    keyed: dict[BulletKey, Found] = {}
-    for row in view.rows:
-        raw = row.bullet.raw
+    keyed: dict[BulletKey, Said] = {}
+    for one in said(view.rows):
+        raw = one.found.bullet.raw
         counts[raw] = counts.get(raw, 0) + 1
-        keyed[(view.name, raw, counts[raw])] = row
+        keyed[(view.name, raw, counts[raw])] = one
     return keyed
 
 
-def row_of(key: BulletKey, found: Found) -> FlowRow:
-    """One bullet as a row."""
+def row_of(key: BulletKey, found: Found, conversations: int = 1) -> FlowRow:
+    """One bullet as a row; several conversations have said it."""
     _, icon, color, _ = CATEGORY_LOOKS[found.category]
     bullet = found.bullet
     text, meta = without_emphasis(bullet.text), meta_of(found)
+    if conversations > 1:
+        meta = f"in {count(conversations, 'conversation')}  ·  {meta}"
     if found.category == "quarantine":
         item = held_item(bullet)
         text, meta = item.text, held_words(item, meta)

@@ -1,0 +1,166 @@
+"""Statements, what seems outdated and what is alike: if these fail, a wrong line is struck through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.commands.alike import similar, supersede
+from core.commands.workspace import Workspace
+from gui.state import Selection
+from gui.views.inspector_rows import load
+from gui.views.knowledge_pairs import pair_lists
+from gui.views.knowledge_rows import gather
+from tests.gui_stand import Stand
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import make_home, read, value, write
+
+FACTS = """# Facts
+
+- The tea server listens on port 8080 [from: alpha, 2026-05-01]
+- お湯は100度で沸く 🫖 [from: alpha, 2026-05-01]
+- The tea server listens on port `8080`. [from: beta, 2026-05-02]
+- お湯は100度で沸く 🫖 [from: gamma, 2026-05-03]
+- The tea server listens on port 9090 [from: gamma, 2026-05-03]
+- The kettle of the kitchen boils water in three minutes [from: alpha, 2026-05-01]
+- The kettle of the kitchen boils water in about three minutes [from: alpha, 2026-05-01]
+"""
+
+
+@pytest.fixture(name="home")
+def home_fixture(tmp_path: Path) -> Workspace:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", FACTS)
+    return workspace
+
+
+@pytest.fixture(name="stand")
+def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
+    from gui.views.knowledge import KnowledgeView
+
+    stand = Stand(desk, home, KnowledgeView, width=640)
+    yield stand
+    stand.close()
+
+
+def texts(stand: Stand) -> list[str]:
+    return [str(row.text) for row in stand.view.list.rows]
+
+
+def point(stand: Stand, words: str) -> dict[str, Any]:
+    """Move the mouse to a row; its buttons."""
+    row = next(row for row in stand.view.list.rows if words in row.text)
+    stand.desk.move(*stand.desk.middle(stand.view.list.slot_of(row.key).text))
+    stand.settle()
+    buttons: dict[str, Any] = stand.view.list.bar.buttons
+    return buttons
+
+
+# --- plain -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_statement_of_several_conversations_is_one_row(home: Workspace) -> None:
+    data = gather(home, None)
+    rows = {row.text: row.meta for row in data.rows["facts"]}
+    assert len(rows) == 5 and len(data.rows["facts"]) == 5
+    assert rows["お湯は100度で沸く 🫖"] == "in 2 conversations  ·  gamma  ·  3 May 2026"
+    assert rows["The tea server listens on port 8080."] == "in 2 conversations  ·  beta  ·  2 May 2026"
+    older = "- The tea server listens on port 8080 [from: alpha, 2026-05-01]"
+    key = data.key_of("facts.md", older, 3)
+    assert key is not None and data.found[key].bullet.line == 5, "an older line leads to the row that stands for it"
+    page = value(load(home, Selection("bullet", "facts.md", 5, data.found[key].bullet.raw)))
+    assert [tab.name for tab in page.tabs] == ["Confirmations", "History"] and "in 2 conversations" in page.facts[0]
+    (said,) = page.tabs[0].rows
+    assert (said.text, said.meta) == ("alpha", "1 May 2026  ·  facts.md:3")
+
+
+def test_what_seems_outdated_and_what_is_alike_are_rows(home: Workspace) -> None:
+    lists = value(pair_lists(home))
+    (outdated,), (near,) = lists.rows["outdated"], lists.rows["alike"]
+    assert outdated.text == "The tea server listens on port 8080.\n→  The tea server listens on port 9090"
+    assert outdated.meta == "Facts  ·  8080 → 9090  ·  2 May 2026 → 3 May 2026"
+    assert near.text.startswith("1.  The kettle of the kitchen boils water in three minutes\n2.  The kettle")
+    assert "% alike" in near.meta and near.can == {"first", "second", "copy"}
+
+
+# --- in the window ---------------------------------------------------------------------------------------------------
+
+
+def test_what_is_done_to_the_row_is_done_to_every_line(stand: Stand, home: Workspace) -> None:
+    stand.click(point(stand, "お湯")["strike"].item)
+    assert read(home, "facts.md").count("- ~~お湯は100度で沸く 🫖~~ [from: ") == 2
+    stand.press("ctrl+z")
+    assert read(home, "facts.md") == FACTS
+    stand.click(point(stand, "お湯")["delete"].item)
+    assert "お湯" not in read(home, "facts.md") and len(texts(stand)) == 4
+    stand.press("ctrl+z")
+    assert read(home, "facts.md") == FACTS
+
+
+def test_an_edit_reaches_every_line_also_one_that_came_meanwhile(stand: Stand, home: Workspace) -> None:
+    row = next(row for row in stand.view.list.rows if "お湯" in row.text)
+    slot = stand.view.list.slot_of(row.key)
+    stand.click(slot.text, times=2)
+    assert "all 2 lines" in stand.desk.dpg.get_value(stand.view.session.editor._note)
+    stand.press("ctrl+End")
+    stand.type_text(" ok")
+    write(home, "facts.md", FACTS + "- お湯は100度で沸く 🫖 [from: delta, 2026-05-04]\n")
+    stand.press("ctrl+Return")
+    assert stand.view.session.editor.asking and " ok" not in read(home, "facts.md")
+    stand.press("ctrl+Return")
+    assert read(home, "facts.md").count("- お湯は100度で沸く 🫖 ok [from: ") == 3 and stand.view.session.target is None
+
+
+def test_the_outdated_one_is_struck_through_by_key_and_comes_back(stand: Stand, home: Workspace) -> None:
+    stand.press("Left")
+    assert stand.view.category == "alike" and len(texts(stand)) == 1
+    stand.press("Left")
+    assert stand.view.category == "outdated"
+    stand.press("Down", "space")
+    text = read(home, "facts.md")
+    assert "- ~~The tea server listens on port 8080~~ [from: alpha, 2026-05-01]\n  superseded by: " in text
+    assert "- ~~The tea server listens on port `8080`.~~ [from: beta, 2026-05-02]\n  superseded by: " in text
+    assert texts(stand) == [] and stand.desk.dpg.is_item_shown(stand.view._states["outdated"].item)
+    stand.press("ctrl+z")
+    assert read(home, "facts.md") == FACTS and len(texts(stand)) == 1
+
+
+def test_keep_both_is_remembered_and_writes_no_bullet(stand: Stand, home: Workspace) -> None:
+    stand.click(stand.view.tabs["outdated"].item)
+    stand.click(point(stand, "→")["both"].item)
+    assert read(home, "facts.md") == FACTS and texts(stand) == [] and stand.view.tabs["outdated"].count == 0
+    assert value(supersede(home)).to_json() == []
+
+
+@pytest.mark.parametrize("key", ["m", "shift+m"])
+def test_of_two_that_are_alike_one_is_struck_through(stand: Stand, home: Workspace, key: str) -> None:
+    stand.click(stand.view.tabs["alike"].item)
+    stand.press("Down", key)
+    goes = "in about three minutes~~" if key == "m" else "in three minutes~~"
+    assert goes in read(home, "facts.md") and read(home, "facts.md").count("~~") == 2
+    assert texts(stand) == [] and all("kettle" not in row.first.bullet.text for row in value(similar(home)).pairs)
+
+
+def test_a_decision_about_a_file_that_has_changed_is_refused(stand: Stand, home: Workspace) -> None:
+    """Else a line is struck through that says something else by now."""
+    stand.press("Left")
+    outside = FACTS + "- from outside [from: x, 2026-05-04]\n"
+    stand.press("Down")
+    write(home, "facts.md", outside)
+    stand.press("m")
+    assert read(home, "facts.md") == outside and "changed outside" in stand.errors[0].message
+    assert len(texts(stand)) == 1
+
+
+def test_comparing_makes_no_item(stand: Stand, home: Workspace) -> None:
+    stand.press("Left", "Left", "Down", "Left")
+    before = stand.desk.items()
+    for number in range(3):
+        write(home, "facts.md", FACTS + f"- one more {number} [from: x, 2026-05-04]\n")
+        stand.gather()
+        stand.settle()
+    stand.press("Right", "Right")
+    assert stand.desk.items() == before
