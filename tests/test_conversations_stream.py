@@ -116,3 +116,50 @@ def test_the_tail_of_a_long_transcript_is_harvested_as_that_of_a_short_one(
             assert (report.changed, len(report.errors) + report.too_large) == (changed, int(not changed))
         prompts.append(model.prompts[:1])
     assert prompts[0] == prompts[1]
+
+
+def tool(number: int, output: str) -> bytes:
+    result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": output}
+    row = {"type": "user", "sessionId": "s", "uuid": f"t{number}", "parentUuid": None, "cwd": "/srv/app"}
+    return json.dumps({**row, "message": {"role": "user", "content": [result]}}).encode() + b"\n"
+
+
+@pytest.mark.parametrize("model", [True, False])
+def test_a_long_transcript_that_is_new_is_harvested_as_a_short_one(
+    model: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        claude(0, "which port?"),
+        claude(1, "We decided to use port 8080."),
+        tool(2, "line\n" * 900 + "exit code: 0"),
+    ]
+    seen = []
+    for stream_bytes in (1, 1 << 30):
+        monkeypatch.setattr(content, "STREAM_BYTES", stream_bytes)
+        world = World(tmp_path / str(stream_bytes)).limits(keep=True)
+        world.converse(b"".join(rows), NAME)
+        asked = FakeModel()
+        report = world.run(asked if model else None)
+        assert (report.harvested, report.errors) == (1, [])
+        entry = next(iter(world.entries().values()))
+        told = {key: value for key, value in entry.items() if key in ("turns", "turns_sha256", "bytes", "items")}
+        seen.append((asked.prompts, world.bullets(), told))
+    assert seen[0] == seen[1]
+    assert seen[0][1]
+
+
+def test_a_very_long_transcript_that_is_new_needs_little_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever raises max_harvest_source_bytes for it must not lose the machine to it."""
+    monkeypatch.setattr(content, "STREAM_BYTES", 1 << 20)
+    world = World(tmp_path).limits(keep=True, max_source_bytes=1 << 30)
+    words = "word " * 20_000
+    path = world.converse(b"".join(claude(at % 2, "short") + tool(at, words) for at in range(120)), NAME)
+    size = path.stat().st_size
+    tracemalloc.start()
+    report = world.run(None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert report.harvested == 1
+    assert peak < size / 4 > 2_000_000, peak

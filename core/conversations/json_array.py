@@ -13,8 +13,9 @@ from core.conversations.lines import BOM
 
 CHUNK_BYTES = 1 << 20
 _BETWEEN = re.compile(rb'"|[\[\]{}]|[^\s,"\[\]{}]+')
-_WITHIN = re.compile(rb'"(?:[^"\\]|\\.)*+"|["\[\]{}]', re.DOTALL)
-_IN_STRING = re.compile(rb"(?:[^\"\\]|\\.)*+", re.DOTALL)
+_CHARACTERS = rb'[^"\\]*+(?:\\.[^"\\]*+)*+'
+_WITHIN = re.compile(rb'"' + _CHARACTERS + rb'"|["\[\]{}]', re.DOTALL)
+_IN_STRING = re.compile(_CHARACTERS, re.DOTALL)
 
 
 class Element(NamedTuple):

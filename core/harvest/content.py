@@ -8,20 +8,25 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.result import Err, Ok, Result, fail
+from core.conversations.conversation import Turn
 from core.conversations.read import read_conversation, spoken_bytes, why_unread, words_bytes
 from core.harvest.classify import Step
 from core.harvest.distil import Harvest, distil
 from core.harvest.meter import Meter
 from core.harvest.options import HarvestOptions
 from core.harvest.sessions import Shelf
-from core.harvest.tails import GROWN, REWRITTEN, Tail, TailSink, facts_of, tail_of
+from core.harvest.tails import GROWN, REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
+
+if TYPE_CHECKING:
+    from core.conversations.stream import Streamed
 
 STREAM_BYTES = 8 << 20
-"""A transcript above this that has grown is read line by line, if its format lets it."""
+"""A transcript above this is read line by line, if its format lets it."""
+END_CHARACTERS = 400
 
 
 def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf: Shelf) -> Result[Harvest]:
@@ -30,8 +35,7 @@ def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf:
     try:
         streamed = _streamed(step, options.limits.max_source_bytes, context=meter is not None)
         if streamed is not None:
-            tail, sha256, facts = streamed
-            size = words_bytes(tail.conversation)
+            tail, sha256, facts, size = streamed
         else:
             if item.kind == "session":
                 data = shelf.content(item)
@@ -67,16 +71,38 @@ def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf:
     return Ok(replace(found.value, folder=tail.conversation.folder, entry={**found.value.entry, **entry}))
 
 
-def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any]] | None:
-    """The tail of a very long transcript that has grown, read line by line; None where it is read as a whole, as one is
-    that was rewritten and is within the limit."""
+def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any], int] | None:
+    """What is to be read of a very long transcript, read line by line: the tail, the hash of the file, the facts, and
+    how many bytes are to be read. None where it is read as a whole.
+
+    `context` says that a model reads: then every word is kept. The rules take nothing out of what tools said but
+    whether it went well, so that of a long one its two ends will do.
+    """
     item, earlier = step.artifact, step.earlier
-    if item.kind == "session" or item.size < STREAM_BYTES or earlier is None or earlier.whole:
+    if item.kind == "session" or item.size < STREAM_BYTES:
         return None
     from core.conversations.stream import stream_turns
 
-    sink = TailSink(earlier)
-    found = stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), sink)
-    if found is None or (item.size <= limit and (sink.rewritten or len(sink) < earlier.turns)):
+    def look(earlier: Earlier | None) -> tuple[Streamed | None, TailSink]:
+        sink = TailSink(earlier) if context else TailSink(earlier, _brief)
+        return stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), sink), sink
+
+    base = None if earlier is None or earlier.whole else earlier
+    found, sink = look(base)
+    if found is None or not len(sink):
         return None
-    return sink.tail(found.conversation, context=context), found.sha256, sink.facts()
+    tail = sink.tail(found.conversation, context=context)
+    if base is not None and tail.kind == REWRITTEN and item.size <= limit:
+        found, sink = look(None)
+        if found is None:
+            return None
+        tail = sink.tail(found.conversation, context=context)._replace(kind=REWRITTEN)
+    elif base is None:
+        tail = tail._replace(kind="" if earlier is None else REWRITTEN)
+    return tail, found.sha256, sink.facts(), sink.new_bytes if tail.kind == GROWN else item.size
+
+
+def _brief(turn: Turn) -> Turn:
+    if turn.role in ("user", "assistant") or len(turn.text) <= 2 * END_CHARACTERS:
+        return turn
+    return replace(turn, text=f"{turn.text[:END_CHARACTERS]}\n…\n{turn.text[-END_CHARACTERS:]}")

@@ -61,7 +61,6 @@ def distil(
         return Ok(Harvest(()))
     if generate is None:
         return Ok(_finish(distil_offline(conversation), conversation, settings, counts))
-    text = transcript(conversation)
     told = redact(name).text if settings.redact else name
     if size > settings.summarize_bytes:
         shorten, _ = split_version(settings.summarize_prompt)
@@ -69,6 +68,8 @@ def distil(
         if isinstance(summary, Err):
             return summary
         text = summary.value
+    else:
+        text = transcript(conversation)
     prompt, version = split_version(settings.harvest_prompt)
     asked = ask(prompt, settings.style, told, text, settings.attempts, generate)
     if isinstance(asked, Err):

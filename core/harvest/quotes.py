@@ -35,9 +35,12 @@ def reduce_to_words(text: str) -> str:
 
 def source_of(conversation: Conversation) -> Source:
     """Prepare a conversation for `find_quote`."""
-    said = " ".join(reduce_to_words(turn.text) for turn in conversation.turns if turn.role in ("user", "assistant"))
-    tool = " ".join(reduce_to_words(turn.text) for turn in conversation.turns if turn.role in ("tool", "system"))
-    return Source(f" {said} ", f" {tool} ")
+    return Source(_words_of(conversation, ("user", "assistant")), _words_of(conversation, ("tool", "system")))
+
+
+def _words_of(conversation: Conversation, roles: tuple[str, ...]) -> str:
+    words = [reduce_to_words(turn.text) for turn in conversation.turns if turn.role in roles]
+    return " ".join(["", *words, ""]) if words else "  "
 
 
 def find_quote(quote: str, source: Source) -> str | None:

@@ -13,7 +13,7 @@ the same words come back.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -120,15 +120,18 @@ def tail_of(conversation: Conversation, earlier: Earlier | None, *, context: boo
 
 
 class TailSink:
-    """Takes the turns of a conversation one by one, and keeps those that are new since its last harvest alone."""
+    """Takes the turns of a conversation one by one, and keeps those that are new since its last harvest alone: all of
+    them, where `earlier` is None. What is kept of a turn, `keep` says."""
 
-    def __init__(self, earlier: Earlier) -> None:
-        self._earlier = earlier
+    def __init__(self, earlier: Earlier | None, keep: Callable[[Turn], Turn] = lambda turn: turn) -> None:
+        self._earlier = earlier or Earlier("")
+        self._keep = keep
         self._digest = hashlib.sha256()
         self._before: list[Turn] = []
         self._new: list[Turn] = []
         self._hashes = ["", _EMPTY]
         self._count = 0
+        self.new_bytes = 0
         self.rewritten = False
 
     def __call__(self, turn: Turn) -> None:
@@ -144,7 +147,8 @@ class TailSink:
         if self._count < known or same_last:
             self._before = [*self._before[-CONTEXT_TURNS:], turn]
         else:
-            self._new.append(turn)
+            self.new_bytes += len(turn.text.encode("utf-8", "replace"))
+            self._new.append(self._keep(turn))
 
     def __len__(self) -> int:
         return self._count
