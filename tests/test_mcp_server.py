@@ -75,6 +75,18 @@ def session(
     return asyncio.run(asyncio.wait_for(run(), 60)), asked
 
 
+def test_the_settings_of_the_folder_that_an_agent_works_on_do_not_count(home: Path, tmp_path: Path) -> None:
+    """A stranger's repository could have every search sent to a server of its own, or answered from its own home."""
+    (tmp_path / "config.toml").write_text(
+        f'[paths]\nhome = "{tmp_path}/theirs"\n[ai_settings.knowledge]\ndigest_enabled = false\n'
+    )
+    asked = server(home)
+    asked.args[2:4] = []  # without --home
+    asked.env["MANUAL_SLOP_HOME"] = str(home)  # type: ignore[index]
+    result, _ = session(asked, lambda client: client.call_tool("get_context", {}))
+    assert "Port 8080" in told(result)
+
+
 def told(result: Any) -> str:
     return "".join(getattr(row, "text", "") for row in result.content)
 

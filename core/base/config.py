@@ -103,13 +103,16 @@ def user_config_file(env: Mapping[str, str]) -> Path:
     return user_config_path("manual_slop") / "config.toml"
 
 
-def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Result[LoadedConfig]:
+def load_config(
+    explicit: Path | None, env: Mapping[str, str], cwd: Path, *, local: bool = True
+) -> Result[LoadedConfig]:
     """Find the settings file, check it, and fill up what it leaves out from the shipped one.
 
     Looked for in this order: `explicit` (`--config`), the environment's `SLOP_CONFIG`, `config.toml` in `cwd`, the
     user's own, the shipped one. The first two must exist. `config.toml` is a common name, so the one in `cwd` counts
-    only if it has an `[ai_settings]` or a `[paths]` table; a file that counts but has no `[ai_settings.knowledge]`
-    is found all the same, and every value is the shipped one.
+    only if it has an `[ai_settings]` or a `[paths]` table, and only where `local` is set: not for a server that another
+    program starts in whatever folder it works on, which may be a stranger's. A file that counts but has no
+    `[ai_settings.knowledge]` is found all the same, and every value is the shipped one.
 
     Errors: a named file that is missing, unreadable bytes, broken TOML, a wrong type or value. An unknown key in our
     table is a warning; keys of `[paths]` other than `home` belong to the host and are not judged.
@@ -118,7 +121,7 @@ def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Res
     if isinstance(shipped, Err):
         return shipped
     warnings: list[str] = []
-    found = _found(explicit, env, cwd, shipped.value, warnings)
+    found = _found(explicit, env, cwd, shipped.value, warnings, local)
     if isinstance(found, Err):
         return found
     file, found_by, document = found.value
@@ -148,7 +151,7 @@ def writable_config_file(loaded: LoadedConfig, env: Mapping[str, str]) -> Path:
 
 
 def _found(
-    explicit: Path | None, env: Mapping[str, str], cwd: Path, shipped: dict[str, Any], warnings: list[str]
+    explicit: Path | None, env: Mapping[str, str], cwd: Path, shipped: dict[str, Any], warnings: list[str], local: bool
 ) -> Result[tuple[Path, str, dict[str, Any]]]:
     named = [("--config", str(explicit))] if explicit is not None else []
     named += [("SLOP_CONFIG", env["SLOP_CONFIG"])] if env.get("SLOP_CONFIG") else []
@@ -157,7 +160,7 @@ def _found(
         document = _parsed_file(file, rule)
         return document if isinstance(document, Err) else Ok((file, rule, document.value))
     for rule, file in (("./config.toml", cwd / "config.toml"), ("user", user_config_file(env))):
-        if not file.is_file():
+        if not file.is_file() or (rule != "user" and not local):
             continue
         document = _parsed_file(file)
         if rule == "user":

@@ -72,7 +72,7 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     home, config = options.pop("home", ""), options.pop("config", "")
     as_json, quiet = options.pop("json", False), options.pop("quiet", False)
     options.pop("debug", None)
-    opened = open_workspace(home, Path(config) if config else None)
+    opened = open_workspace(home, Path(config) if config else None, local=command.local)
     if isinstance(opened, Err):
         print(visible(f"knowledge: {opened.error}"), file=err)
         return 1

@@ -307,6 +307,7 @@ COMMANDS: tuple[Command, ...] = (
         "core.mcp_server.serve:serve",
         True,
         (flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),),
+        local=False,
     ),
     Command(
         "demo",

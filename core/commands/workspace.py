@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,6 +22,8 @@ class Workspace:
     loaded: LoadedConfig
     environment: Mapping[str, str]
     cwd: Path
+    local: bool = True
+    """Whether `config.toml` of the folder in which the program runs counts."""
 
     @property
     def config(self) -> Config:
@@ -33,30 +35,32 @@ def open_workspace(
     config_file: Path | None = None,
     environment: Mapping[str, str] | None = None,
     cwd: Path | None = None,
+    *,
+    local: bool = True,
 ) -> Result[Workspace]:
-    """Find the settings and the home. `home` and `config_file` are what the person asked for, "" and None for nothing.
+    """Find the settings and the home. `home` and `config_file` are what the person asked for, "" and None for nothing;
+    `local` is false where `./config.toml` does not count.
 
     Err for settings that cannot be read or are wrong; a home that does not exist yet is fine.
     """
     variables = os.environ if environment is None else environment
     folder = Path.cwd() if cwd is None else cwd
-    loaded = load_config(config_file, variables, folder)
+    loaded = load_config(config_file, variables, folder, local=local)
     if isinstance(loaded, Err):
         return loaded
     paths = Paths(choose_home(home, loaded.value.home_setting, variables))
     if files.exists(paths.home) and not paths.home.is_dir():
         return fail("bad-home", "the home must be a folder, and this is none", paths.home, "name another with --home")
-    return Ok(Workspace(paths, loaded.value, variables, folder))
+    return Ok(Workspace(paths, loaded.value, variables, folder, local))
 
 
 def reopened(workspace: Workspace) -> Result[Workspace]:
     """The same home with the settings as they are on disk now."""
-    loaded = load_config(
-        workspace.loaded.file if workspace.loaded.found_by != "shipped" else None, workspace.environment, workspace.cwd
-    )
+    file = workspace.loaded.file if workspace.loaded.found_by != "shipped" else None
+    loaded = load_config(file, workspace.environment, workspace.cwd, local=workspace.local)
     if isinstance(loaded, Err):
         return loaded
-    return Ok(Workspace(workspace.paths, loaded.value, workspace.environment, workspace.cwd))
+    return Ok(replace(workspace, loaded=loaded.value))
 
 
 def utc_now() -> datetime:
