@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: run test test-model quality lint retrieval bench fuzz faults mutation coverage clean
+.PHONY: run test test-model quality lint retrieval retrieval-fit bench fuzz faults mutation coverage clean
 
 run: $(VENV)/.installed
 	$(BIN)/knowledge demo
@@ -32,7 +32,13 @@ quality: $(VENV)/.installed-dev
 	$(if $(CONFIG),--config $(CONFIG)) $(if $(STYLES),--styles "$(STYLES)") $(if $(PROMPTS),--prompts "$(PROMPTS)")
 
 retrieval: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.bench.retrieval
+	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors,vectors-hq]')
+	$(BIN)/python -m tests.bench.retrieval $(if $(EMBEDDER),--embedder $(EMBEDDER))
+
+# Fits the weights of the search anew: every conversation is ranked by weights that never saw it.
+retrieval-fit: $(VENV)/.installed-dev
+	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors,vectors-hq]')
+	$(BIN)/python -m tests.bench.retrieval_fit $(if $(EMBEDDER),--embedder $(EMBEDDER))
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bench

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.search.store import COLUMNS, TAG_MARK, Row
 from core.search.terms import Query, Term, match_all, match_any, match_prefix
+from core.search.when import match_dates
 from core.search.words import folded
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ EVERYTHING = Filters()
 @dataclass
 class Found:
     """Rows by id; `how` says for those that did not come by their words how they came: `prefix`, `part` of a word,
-    `beside` a hit, `vector`."""
+    `dated` as asked, `beside` a hit, `vector`."""
 
     rows: dict[int, Row]
     how: dict[int, str]
@@ -84,6 +85,11 @@ def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: in
     if terms:
         for match in _matches(query, terms):
             _take(database, found, match, filters, wanted)
+    dated = match_dates(query.moments)
+    if dated:
+        both = [f"({dated}) AND ({match_any(terms)})"] if terms else []
+        for match in (*both, dated):
+            _take(database, found, match, filters, wanted // 2, "dated")
     if len(found.rows) < limit:
         lost = [term for term in query.terms if not term.found and len(term.word) > 2]
         if lost:

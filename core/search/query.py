@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from core.base.search_entry import KINDS, SearchEntry
 from core.search.candidates import EVERYTHING, Filters, Found, find, nearest, neighbours, thread_lengths
 from core.search.index import Index
-from core.search.rank import THREAD_WEIGHTS, Features, Seen, see_all, weighted
+from core.search.rank import Features, Seen, see_all
 from core.search.store import Row
 from core.search.terms import Query, parse_query
 from core.search.words import folded
@@ -58,7 +58,9 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class _Ranked:
+class Ranked:
+    """One candidate with its score, and the letters of the query that stand in it as they were typed."""
+
     seen: Seen
     score: float
     literal: str
@@ -69,7 +71,7 @@ def search(
 ) -> list[Hit]:
     """The best `limit` entries for a query, best first. Any text is a query; an empty one finds nothing. `near` is what
     vectors say (`Vectors.near`): it brings candidates of its own and is one more reason among the others."""
-    query, found, ranked, _ = _rank(index, text, filters, limit, near)
+    query, found, ranked, _ = rank_all(index, text, filters, limit, near)
     hits: list[Hit] = []
     at: dict[str, int] = {}
     for one in ranked:
@@ -92,18 +94,18 @@ def search_threads(
     index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
 ) -> list[tuple[str, float]]:
     """The threads (conversations, documents) that a query is about, best first, with their scores."""
-    _, _, ranked, features = _rank(index, text, filters, limit, near)
+    _, _, ranked, features = rank_all(index, text, filters, limit, near)
     scores: dict[str, list[float]] = {}
     for one in ranked:
         if one.seen.row.thread:
             scores.setdefault(one.seen.row.thread, []).append(one.score)
-    rows = [(name, weighted(features.of_thread(name, best), THREAD_WEIGHTS)) for name, best in scores.items()]
-    return sorted(rows, key=lambda row: (-row[1], row[0]))[:limit]
+    return sorted(features.score_threads(scores).items(), key=lambda row: (-row[1], row[0]))[:limit]
 
 
-def _rank(
+def rank_all(
     index: Index, text: str, filters: Filters, limit: int, near: Near | None
-) -> tuple[Query, Found, list[_Ranked], Features]:
+) -> tuple[Query, Found, list[Ranked], Features]:
+    """Everything that may be meant, best first, with what the ranking saw of it."""
     query = parse_query(text, index.database, index.stems)
     if not query.literal:
         return query, Found({}, {}), [], Features(query, [], {})
@@ -120,7 +122,7 @@ def _rank(
         bonus += {"part": PART, "prefix": PREFIX}.get(found.how.get(one.row.id, ""), 0.0)
         if one.length > LONG_WORDS:
             bonus -= LONG_COST * math.log(one.length / LONG_WORDS)
-        ranked.append(_Ranked(one, features.score(one) + bonus, literal))
+        ranked.append(Ranked(one, features.score(one) + bonus, literal))
     # Between equal scores: kinds in their order, then what is newer; nothing depends on when it was indexed.
     ranked.sort(key=lambda one: _order(one.seen.row))
     ranked.sort(key=lambda one: one.seen.row.date, reverse=True)
@@ -147,7 +149,7 @@ def _letters(query: Query, row: Row) -> tuple[str, float]:
     return said, bonus
 
 
-def _why(query: Query, one: _Ranked, found: Found, near: Near) -> tuple[str, ...]:
+def _why(query: Query, one: Ranked, found: Found, near: Near) -> tuple[str, ...]:
     """What matched, in words a person understands."""
     row, why = one.seen.row, []
     if one.literal:
@@ -157,6 +159,8 @@ def _why(query: Query, one: _Ranked, found: Found, near: Near) -> tuple[str, ...
         why.append(f"words: {', '.join(matched)}")
     if one.seen.titled:
         why.append("title")
+    if one.seen.dated.within:
+        why.append(f"date: {row.date}")
     how = found.how.get(row.id, "")
     if how == "prefix":
         begun = [term.word for term in query.terms if not term.found]

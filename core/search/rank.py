@@ -2,7 +2,7 @@
 
 The features of an entry by itself are BM25 over its words and how much of the query it covers. A piece of a
 conversation or a document is also judged by what stands around it: an answer often repeats no word of the question
-before it. The weights were fitted on questions about conversations with known answers (`make retrieval`: listwise
+before it. The weights were fitted on questions about conversations with known answers (`make retrieval-fit`: listwise
 softmax, every conversation ranked by weights that were fitted without it); they are plain numbers, and no entry has
 any weight of its own. An entry that stands alone is its own thread, so that it is not behind for having none.
 """
@@ -18,6 +18,7 @@ from core.search.candidates import Found
 from core.search.english import TIMES
 from core.search.store import Row
 from core.search.terms import Query
+from core.search.when import FAR, Closeness, closeness
 from core.search.words import Stems, words_of
 
 K1, B = 1.0, 0.4
@@ -33,24 +34,37 @@ READ_CHARACTERS = 20_000
 NAMES = (
     "match", "cover", "cover2", "titled", "titled_match", "titled_cover", "before", "after", "before2", "after2",
     "pair", "window", "smooth", "thread", "thread_cover", "asks", "asked", "asked_match", "long", "long_titled",
-    "times", "near", "best_thread", "titled_before", "first", "before3", "long_match", "titled_times",
+    "times", "near", "best_thread", "titled_before", "first", "before3", "long_match", "titled_times", "dated",
+    "dated_before", "dated_after",
 )  # fmt: skip
 _FITTED = (
-    -0.383, 5.845, -4.931, 0.725, 2.003, -2.983, -1.592, 1.02, 3.112, 1.113, 5.687, -0.795, 1.685, -0.161,
-    3.744, -0.773, 0.486, 2.932, 0.321, 0.251, -0.133, 0.507, 0.515, -0.969, 0.862, 0.597, 0.032, 2.128
+    -0.936, 4.000, -3.775, 0.278, 1.190, -1.814, -1.721, 0.989, 2.966, 1.056, 5.340, -0.564, 1.198, 0.230,
+    3.127, -0.683, 0.507, 2.980, 0.091, 0.300, -0.102, 0.552, 0.248, -0.738, 0.737, 0.411, 0.418, 2.061,
+    5.723, 5.339, 4.871
 )  # fmt: skip
 WEIGHTS: Mapping[str, float] = dict(zip(NAMES, _FITTED, strict=True))
-NEAR_NAMES = ("near", "near_before", "near_after", "near_thread")
+NEAR_NAMES = ("alike", "alike_before", "alike_after", "alike_thread")
 """With vectors: how near an entry, its neighbours and the nearest of its thread are, in standard deviations."""
 _HYBRID_FITTED = (
     -2.205, 3.389, -2.708, 0.329, 0.653, -1.378, -3.16, 0.302, 2.019, 0.505, 5.243, -0.097, 0.398, -0.03,
-    3.334, -0.581, 0.313, 3.199, 0.385, 0.29, 0.147, 0.265, 0.322, -0.661, 0.681, 0.24, 0.401, 1.909, 0.429,
-    0.333, 0.13, 0.417
+    3.334, -0.581, 0.313, 3.199, 0.385, 0.29, 0.147, 0.265, 0.322, -0.661, 0.681, 0.24, 0.401, 1.909, 2.0, 0.5, 1.0,
+    0.429, 0.333, 0.13, 0.417
 )  # fmt: skip
 HYBRID_WEIGHTS: Mapping[str, float] = dict(zip(NAMES + NEAR_NAMES, _HYBRID_FITTED, strict=True))
-THREAD_NAMES = ("thread", "thread_cover", "first", "second", "third", "own", "own_cover")
-_THREAD_FITTED = (0.251, 0.417, 0.72, 0.158, -0.089, 0.039, 0.136)
+THREAD_NAMES = (
+    "thread", "thread_cover", "own", "own_cover", "first", "second", "third", "mass", "broad_mass", "mean", "dated",
+    "dated_before", "dated_after",
+)  # fmt: skip
+NEAR_THREAD_NAMES = ("alike_first", "alike_three", "alike_eight")
+"""With vectors: how near the nearest of a thread is, and its nearest three and eight on average."""
+NOTHING, NO_MASS = -6.0, -8.0
+"""What a thread is given for pieces that it does not have, below its best of all."""
+_THREAD_FITTED = (0.166, 0.601, 0.006, 0.297, 0.437, 0.084, -0.055, 0.281, 0.026, 0.067, 1.238, 0.812, 1.197)
 THREAD_WEIGHTS: Mapping[str, float] = dict(zip(THREAD_NAMES, _THREAD_FITTED, strict=True))
+_HYBRID_THREAD_FITTED = (*_THREAD_FITTED, 0.0, 0.0, 0.0)
+HYBRID_THREAD_WEIGHTS: Mapping[str, float] = dict(
+    zip(THREAD_NAMES + NEAR_THREAD_NAMES, _HYBRID_THREAD_FITTED, strict=True)
+)
 
 
 @dataclass
@@ -66,6 +80,7 @@ class Seen:
     asks: bool
     times: bool
     words: set[str]
+    dated: Closeness = FAR
 
 
 def see_all(query: Query, found: Found, stems: Stems) -> list[Seen]:
@@ -116,7 +131,9 @@ def _seen(
                     counts[at] += weight * share
     titled = bool(title) and all(stems[word] in asked for word in title)
     times = query.when and not TIMES.isdisjoint(text)
-    return Seen(row, counts, len(text), near, titled, row.text.rstrip().endswith(("?", "？")), times, matched)
+    asks = row.text.rstrip().endswith(("?", "？"))
+    dated = closeness(query.moments, row.date) if query.moments else FAR
+    return Seen(row, counts, len(text), near, titled, asks, times, matched, dated)
 
 
 def _bm25(counts: Sequence[float], worths: Sequence[float], norm: float, k1: float = K1) -> float:
@@ -152,10 +169,11 @@ class Features:
         self.matches = {one.row.id: self._match(one) for one in seen}
         self.threads = self._thread_sums(lengths)
         self.near = near or {}
-        self.near_thread: dict[str, float] = {}
+        self.near_thread: dict[str, list[float]] = {}
         for one in seen if near else ():
-            best = self.near_thread.get(one.row.thread, -9.0)
-            self.near_thread[one.row.thread] = max(best, self.near.get(one.row.id, 0.0))
+            self.near_thread.setdefault(one.row.thread, []).append(self.near.get(one.row.id, 0.0))
+        for held in self.near_thread.values():
+            held.sort(reverse=True)
         self.best_thread = max((thread[0] for thread in self.threads.values()), default=0.0)
 
     def _norm(self, length: float) -> float:
@@ -211,7 +229,7 @@ class Features:
             return [near, near, near, near]
         beside = [self._beside(one, step) for step in (-1, 1)]
         around = [self.near.get(other.row.id, 0.0) if other is not None else 0.0 for other in beside]
-        return [near, *around, self.near_thread.get(one.row.thread, 0.0)]
+        return [near, *around, self.near_thread[one.row.thread][0]]
 
     def of(self, one: Seen) -> list[float]:
         """The features of one entry that its words and its place give."""
@@ -221,7 +239,7 @@ class Features:
         titled = float(one.titled)
         if not one.row.thread:
             return [match, cover, cover * cover, titled, titled * match, titled * cover, 0, 0, 0, 0, cover, cover,
-                    match, match, cover, 0, 0, 0, 0, 0, 0, near, 1.0, 0, 0, 0, 0, 0]  # fmt: skip
+                    match, match, cover, 0, 0, 0, 0, 0, 0, near, 1.0, 0, 0, 0, 0, 0, *one.dated]  # fmt: skip
         around = {step: self._beside(one, step) for step in (-3, -2, -1, 1, 2)}
         beside = {step: self.matches[other.row.id] if other is not None else 0.0 for step, other in around.items()}
         pair, window, smooth, length = list(one.counts), list(one.counts), list(one.counts), float(one.length)
@@ -248,13 +266,36 @@ class Features:
             thread[0], thread[1], float(one.asks), asked, asked * beside[-1], long, long * titled,
             float(self.query.when and one.times), near, float(thread[0] >= self.best_thread), titled * beside[-1],
             float(one.row.position < 2), beside[-3], long * match, titled * float(self.query.when and one.times),
+            *one.dated,
         ]  # fmt: skip
 
-    def of_thread(self, name: str, scores: Sequence[float]) -> list[float]:
-        """The features of a thread whose best entries have `scores`, best first."""
-        best = [*scores[:3], 0.0, 0.0, 0.0]
-        thread = self.threads[name]
-        return [thread[0], thread[1], best[0], best[1], best[2], thread[2], thread[3]]
+    def of_threads(self, scores: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+        """The features of threads whose entries have these `scores`, best first: in the order of THREAD_NAMES, with
+        vectors those of NEAR_THREAD_NAMES behind them."""
+        top = max((best[0] for best in scores.values()), default=0.0)
+        dated: dict[str, Closeness] = {}
+        for one in self.seen if self.query.moments else ():
+            held = dated.get(one.row.thread, FAR)
+            dated[one.row.thread] = Closeness(*map(max, held, one.dated))
+        made = {}
+        for name, own in scores.items():
+            best = [score - top for score in own]
+            first = [*best[:5], NOTHING, NOTHING, NOTHING, NOTHING][:5]
+            mass = math.log(sum(map(math.exp, best)))
+            broad = 2 * math.log(sum(math.exp(score / 2) for score in best))
+            made[name] = [
+                *self.threads[name], *first[:3], max(mass, NO_MASS), max(broad, NO_MASS), sum(first) / 5,
+                *dated.get(name, FAR),
+            ]  # fmt: skip
+            if self.near:
+                near = self.near_thread[name]
+                made[name] += [near[0], sum(near[:3]) / len(near[:3]), sum(near[:8]) / len(near[:8])]
+        return made
+
+    def score_threads(self, scores: Mapping[str, Sequence[float]]) -> dict[str, float]:
+        """One number for each thread, higher is better."""
+        weights = HYBRID_THREAD_WEIGHTS if self.near else THREAD_WEIGHTS
+        return {name: weighted(made, weights) for name, made in self.of_threads(scores).items()}
 
 
 def weighted(features: Sequence[float], weights: Mapping[str, float]) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.search.english import STOP_WORDS, forms
 from core.search.store import counted
+from core.search.when import Moment, moments_of
 from core.search.words import Stems, folded, storable, words_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Term:
 class Query:
     """What is looked for. `literal` is the whole of it, folded; `phrases` what stood in quotation marks. `exact` says
     that its spelling matters: it has characters that are no words, as in `C++` or `session_store.py`. `when`: it asks
-    for a time."""
+    for a time; `moments` are the dates that it names."""
 
     text: str
     literal: str
@@ -48,6 +49,7 @@ class Query:
     exact: bool
     when: bool
     entries: int
+    moments: tuple[Moment, ...] = ()
 
     @property
     def worth(self) -> float:
@@ -86,6 +88,7 @@ def parse_query(text: str, database: sqlite3.Connection, stems: Stems) -> Query:
         bool(_TIGHT.search(text)) or not text.isascii() or not words,
         "when" in words or "date" in words,
         entries,
+        moments_of(text),
     )
 
 

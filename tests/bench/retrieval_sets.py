@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.base.search_entry import SearchEntry
+from core.search.when import moments_of
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "retrieval"
 
@@ -59,6 +60,15 @@ def _asked(name: str, entries: list[SearchEntry], rows: list[dict[str, Any]]) ->
     return asked
 
 
+def _day(text: str) -> str:
+    """`1:56 pm on 8 May, 2023` or `29.12.2023, 17:45:00` as a date; "" for what has none."""
+    for moment in moments_of(text):
+        if moment.day and moment.year:
+            return f"{moment.year:04}-{moment.month:02}-{moment.day:02}"
+    found = re.match(r"(\d\d)\.(\d\d)\.(\d{4})", text)
+    return f"{found[3]}-{found[2]}-{found[1]}" if found else ""
+
+
 def locomo() -> Iterator[Collection]:
     """LoCoMo: one collection a conversation, one thread a session, one entry a turn (with the caption of its image)."""
     for path in sorted((FOLDER / "locomo").rglob("*.json")):
@@ -66,10 +76,11 @@ def locomo() -> Iterator[Collection]:
         name, talk = str(data.get("sample_id", path.stem)), data["conversation"]
         entries = []
         for number in _sessions(talk):
+            day = _day(str(talk.get(f"session_{number}_date_time", "")))
             for at, turn in enumerate(talk[f"session_{number}"]):
                 caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
                 text = f"{turn['text']}{caption}"
-                entries.append(_turn(name, str(number), at, turn["dia_id"], turn["speaker"], text))
+                entries.append(_turn(name, str(number), at, turn["dia_id"], turn["speaker"], text, day))
         yield Collection(name, entries, _asked(name, entries, data["qa"]))
 
 
@@ -82,7 +93,8 @@ def realtalk() -> Iterator[Collection]:
             for at, turn in enumerate(data[f"session_{number}"]):
                 key = str(turn.get("dia_id") or f"D{number}:{at + 1}")
                 text = str(turn.get("clean_text") or turn.get("text") or "")
-                entries.append(_turn(path.stem, str(number), at, key, str(turn.get("speaker", "")), text))
+                speaker, day = str(turn.get("speaker", "")), _day(str(turn.get("date_time", "")))
+                entries.append(_turn(path.stem, str(number), at, key, speaker, text, day))
         yield Collection(path.stem, entries, _asked(path.stem, entries, data.get("qa", [])))
 
 
