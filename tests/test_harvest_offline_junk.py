@@ -109,3 +109,10 @@ def test_commands_of_the_chat_program_are_no_questions_and_no_requests() -> None
 def test_small_talk_gives_an_empty_harvest() -> None:
     assert items(("user", "hi, how are you?"), ("assistant", "Fine, thanks! How can I help you today?")) == []
     assert items() == []
+
+
+def test_what_a_test_case_does_is_no_task() -> None:
+    """A plan of tests would fill the list of what is left to do with what a machine will do."""
+    plan = "**TestTurnEnd**\n\n- Setup: a session at work\n- Action: call `end_turn` with no actions\n- Assert: same"
+    assert items(("user", "plan?"), ("assistant", plan)) == []
+    assert items(("user", "plan?"), ("assistant", "- Action: call the bank about the card\n")) != []

@@ -13,6 +13,7 @@ _TODO = re.compile(
     r"^(?:TODO|FIXME|XXX)(?:\([^()\n]{1,40}\))?\s?[:—–-]\s?(?P<rest>.+)$|^todo: ?(?P<lower>.+)$", re.IGNORECASE
 )
 _ACTION = re.compile(r"^(?:action(?: item)?|follow[- ]?up)(?: ?#?\d{1,3})? ?: ?(?P<rest>.+)$", re.IGNORECASE)
+_TEST_CASE = re.compile(r"^(?:setup|given|arrange|precondition|state|before)\b", re.IGNORECASE)
 _REMAINING = re.compile(
     r"^(?:what(?:'s| is) (?:left|missing)|remaining(?: (?:work|tasks?|items?|steps))?|"
     r"still (?:to do|open|missing|todo)|"
@@ -88,7 +89,7 @@ def find_tasks(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
     final = _last_turn(conversation, "assistant")
     # An assistant shows its whole list again at every step: what is open stands in the last one.
     listed = max((row.turn for row in rows if row.kind == "check" and row.role == "assistant"), default=-1)
-    for row in rows:
+    for row, before in zip(rows, ("", *(row.text for row in rows)), strict=False):
         text = row.text
         if row.kind == "check":
             found = _box(row)
@@ -102,7 +103,7 @@ def find_tasks(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
         if "todo" in head or "fixme" in head or "xxx" in head or "action" in head or "follow" in head:
             said = whole(row)
             opened = _TODO.match(said.text) or _ACTION.match(said.text)
-            if opened and len(text) <= 500:
+            if opened and len(text) <= 500 and not _TEST_CASE.match(before):  # what a test does is nobody's task
                 rest = next(part for part in opened.groups() if part)
                 yield from _task("tasks_open", rest, said, 3, row)
                 continue
