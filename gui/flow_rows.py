@@ -67,7 +67,7 @@ class Slot:
     place: tuple[int, int, int] = HIDDEN  # top, height, width in pixels of the screen
     ground: int = 0  # what the marks are drawn on
     marks: tuple[int, ...] = ()
-    bar: tuple[int, int, int] = (0, 0, 0)  # what the share is drawn on, its ground, the part of it that is full
+    bar: tuple[int, ...] = ()  # the share: its whole length, and the part of it that is full
 
     def fill(self, look: Look, row: FlowRow, place: tuple[int, int, int]) -> None:
         """Show `row` at `place`; changes only what differs."""
@@ -76,7 +76,7 @@ class Slot:
             dpg.configure_item(self.item, show=True, pos=[0, top], width=width, height=tall)
             dpg.configure_item(self.text, wrap=wrap_of(look, width))
             dpg.configure_item(self.line, pos=[0, tall - 1])
-            if self.marks:
+            if self.ground:
                 dpg.configure_item(self.ground, width=width, height=max(1, tall - look.px(10)))
             self.place = place
             self.fitted = ""
@@ -116,23 +116,22 @@ class Slot:
         """Put the small line in its place, with the bar in front of it where the row has a share."""
         left, top = look.px(LEFT + ICON), self.place[1] - look.px(BOTTOM) - look.px(SMALL)
         dpg.configure_item(self.meta, pos=[left + self._beside(look, row), top])
-        ground, track, full = self.bar
-        if not ground:
+        for item in self.bar:
+            dpg.configure_item(item, show=row.share is not None)
+        if not self.bar or row.share is None:
             return
-        dpg.configure_item(ground, show=row.share is not None)
-        if row.share is None:
-            return
+        track, full = self.bar
         long, thick = look.px(SHARE), look.px(THICK)
-        dpg.configure_item(
-            ground, pos=[left, top + (look.px(SMALL) - thick) // 2 + look.px(1)], width=long, height=thick
-        )
-        dpg.configure_item(track, pmin=(0, 0), pmax=(long, thick), rounding=thick / 2)
+        y = top + (look.px(SMALL) - thick) // 2 + look.px(1)
         part = max(thick, round(long * min(1.0, row.share))) if row.share > 0 else 0
-        dpg.configure_item(full, show=part > 0, pmin=(0, 0), pmax=(part, thick), rounding=thick / 2)
+        for item, length in ((track, long), (full, part)):
+            dpg.configure_item(
+                item, pmin=(left, y), pmax=(left + length, y + thick), rounding=thick / 2, show=length > 0
+            )
         look.tint(full, row.color, "fill")
 
     def _beside(self, look: Look, row: FlowRow) -> int:
-        return look.px(SHARE + ASIDE) if self.bar[0] and row.share is not None else 0
+        return look.px(SHARE + ASIDE) if self.bar and row.share is not None else 0
 
     def crowd(self, look: Look, width: int) -> None:
         """Buttons of this width came to this row, or (0) left it."""
@@ -177,29 +176,25 @@ def make_slot(look: Look, parent: int, role: str, marks: int = 0, shares: bool =
         )
     )
     look.theme(item, "row-off")
-    ground = int(dpg.add_drawlist(10, 10, parent=item, pos=[0, 0])) if marks else 0
-    shades = tuple(
-        int(dpg.draw_rectangle((0, 0), (1, 1), color=(0, 0, 0, 0), parent=ground, show=False)) for _ in range(marks)
+    ground = int(dpg.add_drawlist(10, 10, parent=item, pos=[0, 0])) if marks or shares else 0
+    drawn = tuple(
+        int(dpg.draw_rectangle((0, 0), (1, 1), color=(0, 0, 0, 0), parent=ground, show=False))
+        for _ in range(marks + 2 * shares)
     )
+    shades, bar = drawn[:marks], drawn[marks:]
     for shade in shades:
         look.tint(shade, "edited@32", "fill")
+    for part in bar[:1]:
+        look.tint(part, "hover", "fill")
     icon = int(dpg.add_text("", parent=item))
     words = int(dpg.add_text("", parent=item, wrap=10))
     if role != "text":
         look.font(words, role)
     meta = look.tint(look.font(int(dpg.add_text("", parent=item)), "small"), "hint")
     line = int(dpg.add_separator(parent=item, pos=[0, 0]))
-    bar = _make_bar(look, item) if shares else (0, 0, 0)
     slot = Slot(item, icon, words, meta, line, ground=ground, marks=shades, bar=bar)
     slot.restyle(look)
     return slot
-
-
-def _make_bar(look: Look, parent: int) -> tuple[int, int, int]:
-    ground = int(dpg.add_drawlist(10, 10, parent=parent, pos=[0, 0], show=False))
-    track, full = (int(dpg.draw_rectangle((0, 0), (1, 1), color=(0, 0, 0, 0), parent=ground)) for _ in range(2))
-    look.tint(track, "hover", "fill")
-    return ground, track, full
 
 
 def wrap_of(look: Look, width: int) -> int:

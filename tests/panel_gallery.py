@@ -1,4 +1,5 @@
-"""Pictures of the whole panel, for eyes: `python tests/panel_gallery.py FOLDER [dark|light] [1.0|1.5]`.
+"""Pictures of the whole panel, for eyes: `python tests/panel_gallery.py FOLDER [dark|light] [1.0|1.5] [lists]`, with
+`lists` only the states of the views that panel_gallery_lists.py tells of.
 
 All data in it is made up. It is not a test and not shipped.
 """
@@ -26,7 +27,7 @@ from core.commands.harvest import HarvestRequest, harvest
 from core.commands.memories import memories, save
 from core.commands.workspace import Workspace
 from gui.views.search_rows import Asked
-from tests import gui_window
+from tests import gui_window, panel_gallery_lists
 from tests.gui_window import Desk, open_desk
 from tests.panel_desk import Seat, workspace_at
 
@@ -128,38 +129,13 @@ def leave_sources(home: Path) -> None:
             os.utime(path, (at, at))
 
 
-def leave_facts(workspace: Workspace) -> None:
-    """Facts of several kinds beside those of the harvests."""
-    rows = (
-        ("pitfall", "Never rerun the migration by hand: it is not idempotent. ⚠️", 0.95, "2026-11-02", "[database]"),
-        ("pattern", "検索は語と意味の両方で探し、重みで混ぜる。", 0.8, "2026-10-20", "[search]"),
-        ("tool-quirk", "pytest-xdist 는 세션 픽스처를 작업자마다 만든다.", 0.66, "2026-08-11", "[pytest]"),
-        ("fact", "Индекс перестраивается за минуту на ста тысячах строк.", 0.5, "2026-05-01", "[index]"),
-        ("fact", "The session layer retries idempotent requests only.", 1.0, "2026-11-20", "[http, retry]"),
-        ("fact", "The session layer retries only idempotent requests 🔁", 0.4, "2026-03-20", "[http]"),
-        ("question", "Does the cache survive a rename of the home folder?", 0.3, "2026-04-02", "[]"),
-    )
-    lines = ["# session-store\n"]
-    for number, (category, words, sure, day, tags) in enumerate(rows, start=1):
-        expires = "  expires: 2026-06-01\n" if category == "question" else ""
-        lines.append(
-            f"- id: session-store:{category}:{number:03d}\n  fact: {json.dumps(words, ensure_ascii=False)}\n"
-            f"  category: {category}\n  domain: session-store\n  confidence: {sure}\n"
-            f"  tags: {tags}\n  source_count: {number}\n"
-            f"  last_confirmed: {day}\n{expires}"
-        )
-    lines.append("- id: session-store:fact:1\n  fact: x\n  category: fact\n  domain: session-store\n  confidence: 2\n")
-    place = workspace.paths.knowledge / "repos/session-store/facts.yaml"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text("\n".join(lines), encoding="utf-8")
-
-
-def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
+def pictures(desk: Desk, folder: Path, theme: str, scale: float, only_lists: bool = False) -> None:
     """Every view and every state."""
     home = Path(tempfile.mkdtemp())
     workspace = full_home(home)
     leave_sources(home)
-    leave_facts(workspace)
+    panel_gallery_lists.leave_facts(workspace)
+    panel_gallery_lists.leave_said(workspace)
     new = Path(tempfile.mkdtemp())
     waiting, nothing = workspace_at(new), workspace_at(Path(tempfile.mkdtemp()), demo=False)
 
@@ -267,6 +243,10 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
         panel.harvest.dialog.close()
         shot("running-closed")
 
+    with_panel(workspace, lambda seat: panel_gallery_lists.lists(seat, shot))
+    with_panel(waiting, lambda seat: panel_gallery_lists.nothing(seat, shot))
+    if only_lists:
+        return
     with_panel(nothing, lambda _seat: shot("first"))
     with_panel(waiting, run)
     with_panel(workspace, views)
@@ -274,7 +254,7 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float) -> None:
     with_panel(workspace, lambda _seat: shot("demo"), nothing)
 
 
-def main(folder: Path, themes: list[str], scales: list[float]) -> None:
+def main(folder: Path, themes: list[str], scales: list[float], only_lists: bool = False) -> None:
     """All pictures."""
     state = tempfile.mkdtemp()
     for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
@@ -284,7 +264,7 @@ def main(folder: Path, themes: list[str], scales: list[float]) -> None:
     desk = open_desk()
     for theme in themes:
         for scale in scales:
-            pictures(desk, folder, theme, scale)
+            pictures(desk, folder, theme, scale, only_lists)
 
 
 if __name__ == "__main__":
@@ -293,4 +273,5 @@ if __name__ == "__main__":
         Path(words[0] if words else "shots"),
         [word for word in words if word in ("dark", "light")] or ["dark"],
         [float(word) for word in words if word in ("1.0", "1.5")] or [1.0],
+        "lists" in words,
     )

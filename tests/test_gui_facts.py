@@ -174,7 +174,7 @@ def test_a_value_that_is_not_allowed_is_told_beside_the_buttons(stand: Stand, ho
     editor = begin(stand, "boils at 101")
     stand.desk.dpg.set_value(editor.small["tags"], "NOT_A_TAG")
     stand.press("ctrl+Return")
-    note = stand.desk.dpg.get_value(editor._note)
+    note = stand.desk.dpg.get_value(editor._sentence)
     assert "tags have 'NOT_A_TAG'" in note and stand.view.session.target is not None and read(home, GLOBAL) == FACTS
     stand.press("Escape")
     assert stand.view.session.target is None and read(home, GLOBAL) == FACTS

@@ -15,7 +15,8 @@ from gui.widgets_layout import box, lowered
 LINE, PADDING = 16, 12
 LEAST, MOST = 2, 9
 ROOM = 10 + 8 + 28 + 10  # around the field: above, between, the row of buttons, below
-QUESTION = 18 + 8  # a sentence and what is below it
+BELOW = 10  # below a sentence
+AROUND = 12 + 24 + 12 + 8  # beside a sentence: the frame, the sign
 THEIRS = 120  # characters of the other text that are shown
 
 
@@ -45,6 +46,7 @@ class BulletEditor:
         self._lines = LEAST
         self._room = room
         self._focus = 0
+        self._said = 0.0  # how high the sentence is, with what is below it
         self.field = 0
 
     def build(self, parent: int) -> None:
@@ -52,11 +54,10 @@ class BulletEditor:
         look = self._look
         inside = box(look, parent, "editor")
         self.field = field(look, inside, lines=2)
-        self._question = int(dpg.add_group(parent=inside, show=False))
-        row = int(dpg.add_group(horizontal=True, parent=self._question))
-        text(look, row, icon_of("triangle-alert"), "text", "edited")
-        self._sentence = text(look, row, "", "text", "text", wrap=True)
-        row = int(dpg.add_group(horizontal=True, parent=self._question))
+        self._question = int(dpg.add_group(horizontal=True, parent=inside, show=False))
+        text(look, self._question, icon_of("triangle-alert"), "text", "edited")
+        self._sentence = text(look, self._question, "", "text", "text", wrap=True)
+        self._ways = row = int(dpg.add_group(horizontal=True, parent=inside, show=False))
         self.choices = {
             "again": Button(look, row, "Try again on the new text", lambda: self._on_choice("again"), icon="redo-2",
                             tip="Look the bullet up in the file as it is now, and put your words there",
@@ -75,7 +76,7 @@ class BulletEditor:
     @property
     def height(self) -> float:
         """How high it wants to be, in unscaled pixels."""
-        return self._lines * LINE + PADDING + ROOM + (QUESTION if self.asking else 0)
+        return self._lines * LINE + PADDING + ROOM + self._said
 
     @property
     def words(self) -> str:
@@ -103,12 +104,25 @@ class BulletEditor:
     def ask(self, sentence: str) -> None:
         """Say why it was refused, with the three ways out."""
         self.asking = True
-        dpg.set_value(self._sentence, sentence)
-        self._show()
+        self._say(sentence)
+
+    def refuse(self, sentence: str) -> None:
+        """Say why it cannot be saved as it is, in as many lines as that takes; it can be mended and saved."""
+        self.asking = False
+        dpg.set_value(self._note, "")
+        self._say(sentence)
 
     def settle(self) -> None:
-        """Take the question away."""
+        """Take the sentence away."""
         self.asking = False
+        self._say("")
+
+    def _say(self, sentence: str) -> None:
+        dpg.set_value(self._sentence, sentence)
+        room = self._room() - self._look.px(AROUND)
+        size = dpg.get_text_size(sentence, wrap_width=room, font=self._look.font_id("text")) if sentence else None
+        tall = size[1] / self._look.scale if size else LINE
+        self._said = max(LINE, tall) + BELOW if sentence else 0
         self._show()
 
     def tell(self, note: str) -> None:
@@ -153,7 +167,8 @@ class BulletEditor:
         self._on_save(self.words)
 
     def _show(self) -> None:
-        dpg.configure_item(self._question, show=self.asking)
+        dpg.configure_item(self._question, show=self._said > 0)
+        dpg.configure_item(self._ways, show=self.asking)
         dpg.configure_item(self._row, show=not self.asking)
         self._on_height()
 

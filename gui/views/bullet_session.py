@@ -169,7 +169,7 @@ class BulletSession:
         elif error.code == "changed-outside":
             self.editor.ask(CHANGED)
         else:
-            self.editor.tell(str(error))
+            self.editor.refuse(str(error))
 
     # --- the file is another one ---
 

@@ -232,7 +232,8 @@ class FactsView:
     # --- what the person does ---
 
     def _select(self, row: FlowRow) -> None:
-        self.list.select(row.key)
+        """The inspector shows the file that the fact stands in."""
+        self._shell.select("file", self._file_of(cast(Key, row.key)))
 
     def _open(self, row: FlowRow) -> None:
         if "edit" in row.can:

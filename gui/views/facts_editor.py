@@ -138,7 +138,7 @@ class FactSession:
             return
         values = self.editor.values(target)
         if isinstance(values, Err):
-            self.editor.tell(str(values.error))
+            self.editor.refuse(str(values.error))
         elif not values.value:
             self._close()
         else:
@@ -167,7 +167,7 @@ class FactSession:
         elif error.code == "changed-outside":
             self.editor.ask(CHANGED)
         else:
-            self.editor.tell(str(error))
+            self.editor.refuse(str(error))
 
     def _choose(self, which: str) -> None:
         if which == "copy":
@@ -181,8 +181,7 @@ class FactSession:
         """Look at the file as it is now and write at once, unless other words stand there: those are shown first."""
         values = self.editor.values(target)
         if isinstance(values, Err):
-            self.editor.settle()
-            self.editor.tell(str(values.error))
+            self.editor.refuse(str(values.error))
             return
         words, changes = self.editor.words, values.value
         looked: list[FactRow] = []

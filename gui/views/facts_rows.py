@@ -102,11 +102,18 @@ def row_of(row: FactRow) -> FlowRow:
     words, sure = without_emphasis(fact.fact), f"{fact.confidence:.2f}"
     if fact.confidence < row.stated:
         sure += f", was {row.stated:.2f}: not heard again in {count(row.unconfirmed, 'conversation')}"
-    parts = [sure, fact.domain, f"in {count(fact.source_count, 'conversation')}" if fact.source_count else ""]
-    last = fact.last_confirmed or fact.first_seen
     expiry = f"{'expired' if fact.stale else 'expires'} {local_day(fact.expires)}" if fact.expires else ""
+    parts = [
+        sure,
+        expiry if fact.stale else "",
+        fact.domain,
+        f"in {count(fact.source_count, 'conversation')}" if fact.source_count else "",
+    ]
+    last = fact.last_confirmed or fact.first_seen
     tags = " ".join(f"#{tag}" for tag in fact.tags)
-    meta = SEPARATOR.join(part for part in (*parts, local_day(last) if last else "", expiry, tags) if part)
+    meta = SEPARATOR.join(
+        part for part in (*parts, local_day(last) if last else "", "" if fact.stale else expiry, tags) if part
+    )
     tone = "text"
     if fact.stale:
         sign, color, tone = "hourglass", "too-large", "hint"
@@ -125,7 +132,8 @@ def problem_row(key: Key, problem: Problem) -> FlowRow:
     """What keeps an item out of the index, with its place."""
     where = f"{problem.file}:{problem.line}" if problem.line else problem.file
     meta = SEPARATOR.join(part for part in (where, problem.id) if part)
-    return FlowRow(key, problem.message, meta, "circle-alert", "failed", "text", frozenset({"open", "copy"}))
+    words = problem.message[:1].upper() + problem.message[1:]
+    return FlowRow(key, words, meta, "circle-alert", "failed", "text", frozenset({"open", "copy"}))
 
 
 def chosen(data: Facts, kind: str, categories: Collection[str], domains: Collection[str]) -> list[FlowRow]:
