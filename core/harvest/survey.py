@@ -1,6 +1,6 @@
-"""What lies at the places of other tools. Looks at names and sizes; of the files that a person named, the beginning of
-a `.json` and the list of a `.zip` are read, to tell an export that holds many conversations, and of a folder the names
-in it, to tell the storage of a tool.
+"""What lies at the places of other tools. Looks at names and sizes; in a folder that a person named also at
+the beginning of each file of data, to tell a conversation from settings and an export that holds many from one, and at
+the list of a `.zip`.
 
 Links, FIFOs, sockets and devices are never followed, and every walk is bounded. What a file is, its content tells when
 it is read.
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.harvest.artifact import Artifact
-from core.harvest.sources import FILES, SOURCE, Place, Source
+from core.harvest.sources import FILES, SOURCE, SOURCES, Place, Source
 
 MAX_FOLDERS = 20_000
 """A walk through project folders ends here and says so."""
@@ -50,7 +50,7 @@ def survey(rows: Sequence[Place]) -> Found:
             _take(SOURCE[place.source], place.folder, place.folder, found, notes)
     seen: set[str] = set()
     for folder, asked in walked.items():
-        for project in _project_folders(folder, seen, notes):
+        for project in _folders_in(folder, seen, notes):
             for place in asked:
                 _take(SOURCE[place.source], project, project, found, notes)
     return Found(_without_second_views(sorted(found.values())), list(dict.fromkeys(notes)))
@@ -144,8 +144,19 @@ def _listed(folder: str, notes: list[str]) -> list[tuple[str, bool]]:
         return []
 
 
-def _project_folders(root: str, seen: set[str], notes: list[str]) -> Iterator[str]:
-    """A folder and those below it in which a project may lie: not hidden ones, not those of packages, no links."""
+_HIDDEN = frozenset(
+    part
+    for source in SOURCES
+    for place in (*source.patterns, *(root.default for root in source.roots), *(root.below for root in source.roots))
+    for part in place.split("/")
+    if part.startswith(".") and part not in (".config", ".local")
+)
+"""What tools call folders of their own: a person who names a folder means these too."""
+
+
+def _folders_in(root: str, seen: set[str], notes: list[str], hidden: frozenset[str] = frozenset()) -> Iterator[str]:
+    """A folder and those below it in which a project may lie: not those of packages, no links, no hidden ones but
+    `hidden`."""
     waiting = [(root, 0)]
     while waiting:
         folder, depth = waiting.pop()
@@ -158,7 +169,7 @@ def _project_folders(root: str, seen: set[str], notes: list[str]) -> Iterator[st
         yield folder
         if depth < PROJECT_DEPTH:
             inside = [name for name, is_folder in _listed(folder, notes) if is_folder]
-            inside = [name for name in inside if name not in _HEAVY and not name.startswith(".")]
+            inside = [name for name in inside if name not in _HEAVY and (name[:1] != "." or name in hidden)]
             waiting += [(os.path.join(folder, name), depth + 1) for name in reversed(inside)]
 
 
@@ -175,30 +186,24 @@ def _named_files(path: str, found: dict[str, Artifact], notes: list[str]) -> Non
     if (storage := _folder_store(path, "opencode")) is not None:
         found.setdefault(path, storage)
         return
-    exports: set[str] = set()
     others: list[str] = []
-    for folder in _project_folders(path, set(), notes):
+    for folder in _folders_in(path, set(), notes, _HIDDEN):
         for name, is_folder in _listed(folder, notes):
             item = None if is_folder else _artifact(os.path.join(folder, name), FILES, "")
-            if item is None:
+            if item is None or not name.lower().endswith((*_SUFFIXES, ".zip")):
                 continue
-            if name.lower().endswith((".json", ".zip")) and _is_export(item.path):
-                exports.add(folder)
+            if _is_export(item.path):
                 item = item._replace(kind="store")
             elif name.lower().endswith(".zip"):
                 continue
-            if name.lower().endswith((*_SUFFIXES, ".zip")):
-                below = os.path.relpath(item.path, path).replace(os.sep, "/")
-                found.setdefault(item.path, item._replace(name=f"{FILES}/{below}"))
-                if name.lower() in _BESIDE:
-                    others.append(item.path)
-    beside = [path for path in others if os.path.dirname(path) in exports and found[path].source == FILES]
-    for path in beside:
-        del found[path]
-    if beside:
-        names = ", ".join(os.path.basename(row) for row in beside[:_TOLD])
-        more = f" and {len(beside) - _TOLD} more" if len(beside) > _TOLD else ""
-        notes.append(f"beside an export, without conversations and not read: {names}{more}")
+            elif _is_something_else(item.path):
+                others.append(name)
+                continue
+            below = os.path.relpath(item.path, path).replace(os.sep, "/")
+            found.setdefault(item.path, item._replace(name=f"{FILES}/{below}"))
+    if others:
+        names = ", ".join(others[:_TOLD]) + f" and {len(others) - _TOLD} more" * (len(others) > _TOLD)
+        notes.append(f"no conversation of a known kind in {path}, and not read: {names}")
 
 
 def _is_export(path: str) -> bool:
@@ -214,13 +219,27 @@ def _is_export(path: str) -> bool:
         return False
 
 
-_TOLD = 8
-_BESIDE = frozenset({
-    "shared_conversations.json", "user.json", "users.json", "user_settings.json", "message_feedback.json",
-    "model_comparisons.json", "projects.json", "memories.json", "group_chats.json", "shopping.json", "sora.json",
-    "export_manifest.json",
-})  # fmt: skip
-"""What the services put beside the conversations."""
+_TOLD = 4
+_DATA = (".json", ".jsonl", ".toml", ".traj")
+
+
+def _is_something_else(path: str) -> bool:
+    """Whether a file of data in a folder that the person named holds no conversation: settings, or what a service puts
+    beside them. One that the person named itself is read whatever it holds, and so is one that cannot be looked at:
+    whoever reads it tells."""
+    if not path.lower().endswith(_DATA):
+        return False
+    from core.base import files
+    from core.conversations.read import HEAD_BYTES, format_of
+
+    try:
+        fd = files.open_regular(path)
+        try:
+            return format_of(files.read_descriptor(fd, HEAD_BYTES)) == "plain"
+        finally:
+            os.close(fd)
+    except OSError:
+        return False
 
 
 _PREFERRED = {"ui_messages.json": "api_conversation_history.json"}
