@@ -240,12 +240,10 @@ def test_a_source_that_there_is_not_is_one_clear_sentence(tmp_path: Path) -> Non
 
 def test_of_a_named_folder_the_settings_beside_the_conversations_are_not_read(tmp_path: Path) -> None:
     """A model would be paid to read package.json, and what stands in it might be taken for something that was said."""
-    leave(tmp_path / "talk.jsonl").write_text(
-        '{"type":"user","sessionId":"a","message":{"role":"user","content":"hello"}}\n'
-    )
-    leave(tmp_path / "package.json").write_text('{"name": "x"}')
-    leave(tmp_path / ".specstory/history/2026.md").write_text("# a day\n")
-    leave(tmp_path / ".git/notes.md").write_text("not ours\n")
+    leave(tmp_path / "talk.jsonl", SESSION.format(n=1))
+    leave(tmp_path / "package.json", '{"name": "x"}')
+    leave(tmp_path / ".specstory/history/2026.md", "# a day\n")
+    leave(tmp_path / ".git/notes.md", "not ours\n")
     found = survey([Place(FILES, str(tmp_path))])
     assert [row.name for row in found.artifacts] == ["files/.specstory/history/2026.md", "files/talk.jsonl"]
     assert found.notes == [f"no conversation of a known kind in {tmp_path}, and not read: package.json"]
