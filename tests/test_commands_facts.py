@@ -20,6 +20,7 @@ from core.commands.fact_edits import delete_fact, edit_fact, facts_view, merge_f
 from core.commands.fact_feed import sync_facts
 from core.commands.facts import bootstrap, facts_command, list_facts, validate
 from core.commands.harvest import HarvestRequest, harvest
+from core.commands.quarantine import quarantine_accept, quarantine_drop
 from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.factindex.facts import Fact
@@ -146,6 +147,44 @@ def test_what_waits_in_quarantine_is_no_fact(world: World) -> None:
     world.converse("User: a\n")
     harvested(world, says(facts=[{"statement": "Invented", "quote": "nobody said that at all"}, "Kept"]))
     assert [fact.fact for fact in facts_of(world)] == ["Kept"]
+
+
+def test_what_is_let_out_of_the_quarantine_becomes_a_fact(world: World) -> None:
+    """Once, for good, with its conversation; and undoing it takes the fact back."""
+    world.converse("User: a\n")
+    held = {"statement": "Invented", "quote": "nobody said that at all"}
+    waits = {"statement": "Waits", "quote": "nor did anybody say this"}
+    harvested(world, says(facts=[held, waits, "Kept"], decisions=[held]))
+    workspace = workspace_of(world)
+    done = value(quarantine_accept(workspace, "facts: Invented", now=lambda: world.clock))
+    assert not done.warning
+    assert {(fact.fact, fact.id, fact.source_count) for fact in facts_of(world)} == {
+        ("Kept", "global:fact:001", 1),
+        ("Invented", "global:fact:002", 1),
+    }
+    value(quarantine_accept(workspace, "decisions: Invented", now=lambda: world.clock))
+    value(quarantine_drop(workspace, "facts: Waits", now=lambda: world.clock))
+    world.converse("User: b\n")
+    report = harvested(world, says(facts=["Invented"]))
+    assert report.facts == {"new": 0, "confirmed": 1, "total": 2}
+    assert value(sync_facts(workspace, accepted=True, now=lambda: world.clock)).new == 0
+    value(undo(workspace, done.run, now=lambda: world.clock, patience=HURRIED))
+    left = {fact.fact: fact.source_count for fact in facts_of(world)}
+    assert left == {"Kept": 1, "Invented": 1}, "the second conversation still says so"
+    assert value(sync_facts(workspace, accepted=True, now=lambda: world.clock)).new == 0
+
+
+def test_an_accepted_item_whose_feed_was_cut_off_is_a_fact_after_the_next_harvest(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.converse("User: a\n")
+    harvested(world, says(facts=[{"statement": "Invented", "quote": "nobody said that at all"}]))
+    with monkeypatch.context() as patch:
+        patch.setattr("core.commands.fact_feed.after_accept", lambda *_: "")
+        value(quarantine_accept(workspace_of(world), "Invented", now=lambda: world.clock))
+    assert not facts_of(world)
+    world.converse("User: b\n")
+    assert harvested(world, says(facts=["Other"])).facts == {"new": 2, "confirmed": 0, "total": 2}
 
 
 def test_a_long_line_is_shortened_to_what_the_seed_allows(world: World) -> None:

@@ -19,6 +19,7 @@ from core.base.redact import redact
 from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands import fact_cache
+from core.commands.fact_accepts import accepted_items
 from core.commands.runs import UNDO_RUN
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
@@ -28,9 +29,9 @@ from core.factindex.kinds import OF_CATEGORY, kind_of
 from core.factindex.places import FOLDERS, UnreadableError
 from core.factindex.record import History, Key
 from core.factindex.sync import Harvests, SyncReport, sync
-from core.harvest.lessons import UNQUOTED, mark_of_text
+from core.harvest.lessons import QUOTED, UNQUOTED, mark_of_text
 from core.knowledge.categories import CATEGORY
-from core.knowledge.changes import read_changes
+from core.knowledge.changes import Change, read_changes
 from core.knowledge.journal import FrozenPlan, Pending, gather, read_journal
 from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.swap import replace_expected
@@ -43,13 +44,19 @@ _CATEGORY_OF_FILE = {CATEGORY[name].file: name for name in OF_CATEGORY}
 
 
 def sync_facts(
-    workspace: Workspace, *, undone: str = "", now: Callable[[], datetime] = utc_now, wait: float = LOCK_SECONDS
+    workspace: Workspace,
+    *,
+    undone: str = "",
+    accepted: bool = False,
+    now: Callable[[], datetime] = utc_now,
+    wait: float = LOCK_SECONDS,
 ) -> Result[SyncReport]:
-    """Bring YAML files, record and index together. `undone` names a run that was taken back just now. Err when another
-    process is at it for longer than `wait` seconds, a YAML file cannot be read, or the disk refuses."""
+    """Bring YAML files, record and index together. `undone` names a run that was taken back just now, `accepted` says
+    that something was let out of the quarantine. Err when another process is at it for longer than `wait` seconds, a
+    YAML file cannot be read, or the disk refuses."""
     paths, secrets = workspace.paths, workspace.config.redact
 
-    counts = None if undone else fact_cache.unchanged(workspace, now())
+    counts = None if undone or accepted else fact_cache.unchanged(workspace, now())
     if counts is not None:
         total, stale, faded = counts
         return Ok(SyncReport(total=total, stale=stale, decayed=faded, index=str(paths.knowledge / index.NAME)))
@@ -57,7 +64,7 @@ def sync_facts(
     def harvests(history: History) -> Harvests:
         if not workspace.config.fact_index:
             return Harvests()  # nothing new goes in; what people write still reaches the index
-        return committed_harvests(paths, history, undone, secrets)
+        return committed_harvests(paths, history, undone, secrets, accepted)
 
     def work() -> SyncReport:
         kept = [aside for folder in _folders(paths.knowledge) for aside in clear_leftovers(folder)]
@@ -129,11 +136,20 @@ def after_undo(workspace: Workspace, run: str, now: Callable[[], datetime]) -> l
     return notes
 
 
+def after_accept(workspace: Workspace, now: Callable[[], datetime]) -> str:
+    """What was let out of the quarantine becomes a fact; what went wrong in words, or ""."""
+    if not workspace.config.fact_index:
+        return ""
+    fed = sync_facts(workspace, accepted=True, now=now)
+    return f"it is no fact yet: {fed.error}" if isinstance(fed, Err) else ""
+
+
 # --- what the store tells --------------------------------------------------------------------------------------------
 
 
-def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool) -> Harvests:
-    """The proven harvests that are not fed yet, in the order of their runs, and which fed ones were taken back.
+def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool, accepted: bool = False) -> Harvests:
+    """The proven harvests that are not fed yet, in the order of their runs, what was let out of the quarantine since,
+    and which fed ones were taken back.
 
     An archive whose size is the recorded one was fed whole and is not read again; an undo changes it or takes it away.
     Raises OSError.
@@ -152,6 +168,8 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
             committed.add((sha, run))
             if (sha, run) not in history.fed:
                 taught.append(taught_by(sha, run, state, state.plan, secrets))
+    changes = read_changes(paths) if accepted or fresh else []
+    taught += taught_by_hand(paths, changes, history, secrets)
     gone = (set(history.archives) - {path.stem for path in archives}) | {path.stem for path in fresh}
     runs = {undone} if undone else set()
     if gone & {run for _, run in history.fed}:
@@ -166,8 +184,7 @@ def taught_by(sha: str, run: str, state: Pending, plan: FrozenPlan, secrets: boo
     entry = {**plan.entry, **(state.entry or {})}
     about = plan.facts.get("rows")
     rows: dict[str, Any] = about if isinstance(about, dict) else {}
-    domain = str(plan.facts.get("domain") or "") or domain_of(str(entry.get("project") or ""))
-    domain = domain if is_domain(domain) else GLOBAL
+    domain = _domain_of(plan, entry)
     usual = OFFLINE if entry.get("provider") == "offline" else UNQUOTED
     lessons = []
     for planned in plan.files:
@@ -180,6 +197,27 @@ def taught_by(sha: str, run: str, state: Pending, plan: FrozenPlan, secrets: boo
                 lessons.append(lesson)
     day = str(entry.get("at") or "")[:10] or f"{run[:4]}-{run[4:6]}-{run[6:8]}"
     return Taught(sha, run, str(entry.get("path") or state.path), day, tuple(lessons))
+
+
+def taught_by_hand(paths: Paths, changes: list[Change], history: History, secrets: bool) -> list[Taught]:
+    """What a person let out of the quarantine and is no fact yet, one conversation for each item. That they let it in
+    is worth as much as a quote that was found. Raises OSError."""
+    found = []
+    for row in accepted_items(paths, changes, (run for _, run in history.fed)) if changes else ():
+        if row.category not in OF_CATEGORY:
+            continue
+        entry = {**row.plan.entry, **(row.state.entry or {})} if row.plan is not None and row.state is not None else {}
+        domain = _domain_of(row.plan, entry) if row.plan is not None else GLOBAL
+        lesson = _lesson(row.category, row.text, {}, domain, QUOTED, secrets)
+        if lesson is not None:
+            path = str(entry.get("path") or (row.state.path if row.state is not None else ""))
+            found.append(Taught(row.sha, row.run, path, row.day, (lesson,)))
+    return found
+
+
+def _domain_of(plan: FrozenPlan, entry: dict[str, Any]) -> str:
+    domain = str(plan.facts.get("domain") or "") or domain_of(str(entry.get("project") or ""))
+    return domain if is_domain(domain) else GLOBAL
 
 
 def _lesson(category: str, text: str, row: dict[str, Any], domain: str, usual: float, secrets: bool) -> Lesson | None:

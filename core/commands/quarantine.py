@@ -84,7 +84,8 @@ def quarantine_list(workspace: Workspace) -> Result[list[HeldItem]]:
 def quarantine_accept(
     workspace: Workspace, match: Match, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
 ) -> Result[Released]:
-    """Let one item in: it goes into its category file, or a note to its file, with its provenance."""
+    """Let one item in: it goes into its category file, or a note to its file, with its provenance; what can be a fact
+    becomes one."""
     paths = workspace.paths
     found = _chosen(paths, match, seen)
     if isinstance(found, Err):
@@ -110,8 +111,10 @@ def quarantine_accept(
     if isinstance(gone, Err):
         message = f"the item is in {file}, but it is still in the quarantine too: {gone.error.message}"
         return fail(gone.error.code, message, paths.quarantine, "accept it again, then it only leaves the quarantine")
-    warning = added.value.warning if isinstance(added, Ok) else ""
-    return Ok(_released(workspace, gone.value, file, line, warning))
+    from core.commands.fact_feed import after_accept
+
+    warnings = [added.value.warning if isinstance(added, Ok) else "", after_accept(workspace, now)]
+    return Ok(_released(workspace, gone.value, file, line, "; ".join(filter(None, warnings))))
 
 
 def quarantine_drop(
