@@ -177,6 +177,7 @@ def test_odd_values_in_a_store_are_counted_and_not_fatal(kind: str, tmp_path: Pa
         "cursor": (("cursorDiskKV", "value"),),
         "llm": (("responses", "prompt"), ("parts", "payload"), ("threads", "tip_message_hash")),
     }
+    looked = 0
     for table, column in columns[kind]:
         for value in (
             None,
@@ -194,7 +195,17 @@ def test_odd_values_in_a_store_are_counted_and_not_fatal(kind: str, tmp_path: Pa
             made.execute(f"UPDATE {table} SET {column} = ?", (value,))
             for id, data in contents(path, tmp_path).items():
                 read_conversation(id, data)
+                looked += 1
     made.close()
+    # An odd value costs itself, not the list of sessions; of Cursor's only column it costs the session's name as well.
+    assert looked > (0 if kind == "cursor" else 9)
+
+
+def test_a_database_with_any_name_is_read(tmp_path: Path) -> None:
+    """One such name ended the whole harvest, and every other conversation waited for nothing."""
+    path = tmp_path / os.fsdecode(b"x\xff.db")
+    MAKERS["llm"](path).close()
+    assert contents(path, tmp_path)
 
 
 def test_a_chain_of_messages_that_bites_its_tail_ends(tmp_path: Path) -> None:

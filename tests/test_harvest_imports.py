@@ -163,6 +163,26 @@ def test_a_changed_file_brings_only_what_is_new_and_nothing_that_was_deleted(tmp
     assert "tabs" not in text
 
 
+def test_an_import_whose_digest_fails_is_still_an_import(tmp_path: Path) -> None:
+    """Told that it failed, the person would import again, and would not know how to take it back."""
+    world, folder = World(tmp_path), project(tmp_path)
+    world.paths.digest.mkdir(parents=True)
+    report = imported(world, folder)
+    assert (report.imported, bool(report.run)) == (4, True)
+    assert [error.code for error in report.errors] == ["digest-failed"]
+
+
+def test_what_an_import_does_not_look_at_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world, folder = World(tmp_path), project(tmp_path)
+    (folder / "a/b/c/d/e/f").mkdir(parents=True)
+    (folder / "a/b/c/d/e/f/CLAUDE.md").write_text("- too deep\n")
+    (folder / "a/MEMORY.md").write_bytes((folder / "CLAUDE.md").read_bytes())
+    assert [note.rsplit("/app/")[1] for note in plan(world, folder).notes] == ["a/b/c/d/e/f", "a/MEMORY.md"]
+    monkeypatch.setattr("core.harvest.imports.MAX_FILES", 2)
+    limited = plan(world, folder)
+    assert len(limited.rows) == 2 and "more than 2 files" in limited.notes[0]
+
+
 def test_an_import_can_be_taken_back(tmp_path: Path) -> None:
     world, folder = World(tmp_path), project(tmp_path)
     world.knowledge("facts.md", "# Facts\n\n- mine\n")

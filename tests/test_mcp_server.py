@@ -169,6 +169,23 @@ def test_a_memory_is_saved_only_with_the_persons_word(home: Path, answer: Elicit
     assert (home / "knowledge" / "memories").exists() is saved
 
 
+def test_the_person_is_shown_what_will_be_written_and_where(home: Path, tmp_path: Path) -> None:
+    """Invisible characters could hide half of what is saved from whoever is asked for it."""
+    (tmp_path / "app").mkdir()
+
+    async def work(client: Client) -> Any:
+        content = "Prefers\u202e tabs\x1b[2J\u200b"
+        await client.call_tool("save_memory", {"content": content, "project": str(tmp_path / "app")})
+        return await client.call_tool("save_memory", {"content": " \u200b "})
+
+    nothing, asked = session(server(home), work, ElicitResult(action="accept", content={"save": True}))
+    saved = [path.read_text() for path in (tmp_path / "app").rglob("*.md")]
+    assert len(asked) == 1 and str(tmp_path / "app") in asked[0]
+    shown = asked[0].rpartition("\n\n")[2]
+    assert shown.isprintable() and shown in saved[0]
+    assert nothing.is_error and "empty" in told(nothing)
+
+
 def test_a_client_that_cannot_ask_is_refused(home: Path) -> None:
     async def work(client: Client) -> Any:
         return await client.call_tool("save_memory", {"content": "Prefers tabs"})

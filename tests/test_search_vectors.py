@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 from core.base.result import Err, Ok, Result
 from core.commands.search import search as search_command
@@ -120,6 +122,35 @@ def test_an_embedder_that_is_down_leaves_the_words_and_says_so(tmp_path: Path, h
     assert isinstance(again, Ok)
     nameless = search_command(again.value, "automobile")
     assert isinstance(nameless, Ok) and nameless.value.hits and "embedder_model" in nameless.value.warnings[0]
+
+
+def test_no_secret_is_sent_to_an_embeddings_server(tmp_path: Path, httpserver: HTTPServer) -> None:
+    """Everything that is searched goes there, also what the person wrote by hand, and the words that they look for."""
+    key = "ghp_" + "a1B2" * 9
+    knowledge = tmp_path / "home" / "knowledge"
+    knowledge.mkdir(parents=True)
+    (knowledge / "facts.md").write_text(f"- The mirror is read with {key}\n")
+    (knowledge / "context.md").write_text(f"Use {key} for the mirror.\n")
+    settings = tmp_path / "config.toml"
+    settings.write_text(
+        '[ai_settings.knowledge]\nembedder = "openai"\nembedder_model = "m"\n'
+        f'embedder_base_url = "{httpserver.url_for("/v1")}"\n'
+    )
+    sent: list[str] = []
+
+    def answer(request: Request) -> Response:
+        texts = request.get_json()["input"]
+        sent.extend(texts)
+        rows = [{"index": at, "embedding": [1.0, float(len(text))]} for at, text in enumerate(texts)]
+        return Response(json.dumps({"data": rows}), content_type="application/json")
+
+    httpserver.expect_request("/v1/embeddings").respond_with_handler(answer)
+    opened = open_workspace(str(tmp_path / "home"), settings, {"XDG_CACHE_HOME": str(tmp_path / "cache")}, tmp_path)
+    assert isinstance(opened, Ok)
+    found = search_command(opened.value, f"mirror {key}")
+    assert isinstance(found, Ok) and not found.value.warnings and len(found.value.hits) == 2
+    assert len(sent) == 3 and not [text for text in sent if key in text]
+    assert not [hit for hit in found.value.hits if key in hit.entry.text]
 
 
 def test_an_endpoint_is_asked_as_its_documentation_says(httpserver: HTTPServer) -> None:

@@ -7,6 +7,7 @@ bytes is `core.base.files`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,7 +157,7 @@ def _found(
     named = [("--config", str(explicit))] if explicit is not None else []
     named += [("SLOP_CONFIG", env["SLOP_CONFIG"])] if env.get("SLOP_CONFIG") else []
     for rule, text in named:
-        file = cwd / Path(text).expanduser()
+        file = cwd / os.path.expanduser(text)
         document = _parsed_file(file, rule)
         return document if isinstance(document, Err) else Ok((file, rule, document.value))
     for rule, file in (("./config.toml", cwd / "config.toml"), ("user", user_config_file(env))):

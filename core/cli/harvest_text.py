@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.cli.figures import dollars, size, tokens
-from core.cli.text import one_line
+from core.cli.text import fed, one_line
 from core.harvest.classify import CLASSES
 from core.harvest.report import HarvestReport
 
@@ -31,8 +31,7 @@ def harvest_text(report: HarvestReport) -> str:
                 f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
                 f"durable, {report.reclaimed} reclaimed, {report.kept} kept, {len(report.errors)} failed)"
             )
-        if report.facts is not None and report.facts["new"] + report.facts["confirmed"]:
-            lines.append("fact index: {new} new, {confirmed} confirmed, {total} in all".format(**report.facts))
+        lines += fed(report.facts)
         if report.input_tokens or report.output_tokens:
             cost = f", {dollars(report.spent)}" if report.spent else ""
             lines.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.cli.figures import count
-from core.cli.text import one_line
+from core.cli.text import fed, one_line
 from core.commands.imports import ImportReport
 
 SHOWN = 200
@@ -24,6 +24,7 @@ def imports_text(report: ImportReport) -> str:
     if report.applied:
         lines.append(f"imported: {count(total, 'item')} of {count(report.imported, 'file')}{told}")
         lines += [f"'knowledge undo {report.run}' takes this back"] if report.run else []
+        lines += fed(report.facts)
     else:
         lines.append(f"would import: {count(total, 'item')}{told}")
         lines.append("dry run; pass --apply to import")

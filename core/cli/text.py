@@ -6,7 +6,7 @@ The texts are looked up by name and imported when they are printed, so that one 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -54,6 +54,13 @@ def to_text(command: str, value: Any) -> str:
 def visible(text: str) -> str:
     """Text without characters that would command the terminal: names and words in it come from anywhere."""
     return "".join(char if char in "\n\t" or char.isprintable() else "\ufffd" for char in text)
+
+
+def fed(facts: Mapping[str, int] | None) -> list[str]:
+    """What the fact index made of a run, where it made anything of it."""
+    if facts is None or not facts["new"] + facts["confirmed"]:
+        return []
+    return ["fact index: {new} new, {confirmed} confirmed, {total} in all".format(**facts)]
 
 
 def one_line(value: object) -> str:

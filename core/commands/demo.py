@@ -77,7 +77,7 @@ def make_demo_home(into: str = "") -> Result[Path]:
     shipped = shipped_root() / "assets" / "demo"
     try:
         if into:
-            home = Path(into).expanduser().absolute()
+            home = Path(os.path.abspath(os.path.expanduser(into)))
             if files.exists(home):
                 return fail("occupied", "the folder for the demo exists already", home, "name one that does not")
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -243,7 +244,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
             limits,
             distil,
             trash_days=config.trash_days,
-            file_roots=tuple(str(Path(root).expanduser()) for root in config.file_roots),
+            file_roots=tuple(os.path.expanduser(root) for root in config.file_roots),
             digest_max_bytes=config.digest_max_bytes if config.digest_enabled else None,
             jobs=request.jobs or config.jobs,
             max_run_tokens=config.max_run_tokens,

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from core.base.result import Err, Ok, Result
+from core.commands.fact_feed import after_harvest
 from core.commands.harvest import HarvestRequest, harvest_options
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.imports import ImportReport, plan_import, run_import
@@ -34,4 +35,10 @@ def import_memories(
     options = harvest_options(workspace, HarvestRequest(), patience)
     if isinstance(options, Err):
         return options
-    return run_import(workspace.paths, where, options.value, now)
+    done = run_import(workspace.paths, where, options.value, now)
+    if isinstance(done, Ok) and done.value.imported:
+        report = done.value
+        report.facts, notes, problem = after_harvest(workspace, now)
+        report.notes += notes
+        report.errors += [problem] if problem is not None else []
+    return done

@@ -6,11 +6,11 @@ A line there is `- [why] category: text [from: …]`, for a file note `- [why] f
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from core.base import files
@@ -189,7 +189,7 @@ def _target(workspace: Workspace, item: HeldItem) -> tuple[str, str, str, str]:
     text = sanitise_line(item.text, None)
     if item.category != "files":
         return row.file, row.header, section_of(item.category), bullet_line(text, None) + provenance
-    roots = [str(Path(root).expanduser()) for root in workspace.config.file_roots]
+    roots = [os.path.expanduser(root) for root in workspace.config.file_roots]
     read = ((source_file(path, roots), words) for path, words in _splits(f" {item.path}: {item.text}", "files"))
     source, words = next(((found, words) for found, words in read if found is not None), (None, ""))
     text = sanitise_line(words, None)

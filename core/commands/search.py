@@ -197,20 +197,23 @@ def _embedder(workspace: Workspace) -> Result[Embed]:
     from core.llm.embeddings import connect_embeddings
 
     keys = keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
-    return connect_embeddings(
+    made = connect_embeddings(
         config.embedder_model,
         config.embedder_base_url,
         credentials=keys,
         seconds=config.request_timeout_seconds,
         max_bytes=VECTOR_BYTES,
     )
+    if isinstance(made, Err) or not config.redact:
+        return made
+    embed = made.value  # of what leaves this computer, every text: the query as well
+    return Ok(lambda texts: embed([redact(text).text for text in texts]))
 
 
 def _without_secrets(hit: Hit) -> Hit:
-    """Harvested lines were cleaned before they were written; what a person writes into context.md was not."""
-    if hit.entry.kind != "context":
-        return hit
-    return replace(hit, entry=hit.entry._replace(text=redact(hit.entry.text).text))
+    """Harvested lines were cleaned before they were written; what a person writes with an editor was not."""
+    entry = hit.entry
+    return replace(hit, entry=entry._replace(title=redact(entry.title).text, text=redact(entry.text).text))
 
 
 def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:

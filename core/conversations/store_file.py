@@ -48,7 +48,7 @@ class StoreFile:
         self.path = path
         self._before: tuple[object, ...] | None = None
         self._copy: Path | None = None
-        address = f"file:{quote(path)}?mode=ro"
+        address = f"file:{quote(os.fsencode(path))}?mode=ro"
         if _is_wal(path):
             log, index = os.path.lexists(f"{path}-wal"), os.path.lexists(f"{path}-shm")
             if not log:
@@ -56,7 +56,7 @@ class StoreFile:
                 address += "&immutable=1"
             elif not index:
                 self._copy = _copied(path, copies)
-                address = f"file:{quote(str(self._copy))}"
+                address = f"file:{quote(os.fsencode(self._copy))}"
         try:
             self._connection = sqlite3.connect(
                 address, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False

@@ -32,7 +32,6 @@ from core.harvest.recovery import recover
 from core.harvest.remembered import remembered
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.tails import Earlier, earlier_by_path
-from core.knowledge.digest import regenerate_digest
 
 SOURCE = "import"
 FILE_BYTES = 1 << 20
@@ -71,7 +70,7 @@ class ImportRow:
 @dataclass
 class ImportReport:
     """A dry run, or what was imported. `items` counts what was (or would be) taken, by category; `added` how many lines
-    are new in the files."""
+    are new in the files, `facts` what the fact index made of them (None: it is off, or nothing was imported)."""
 
     applied: bool
     rows: list[ImportRow]
@@ -79,6 +78,7 @@ class ImportReport:
     items: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     imported: int = 0
+    facts: dict[str, int] | None = None
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
 
@@ -98,7 +98,13 @@ class ImportReport:
         ]
         told: dict[str, Any] = {"applied": self.applied, "run": self.run or None, "files": rows, "items": self.items}
         failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
-        return told | {"left_out": self.skipped, "imported": self.imported, "notes": self.notes, "failed": failed}
+        return told | {
+            "left_out": self.skipped,
+            "imported": self.imported,
+            "facts": self.facts,
+            "notes": self.notes,
+            "failed": failed,
+        }
 
 
 def plan_import(
@@ -107,16 +113,18 @@ def plan_import(
     """What there is to import at a file or in a folder. Reads only. Err when there is nothing of that name, or only
     what is in the knowledge folder already."""
     own = os.path.realpath(paths.knowledge)
-    found = [row for row in _files(path) if not _is_within(os.path.realpath(row[0]), own)]
+    notes: list[str] = []
+    found = [row for row in _files(path, notes) if not _is_within(os.path.realpath(row[0]), own)]
     if not found:
         hint = "name a file, or a folder with CLAUDE.md, MEMORY.md, memory-bank/, .serena/memories/ or knowledge/ in it"
         return fail("nothing-to-import", "no memories are there", path, hint)
-    report = ImportReport(False, [])
+    report = ImportReport(False, [], notes=notes)
     before, seen = earlier_by_path(entries), set[str]()
     for file, root in found:
         row = _row(file, root, entries, before, secrets)
         if row.sha256 in seen:
-            continue  # the same file under two names
+            report.notes.append(f"the same memories as in another file: {row.path}")
+            continue
         seen.add(row.sha256 or row.path)
         report.rows.append(row)
         if row.status in (NEW, CHANGED):
@@ -155,6 +163,8 @@ def _row(
 
 def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[[], datetime]) -> Result[ImportReport]:
     """Import for good. Err when there is nothing, when another run holds the lock, or the store cannot be used."""
+    from core.harvest.pipeline import new_run, write_digest
+
     limits = replace(options.limits, provider=SOURCE, reclaim="never", keep=True, harvest=True)
     try:
         with locks.locked(paths.lock):
@@ -163,7 +173,7 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
             if not isinstance(planned, Ok):
                 return planned
             report = planned.value
-            told = HarvestReport(applied=True, run=_run(now()))
+            told = HarvestReport(applied=True, run=new_run(now()))
             committer = Committer(
                 paths,
                 told.run,
@@ -185,8 +195,7 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
                         report.imported += _commit(row, before, committer)
             finally:
                 committer.finish()
-            if options.digest_max_bytes is not None:
-                regenerate_digest(paths, options.digest_max_bytes)
+            write_digest(paths, options, told)
             report.applied, report.run = True, told.run if report.imported else ""
             report.items = {name: number for name, number in told.items.items() if number}
             report.notes += [*recovered.notes, *told.notes]
@@ -197,12 +206,6 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
         return fail("lock-held", f"a harvest is running (process {error.holder or 'unknown'})", paths.lock, hint)
     except OSError as error:
         return fail("store-failed", f"the knowledge folder cannot be used: {error.strerror}", error.filename or "")
-
-
-def _run(now: datetime) -> str:
-    from core.harvest.pipeline import new_run
-
-    return new_run(now)
 
 
 def _commit(row: ImportRow, before: Mapping[str, str], committer: Committer) -> bool:
@@ -216,16 +219,23 @@ def _commit(row: ImportRow, before: Mapping[str, str], committer: Committer) -> 
 # --- which files -----------------------------------------------------------------------------------------------------
 
 
-def _files(path: Path) -> Iterator[tuple[Path, Path]]:
+def _files(path: Path, notes: list[str]) -> Iterator[tuple[Path, Path]]:
     """Files of memories with the folder of the project that they belong to, in a fixed order. No links are followed,
-    but for a path that the person named."""
+    but for a path that the person named. `notes` hears what was not looked at."""
     if path.is_file():
         yield path, _project(path)
     elif path.is_dir():
-        for number, file in enumerate(_below(path, DEPTH)):
+        deep: list[Path] = []
+        for number, file in enumerate(_below(path, DEPTH, notes, deep)):
             if number >= MAX_FILES:
+                notes.append(
+                    f"{path} holds more than {MAX_FILES:,} files of memories; name a folder in it for the rest"
+                )
                 return
             yield file, path
+        if deep:
+            more = f" and {len(deep) - 1} more" if len(deep) > 1 else ""
+            notes.append(f"not looked into, they lie more than {DEPTH} folders deep: {deep[0]}{more}")
 
 
 def _project(file: Path) -> Path:
@@ -236,17 +246,21 @@ def _project(file: Path) -> Path:
     return folder
 
 
-def _below(folder: Path, depth: int) -> Iterator[Path]:
+def _below(folder: Path, depth: int, notes: list[str], deep: list[Path]) -> Iterator[Path]:
     try:
         with os.scandir(folder) as rows:
             kinds = [(row.name, row.is_dir(follow_symlinks=False), row.is_file(follow_symlinks=False)) for row in rows]
-    except OSError:
+    except OSError as error:
+        notes.append(f"{folder} cannot be listed: {error.strerror}")
         return
-    inside, notes = sorted(kinds), folder.name in _FOLDERS
+    inside, of_notes = sorted(kinds), folder.name in _FOLDERS
     for name, _, is_file in inside:
         low = name.lower()
-        if is_file and (low in _NAMES or (notes and low.endswith(_NOTES) and low not in _NO_NOTES)):
+        if is_file and (low in _NAMES or (of_notes and low.endswith(_NOTES) and low not in _NO_NOTES)):
             yield folder / name
     for name, is_folder, _ in inside:
-        if is_folder and depth > 0 and name not in _NEVER and (not name.startswith(".") or name in _HIDDEN):
-            yield from _below(folder / name, depth - 1)
+        if is_folder and name not in _NEVER and (not name.startswith(".") or name in _HIDDEN):
+            if depth > 0:
+                yield from _below(folder / name, depth - 1, notes, deep)
+            else:
+                deep.append(folder / name)

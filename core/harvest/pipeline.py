@@ -117,7 +117,7 @@ def _apply(
         report.cancelled = report.cancelled or (done < total and committer.trusted)
     finally:
         committer.finish()
-    _write_digest(paths, options, report)
+    write_digest(paths, options, report)
     return report
 
 
@@ -223,7 +223,7 @@ def _commit(distilled: Distilled, committer: Committer) -> str:
     return f"{number} item{'s' * (number != 1)}" if number else "nothing durable"
 
 
-def _write_digest(paths: Paths, options: HarvestOptions, report: HarvestReport) -> None:
+def write_digest(paths: Paths, options: HarvestOptions, report: HarvestReport) -> None:
     """Stage 8. A projection: a failure is reported and blocks nothing."""
     if options.digest_max_bytes is None:
         return

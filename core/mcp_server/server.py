@@ -5,7 +5,7 @@ No `from __future__ import annotations` here: the SDK makes the schema of a tool
 
 import logging
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
 from mcp.server.mcpserver import Context, MCPServer
@@ -18,6 +18,7 @@ from core import __version__
 from core.commands.workspace import Workspace
 from core.mcp_server import tools
 
+T = TypeVar("T")
 INSTRUCTIONS = (
     "Knowledge that was harvested from this person's earlier conversations: facts, decisions, questions, playbooks, "
     "tasks, notes on source files, and memories. Ask it before you ask the person what they have told an agent before. "
@@ -42,14 +43,15 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     logging.getLogger("mcp").setLevel(logging.WARNING)
     server: MCPServer[Any] = MCPServer("knowledge", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
 
-    def ask(ctx: Context, content: str, tags: list[str] | None = None) -> Approval | Elicit[Approval]:
+    def ask(
+        ctx: Context, content: str, tags: list[str] | None = None, project: str = ""
+    ) -> Approval | Elicit[Approval]:
         if allow_writes:
             return Approval(save=True)
         able = ctx.client_capabilities
         if able is None or able.elicitation is None:
             raise ToolError(NEEDS_APPROVAL)
-        tagged = f" (tags: {', '.join(tags)})" if tags else ""
-        return Elicit(f"Save this memory?{tagged}\n\n{content}", Approval)
+        return Elicit(_told(lambda: tools.question(workspace, content, tags or [], project)), Approval)
 
     @server.tool(annotations=SAVES)
     def save_memory(
@@ -123,7 +125,7 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     return server
 
 
-def _told(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _told(work: Callable[[], T]) -> T:
     """Do it; what cannot be done is one sentence for the agent, without a traceback."""
     try:
         return work()

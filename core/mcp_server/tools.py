@@ -15,6 +15,7 @@ from core.commands.bullets import Found, list_tasks, notes
 from core.commands.context import context, digest_state
 from core.commands.facts import bootstrap
 from core.commands.memories import memories, recall_command, save
+from core.commands.memory_preview import preview
 from core.commands.search import search
 from core.commands.workspace import Workspace, reopened
 
@@ -25,6 +26,14 @@ MOST, MOST_TOKENS = 50, 12_000
 
 class RefusedError(Exception):
     """A tool cannot do it; the text is one sentence for the agent."""
+
+
+def question(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> str:
+    """What the person is asked before a memory is saved: the very text, tags and folder that saving would write."""
+    found = _value(preview(_now(workspace), content, tags, project))
+    where = f" for the project {found.folder}" if found.folder else ""
+    about = f" (tags: {', '.join(found.tags)})" if found.tags else ""
+    return f"Save this memory{where}?{about}\n\n{found.content}"
 
 
 def save_memory(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> dict[str, Any]:
@@ -62,7 +71,8 @@ def get_facts(workspace: Workspace, domains: Sequence[str], budget: int) -> dict
 def get_context(workspace: Workspace, project: str) -> dict[str, Any]:
     """What a new conversation would start with."""
     found = _value(context(_now(workspace), project))
-    return {"text": found.prefix.text, "bytes": len(found.prefix.text.encode()), "warnings": list(found.warnings)}
+    told = {"text": found.prefix.text, "bytes": len(found.prefix.text.encode()), "warnings": list(found.warnings)}
+    return _safe(workspace, told)
 
 
 def digest_text(workspace: Workspace) -> str:
