@@ -14,7 +14,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -261,7 +261,8 @@ class Histories(RuleBasedStateMachine):
         if not refs:
             return
         number, line = refs[at % len(refs)]
-        self.touched.update(part for part in line.split() if part.startswith("me-"))
+        details = takewhile(lambda below: below[:1] in (" ", "\t"), text.split("\n")[number:])  # they go with it
+        self.touched.update(part for row in (line, *details) for part in row.split() if part.startswith("me-"))
         match, category = f"{file}:{number}", "tasks_open" if act == "done" else "facts"
         acts: dict[str, Callable[[], object]] = {
             "edit": lambda: bullets.edit(workspace, category, match, words, now=self._now),
