@@ -12,7 +12,9 @@ from core.base.result import Ok
 from core.commands.context import context, digest
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge.digest import NOTE, SECTIONS, project_digest, regenerate_digest, render_digest
-from core.knowledge.projects import is_inside, nearness, project_around, projects_of
+from core.knowledge.ledger import write_ledger
+from core.knowledge.projects import NONE, OTHER, OWN, is_inside, nearness, project_around, projects_of
+from core.knowledge.same import Statement
 from tests.harvest_world import FakeModel, World
 
 
@@ -20,7 +22,16 @@ def line(text: str, source: str) -> str:
     return f"- {text} [from: {source}, 2026-01-02]\n"
 
 
-PROJECTS = {"mine": "/srv/app", "below": "/srv/app/web", "theirs": "/srv/application"}
+PROJECTS = {
+    "mine": frozenset({"/srv/app"}),
+    "below": frozenset({"/srv/app/web"}),
+    "theirs": frozenset({"/srv/application"}),
+    "shared": frozenset({"/srv/app", "/srv/application"}),
+}
+
+
+def near(statement: Statement) -> int:
+    return nearness((statement.bullet, *statement.others), PROJECTS, "/srv/app")
 
 
 def world_of_three(tmp_path: Path) -> World:
@@ -71,8 +82,8 @@ def test_bytes_are_kept_and_nothing_is_shown_twice(rows: list[tuple[str, str, in
     bullets: dict[str, list[object]] = {}
     for number, (section, source, length) in enumerate(rows):
         bullets.setdefault(section, []).extend(parse_bullets(line(f"n{number} " + "y" * length, source)))
-    found = render_digest(bullets, room, lambda one: nearness(one, PROJECTS, "/srv/app"))  # type: ignore[arg-type]
-    again = render_digest(bullets, room, lambda one: nearness(one, PROJECTS, "/srv/app"))  # type: ignore[arg-type]
+    found = render_digest(bullets, room, near)  # type: ignore[arg-type]
+    again = render_digest(bullets, room, near)  # type: ignore[arg-type]
     assert found == again
     if found is not None:
         assert len(found.text.encode()) <= room
@@ -88,14 +99,103 @@ def test_a_folder_is_told_from_one_whose_name_begins_alike() -> None:
     assert project_around("/home", PROJECTS) == ""
 
 
-def test_the_newest_harvest_tells_the_project_of_a_conversation() -> None:
-    entries = {
+def test_a_name_knows_every_folder_that_its_conversations_worked_in() -> None:
+    """One of them alone would give one project's lines to the other."""
+    entries: dict[str, dict[str, object]] = {
         "1": {"path": "/c/talk", "project": "/old", "at": "2026-01-01"},
-        "2": {"path": "/c/talk", "project": "/new/", "at": "2026-01-02"},
+        "2": {"path": "/d/talk", "project": "/new/", "at": "2026-01-02"},
         "3": {"path": "/s#1", "name": "goose/1", "project": "/g", "at": "2026-01-01"},
-        "4": {"path": "/c/none", "project": 7},
+        "4": {"path": "/c/none", "project": 7, "status": "harvested"},
+        "5": {"path": "/c/half", "project": "/h", "status": "harvested"},
+        "6": {"path": "/d/half", "status": "harvested"},
+        "7": {"path": "/c/grown", "project": "/h", "status": "harvested"},
+        "8": {"path": "/c/grown", "status": "harvested"},
+        "9": {"path": "/d/grown", "status": "harvest-failed"},
     }
-    assert projects_of(entries) == {"talk": "/new", "goose/1": "/g"}
+    assert projects_of(entries) == {
+        "talk": {"/old", "/new"},
+        "goose/1": {"/g"},
+        "half": {"/h", ""},
+        "grown": {"/h"},
+    }
+
+
+def test_a_name_that_several_folders_share_is_nobodys_own() -> None:
+    known = {"two": {"/a", "/b"}, "within": {"/a", "/a/web"}, "half": {"/a", ""}, "far": {"/b", "/c"}}
+
+    def found(name: str) -> int:
+        return nearness(parse_bullets(line("x", name)), known, "/a")
+
+    assert {name: found(name) for name in (*known, "unknown")} == {
+        "two": NONE,
+        "within": OWN,
+        "half": NONE,
+        "far": OTHER,
+        "unknown": NONE,
+    }
+
+
+def two_clients(tmp_path: Path, **more: dict[str, object]) -> World:
+    """Client A and client B, each with one line of its own and one that both have said."""
+    world = World(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    both = [line("Deploys run at night", "talk-b"), line("deploys run at night.", "talk-a")]
+    rows = [line("A's secret fact", "talk-a"), line("B's fact", "talk-b"), *both]
+    world.knowledge("facts.md", "# Facts\n\n" + "".join(rows))
+    entries: dict[str, dict[str, object]] = {
+        name * 64: {"path": f"/x/talk-{name}", "status": "harvested", "at": f"2026-01-0{at}", "items": {}}
+        | {"deleted": False, "project": str(tmp_path / name)}
+        for at, name in enumerate("ab", start=1)
+    }
+    write_ledger(world.paths, {**entries, **more})
+    regenerate_digest(world.paths, 4096)
+    return world
+
+
+def test_a_damaged_ledger_opens_no_fence(tmp_path: Path) -> None:
+    """One client's words would stand in the other's conversation, and nobody would be told."""
+    world = two_clients(tmp_path)
+    mine = opened(world, "project", tmp_path)
+    assert "B's fact" in prefix(mine, str(tmp_path / "b"))
+    world.paths.ledger.write_text("{broken")
+    for asked, cwd in ((str(tmp_path / "b"), tmp_path), ("", tmp_path / "b")):
+        found = context(opened(world, "project", cwd), asked)
+        assert isinstance(found, Ok)
+        assert found.value.prefix.text == ""
+        assert [row for row in found.value.warnings if "ledger" in row and "nothing of the digest" in row]
+        assert found.value.to_json()["warnings"] == list(found.value.warnings)
+    shown = digest(mine, "show", str(tmp_path / "b"))
+    assert isinstance(shown, Ok)
+    assert (shown.value.text, shown.value.injected) == ("", False)
+    assert "ledger" in shown.value.why
+    ordered = context(opened(world, "both", tmp_path), str(tmp_path / "b"))
+    assert isinstance(ordered, Ok)
+    assert "A's secret fact" in ordered.value.prefix.text
+    assert [row for row in ordered.value.warnings if "ledger" in row]
+    world.paths.digest.unlink()
+    silent = context(mine, str(tmp_path / "b"))
+    assert isinstance(silent, Ok)
+    assert silent.value.warnings == ()
+
+
+def test_two_conversations_of_one_name_pass_no_fence(tmp_path: Path) -> None:
+    """Two folders called alike: the newest harvest would make one's lines the other's."""
+    clash = {"path": "/y/talk-a", "status": "harvested", "at": "2026-01-03", "items": {}, "deleted": False}
+    world = two_clients(tmp_path, **{"c" * 64: {**clash, "project": str(tmp_path / "b")}})
+    text = prefix(opened(world, "project", tmp_path), str(tmp_path / "b"))
+    assert "B's fact" in text
+    assert "A's secret fact" not in text
+    assert prefix(opened(world, "project", tmp_path), str(tmp_path / "a")) == ""
+
+
+def test_what_two_projects_said_does_not_bring_the_others_name_along(tmp_path: Path) -> None:
+    """The provenance of a shared line names a conversation: in the fence that is its own."""
+    world = two_clients(tmp_path)
+    text = prefix(opened(world, "project", tmp_path), str(tmp_path / "b"))
+    assert "Deploys run at night [from: talk-b" in text
+    assert "talk-a" not in text
+    assert "conversations)" not in text
 
 
 def opened(world: World, scope: str, cwd: Path) -> Workspace:

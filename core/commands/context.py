@@ -95,12 +95,14 @@ def digest(workspace: Workspace, action: str = "show", project: str = "") -> Res
     if isinstance(found, Err):
         return found
     try:
-        text = scoped_digest(workspace, str(found.value or ""))
+        text, warning = scoped_digest(workspace, str(found.value or ""))
     except OSError as error:
         return fail("digest-unreadable", f"the digest cannot be made: {error.strerror}", error.filename or "")
-    if text is None or not state.value.exists:
-        return state
-    return Ok(replace(state.value, text=text, bytes=len(text.encode("utf-8", "replace"))))
+    shown = replace(state.value, why=warning) if warning else state.value
+    if text is None or not shown.exists:
+        return Ok(shown)
+    injected = shown.injected and bool(text.strip())
+    return Ok(replace(shown, text=text, bytes=len(text.encode("utf-8", "replace")), injected=injected))
 
 
 _HARVEST = "'knowledge harvest --apply' fills it"
@@ -108,14 +110,16 @@ _HARVEST = "'knowledge harvest --apply' fills it"
 
 @dataclass(frozen=True)
 class ContextPrefix:
-    """What a new conversation starts with, and what is known of its parts; `warnings` go to stderr."""
+    """What a new conversation starts with, and what is known of its parts; `warnings` go to stderr: of the context
+    files, and what else was `told`."""
 
     prefix: Prefix
     project: str
+    told: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self.prefix.warnings
+        return (*self.prefix.warnings, *self.told)
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge context --json`."""
@@ -129,22 +133,27 @@ class ContextPrefix:
         }
 
 
-def scoped_digest(workspace: Workspace, project: str = "") -> str | None:
-    """The digest for a project by `digest_scope`; None where the whole one is meant. Without a project asked for, it is
-    the one around the current folder in which conversations were held. Raises OSError when a file cannot be read."""
+def scoped_digest(workspace: Workspace, project: str = "") -> tuple[str | None, str]:
+    """The digest for a project by `digest_scope`, None where the whole one is meant; and a warning, "" for none.
+
+    Without a project asked for, it is the one around the current folder in which conversations were held. Raises
+    OSError when a file cannot be read.
+    """
     config = workspace.config
     if config.digest_scope == "global":
-        return None
+        return None, ""
+    only = config.digest_scope == "project"
     ledger = seen_ledger(workspace.paths)
     if isinstance(ledger, Err):
-        return None  # the digest must not go because the ledger is damaged; 'knowledge doctor' tells of that
+        # Only the ledger knows which words are whose: without it the fence stays shut, and the order is the usual one.
+        so = "nothing of the digest is shown" if only else "the digest does not put this project's own first"
+        return "" if only else None, f"WARNING: {ledger.error.message}, so {so}; {ledger.error.hint}"
     projects = projects_of(ledger.value)
     folder = project or project_around(str(workspace.cwd), projects)
     if not folder:
-        return None
-    only = config.digest_scope == "project"
+        return None, ""
     found = project_digest(workspace.paths, config.digest_max_bytes, projects, folder, only=only)
-    return found.text if found is not None else ""
+    return (found.text if found is not None else ""), ""
 
 
 def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
@@ -154,12 +163,16 @@ def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
     if isinstance(found, Err):
         return found
     try:
+        own: str | None = ""
+        warning = ""
+        if config.digest_enabled and files.exists(workspace.paths.digest):
+            own, warning = scoped_digest(workspace, str(found.value or ""))
         prefix = stable_prefix(
             workspace.paths,
             found.value,
             enabled=config.digest_enabled,
             secrets=config.redact,
-            digest=scoped_digest(workspace, str(found.value or "")),
+            digest=own,
         )
     except OSError as error:
         return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", workspace.paths.digest)
@@ -167,7 +180,7 @@ def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
         from core.commands.facts import fact_block
 
         prefix = replace(prefix, text=prefix.text + fact_block(workspace, found.value))
-    return Ok(ContextPrefix(prefix, str(found.value or "")))
+    return Ok(ContextPrefix(prefix, str(found.value or ""), (warning,) if warning else ()))
 
 
 @dataclass(frozen=True)

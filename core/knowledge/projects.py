@@ -1,33 +1,41 @@
 """Which project a bullet belongs to: the working folder of the conversation that its provenance names.
 
 The ledger entry of a harvest records that folder (`project`); nothing else is needed, so moving the files about costs
-nothing. A bullet without a provenance, or from a conversation without a folder, belongs to no project.
+nothing. A bullet without a provenance, or from a conversation without a folder, belongs to no project. A provenance
+knows its conversation by name alone, and conversations of several folders may share one: such a name belongs to no
+project either, or one project would be shown the other's words as its own.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from core.base.markdown import sanitise_name
-from core.knowledge.same import Statement
+from core.base.markdown import Bullet, sanitise_name
 
 OWN, NONE, OTHER = 0, 1, 2
-"""How near a statement is to a project: said in it, said nowhere in particular, said in another one."""
+"""How near words are to a project: said in it, said nowhere in particular, said in another one."""
+NOWHERE = ""
+"""Stands among the folders of a name that a conversation without any folder has too."""
+
+Projects = Mapping[str, Set[str]]
+"""A conversation's name as provenances tell it -> every folder that conversations of that name worked in."""
 
 
-def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """A conversation's name as provenances tell it -> its working folder, the newest harvest deciding."""
-    found: dict[str, tuple[str, str]] = {}
+def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+    """The folders of every name in the ledger. A name that no folder is known of is left out."""
+    found: dict[str, dict[str, set[str]]] = {}
     for entry in entries.values():
-        folder = entry.get("project")
+        path, folder = str(entry.get("path", "")), entry.get("project")
+        name = sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
         if isinstance(folder, str) and folder:
-            name = str(entry.get("name", "")) or str(entry.get("path", "")).replace("\\", "/").rsplit("/", 1)[-1]
-            at = str(entry.get("at", ""))
-            if at >= found.get(name, ("", ""))[0]:
-                found[name] = (at, os.path.normpath(folder))
-    return {sanitise_name(name): folder for name, (_, folder) in found.items()}
+            found.setdefault(name, {}).setdefault(path, set()).add(os.path.normpath(folder))
+        elif entry.get("status") == "harvested":
+            found.setdefault(name, {}).setdefault(path, set())
+    # An earlier part of one and the same conversation may not have told its folder yet: that is not another one.
+    folders = {name: frozenset(one for at in by.values() for one in at or (NOWHERE,)) for name, by in found.items()}
+    return {name: known for name, known in folders.items() if known != {NOWHERE}}
 
 
 def is_inside(folder: str, project: str) -> bool:
@@ -36,16 +44,22 @@ def is_inside(folder: str, project: str) -> bool:
     return folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)
 
 
-def nearness(statement: Statement, projects: Mapping[str, str], project: str) -> int:
-    """OWN when any of its conversations worked in the project, NONE when no folder is known of any, else OTHER."""
-    bullets = (statement.bullet, *statement.others)
-    folders = [projects.get(row.provenance.source, "") for row in bullets if row.provenance is not None]
-    if any(folder and is_inside(folder, project) for folder in folders):
+def nearness(bullets: Iterable[Bullet], projects: Projects, project: str) -> int:
+    """OWN when one of the bullets was certainly said in the project, OTHER when all whose folder is known were said in
+    others, else NONE: no folder is known of any, or a name stands for conversations inside and outside of it."""
+    inside = [
+        [is_inside(folder, project) for folder in projects.get(row.provenance.source, ()) if folder]
+        for row in bullets
+        if row.provenance is not None and NOWHERE not in projects.get(row.provenance.source, ())
+    ]
+    if any(known and all(known) for known in inside):
         return OWN
-    return OTHER if any(folders) else NONE
+    known = [one for folders in inside for one in folders]
+    return OTHER if known and not any(known) else NONE
 
 
-def project_around(folder: str, projects: Mapping[str, str]) -> str:
+def project_around(folder: str, projects: Projects) -> str:
     """The nearest known project that holds a folder, "" for none."""
-    around = [project for project in set(projects.values()) if is_inside(os.path.normpath(folder), project)]
+    known = {project for folders in projects.values() for project in folders if project}
+    around = [project for project in known if is_inside(os.path.normpath(folder), project)]
     return max(around, key=len, default="")
