@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from core.search.store import COLUMNS, TAG_MARK, Row
@@ -19,9 +20,10 @@ SMALL = 20_000
 """Up to so many entries everything is looked at; above, the rarest words of a query choose."""
 READABLE = 5_000
 """Up to so many entries a query may read every text."""
-POSTINGS = 3_000
-"""In a large index a query reads about so many places before it ranks."""
-MANY, FEW = 500, 60
+ENOUGH, POSTINGS, PAIRED = 80, 1_000, 4
+"""In a large index everything that has one of the rarest words is ranked: as many of them as make `ENOUGH` places, and
+not more than `POSTINGS`. The next so many words count in pairs."""
+MANY, FEW = 500, 30
 """How many are ranked in a small index and in a large one."""
 AROUND = 2
 """How far to each side of a hit its neighbours are looked at."""
@@ -85,6 +87,8 @@ def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: in
     if terms:
         for match in _matches(query, terms):
             _take(database, found, match, filters, wanted)
+            if len(found.rows) >= limit:
+                break
     dated = match_dates(query.moments)
     if dated:
         both = [f"({dated}) AND ({match_any(terms)})"] if terms else []
@@ -100,18 +104,23 @@ def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: in
 
 
 def _matches(query: Query, terms: Sequence[Term]) -> list[str]:
-    """What to ask the full-text table, in the order in which it matters."""
+    """What to ask the full-text table, one after the other until enough was found. Ranking costs the table most, so a
+    large index ranks what has one of the rarest words, or two of the others; what has a frequent word alone comes last.
+    """
     rare = sorted(terms, key=lambda term: (term.found, term.word))
-    if query.entries <= SMALL or len(terms) == 1 or sum(term.found for term in terms) <= POSTINGS:
+    if query.entries <= SMALL or len(terms) == 1 or sum(term.found for term in terms) <= ENOUGH:
         return [match_any(terms)]
     chosen: list[Term] = []
     places = 0
     for term in rare:
-        if chosen and places + term.found > POSTINGS:
+        if places >= ENOUGH or places + term.found > POSTINGS:
             break
         chosen.append(term)
         places += term.found
-    return [match_all(terms), match_any(chosen)]
+    rest = rare[len(chosen) : len(chosen) + PAIRED]
+    pairs = [match_all(pair) for pair in combinations(rest, 2)]
+    first = " OR ".join([match_any(chosen)] * bool(chosen) + [f"({pair})" for pair in pairs])
+    return [first, match_any(rare)] if first else [match_any(rare)]
 
 
 def _take(database: sqlite3.Connection, found: Found, match: str, filters: Filters, wanted: int, how: str = "") -> None:
@@ -121,16 +130,23 @@ def _take(database: sqlite3.Connection, found: Found, match: str, filters: Filte
             f"SELECT {_ALL} FROM words JOIN entries e ON e.id = words.rowid WHERE words MATCH ?{condition}"
             " ORDER BY words.rank LIMIT ?"
         )
+        rows = {row[0]: row for row in database.execute(sql, (match, *values, wanted))}
+        ranked = list(rows)
     else:  # the rows are fetched for the best alone
-        sql = (
-            f"SELECT {_ALL} FROM (SELECT rowid AS id, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?) f"
-            " JOIN entries e ON e.id = f.id"
-        )
-    for row in database.execute(sql, (match, *values, wanted)):
-        if row[0] not in found.rows:
-            found.rows[row[0]] = Row(*row)
+        sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
+        ranked = [row[0] for row in database.execute(sql, (match, wanted)) if row[0] not in found.rows]
+        rows = {}
+        for start in range(0, len(ranked), BATCH):
+            part = ranked[start : start + BATCH]
+            marks = ", ".join("?" * len(part))
+            rows |= {
+                row[0]: row for row in database.execute(f"SELECT {COLUMNS} FROM entries WHERE id IN ({marks})", part)
+            }
+    for number in ranked:
+        if number not in found.rows:
+            found.rows[number] = Row._make(rows[number])
             if how:
-                found.how[row[0]] = how
+                found.how[number] = how
 
 
 def _spelling_is_open(query: Query, found: Found, limit: int) -> bool:

@@ -13,7 +13,7 @@ import errno
 import hashlib
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,14 +67,15 @@ def open_index(
     import sqlite3
 
     stems = Stems()
+    same: dict[str, str] = {}
     if not anew:
-        index = _as_it_is(folder, sources, stems)
+        index = _as_it_is(folder, sources, stems, same)
         if index is not None:
             return index
     try:
         with _alone(folder, patience):
             if not anew:
-                index = _updated(folder, sources, stems)
+                index = _updated(folder, sources, stems, same)
                 if index is not None:
                     return index
             return _made(folder, sources, stems)
@@ -149,8 +150,9 @@ def _look(source: SearchSource, known: store.Held | None) -> _Look | None:
     return _Look(state, sha256, [store.stored(entry) for entry in result.value])
 
 
-def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index | None:
-    """The index, when it is sound and no source changed."""
+def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, same: dict[str, str]) -> Index | None:
+    """The index, when it is sound and no source changed. Else `same` gets the states of those that were looked at and
+    had not changed, so that they need not be looked at again."""
     import sqlite3
 
     if not store.is_sealed(folder):
@@ -163,20 +165,25 @@ def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> In
         if store.is_sound(database):
             held = store.held_sources(database)
             if held.keys() == {source.name for source in sources} and all(
-                (look := _look(source, held[source.name])) is None
-                or (look.rows is None and not look.state and not held[source.name].state)
-                or (look.sha256 == held[source.name].sha256 == "unreadable")
-                for source in sources
+                _is_same(source, held[source.name], same) for source in sources
             ):
-                return Index(database, stems, _problems(held))
+                return Index(database, stems, _problems(database))
     except sqlite3.Error:
         pass
     database.close()
     return None
 
 
-def _problems(held: dict[str, store.Held]) -> list[ErrorInfo]:
-    return [ErrorInfo("not-searched", row.problem) for row in held.values() if row.problem]
+def _is_same(source: SearchSource, known: store.Held, same: dict[str, str]) -> bool:
+    look = _look(source, known)
+    if look is None:
+        same[source.name] = known.state
+        return True
+    return (look.rows is None and not look.state and not known.state) or (look.sha256 == known.sha256 == "unreadable")
+
+
+def _problems(database: sqlite3.Connection) -> list[ErrorInfo]:
+    return [ErrorInfo("not-searched", problem) for problem in store.held_problems(database)]
 
 
 @contextlib.contextmanager
@@ -198,7 +205,7 @@ def _alone(folder: Path, patience: float) -> Iterator[None]:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index | None:
+def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems, same: Mapping[str, str]) -> Index | None:
     """The index with every change of the sources brought in; None when it cannot be trusted."""
     import sqlite3
 
@@ -213,7 +220,7 @@ def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Ind
             database.close()
             return None
         database.execute("BEGIN IMMEDIATE")
-        changed, touched = _bring_in(database, sources)
+        changed, touched = _bring_in(database, sources, same)
         database.execute("COMMIT" if touched else "ROLLBACK")
     except sqlite3.Error:
         database.close()
@@ -223,16 +230,21 @@ def _updated(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Ind
         raise
     if touched:
         store.seal(folder)
-    return Index(database, stems, _problems(store.held_sources(database)), changed=changed)
+    return Index(database, stems, _problems(database), changed=changed)
 
 
-def _bring_in(database: sqlite3.Connection, sources: Sequence[SearchSource]) -> tuple[int, bool]:
-    """How many entries changed, and whether anything was written."""
+def _bring_in(
+    database: sqlite3.Connection, sources: Sequence[SearchSource], same: Mapping[str, str]
+) -> tuple[int, bool]:
+    """How many entries changed, and whether anything was written. `same` are the states in which sources were found
+    just now: one that is known in that very state has not changed."""
     held = store.held_sources(database)
     changed, touched = 0, False
     free = max((row.id for row in held.values()), default=0) + 1
     for source in sources:
         known = held.pop(source.name, None)
+        if known is not None and known.state and known.state == same.get(source.name):
+            continue
         look = _look(source, known)
         if look is None:
             continue
@@ -290,7 +302,7 @@ def _made(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index:
         files.discard(temporary)
     store.seal(folder)
     database = store.connect(folder / store.FILE)
-    index = Index(database, stems, _problems(store.held_sources(database)), rebuilt=True)
+    index = Index(database, stems, _problems(database), rebuilt=True)
     index.changed = store.counted(database)
     return index
 
@@ -307,7 +319,7 @@ def _filled(place: Path | str, sources: Sequence[SearchSource], stems: Stems) ->
     store.finish(database)
     store.count(database)
     database.execute("COMMIT")
-    return Index(database, stems, _problems(store.held_sources(database)), rebuilt=True, changed=free - 1)
+    return Index(database, stems, _problems(database), rebuilt=True, changed=free - 1)
 
 
 def entries_of(index: Index) -> Iterator[SearchEntry]:

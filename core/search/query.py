@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias
 
 from core.base.search_entry import KINDS, SearchEntry
 from core.search.candidates import EVERYTHING, Filters, Found, find, nearest, neighbours, thread_lengths
 from core.search.index import Index
-from core.search.rank import Features, Seen, see_all
+from core.search.rank import Features
+from core.search.reading import Seen, see_all
 from core.search.store import Row
 from core.search.terms import Query, parse_query
 from core.search.words import folded
@@ -24,6 +26,7 @@ LONG_WORDS, LONG_COST = 200, 1.5
 BEST_NEAR, NEAR_SAID = 50, 2.0
 """So many of the nearest by vector may become candidates; from so many deviations on it is a reason."""
 Near: TypeAlias = Mapping[int, float]
+_COMING = {"part": PART, "prefix": PREFIX}
 BESIDE_OF = 60
 """The neighbours of so many of the best candidates may become hits of their own."""
 
@@ -57,8 +60,7 @@ class Hit:
         }
 
 
-@dataclass(frozen=True)
-class Ranked:
+class Ranked(NamedTuple):
     """One candidate with its score, and the letters of the query that stand in it as they were typed."""
 
     seen: Seen
@@ -75,10 +77,10 @@ def search(
     hits: list[Hit] = []
     at: dict[str, int] = {}
     for one in ranked:
-        entry = one.seen.row.entry()
-        same = "" if entry.thread else folded(entry.text).rstrip(" .")
+        row = one.seen.row
+        same = "" if row.thread else folded(row.text).rstrip(" .")
         if same and same in at:
-            known = hits[at[same]]
+            known, entry = hits[at[same]], row.entry()
             sources = (*known.confirmations, entry.provenance or entry.path)
             own = known.entry.provenance or known.entry.path
             more = tuple(source for source in dict.fromkeys(sources) if source and source != own)
@@ -86,7 +88,7 @@ def search(
         elif len(hits) < limit:
             if same:
                 at[same] = len(hits)
-            hits.append(Hit(entry, one.score, _why(query, one, found, near or {}), ()))
+            hits.append(Hit(row.entry(), one.score, _why(query, one, found, near or {}), ()))
     return hits
 
 
@@ -117,16 +119,19 @@ def rank_all(
     lengths = thread_lengths(index.database, {one.row.thread for one in seen if one.row.thread})
     features = Features(query, seen, lengths, near)
     ranked = []
+    spelled = query.phrases or len(query.words) > 1 or query.exact
     for one in seen:
-        literal, bonus = _letters(query, one.row)
-        bonus += {"part": PART, "prefix": PREFIX}.get(found.how.get(one.row.id, ""), 0.0)
+        literal, bonus = _letters(query, one.row) if spelled else ("", 0.0)
+        if found.how:
+            bonus += _COMING.get(found.how.get(one.row.id, ""), 0.0)
         if one.length > LONG_WORDS:
             bonus -= LONG_COST * math.log(one.length / LONG_WORDS)
         ranked.append(Ranked(one, features.score(one) + bonus, literal))
     # Between equal scores: kinds in their order, then what is newer; nothing depends on when it was indexed.
-    ranked.sort(key=lambda one: _order(one.seen.row))
-    ranked.sort(key=lambda one: one.seen.row.date, reverse=True)
-    ranked.sort(key=lambda one: one.score, reverse=True)
+    if len({one.score for one in ranked}) < len(ranked):
+        ranked.sort(key=lambda one: _order(one.seen.row))
+        ranked.sort(key=lambda one: one.seen.row.date, reverse=True)
+    ranked.sort(key=itemgetter(1), reverse=True)
     return query, found, ranked, features
 
 
@@ -137,15 +142,18 @@ def _order(row: Row) -> tuple[int, str, str, int]:
 
 def _letters(query: Query, row: Row) -> tuple[str, float]:
     """Which letters of the query stand in an entry as they were typed, and what that is worth."""
-    text = folded(f"{row.title}\n{row.text}")
+    text = f"{row.title}\n{row.text}"
+    first = query.literal.partition(" ")[0]
+    if text.isascii() and not query.phrases and first not in text.lower():
+        return "", 0.0
+    text = folded(text)
     bonus, said = 0.0, ""
     for phrase in query.phrases:
         if phrase in text:
             bonus, said = bonus + PHRASE, phrase
-    if query.literal in text:
+    if query.literal in text and (len(query.words) > 1 or query.exact):
         worth = min(len(query.literal), LITERAL_CHARACTERS) / LITERAL_CHARACTERS
-        if len(query.words) > 1 or query.exact:
-            bonus, said = bonus + LITERAL * worth, query.literal
+        bonus, said = bonus + LITERAL * worth, query.literal
     return said, bonus
 
 

@@ -11,25 +11,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from operator import mul
 
-from core.search.candidates import Found
-from core.search.english import TIMES
-from core.search.store import Row
+from core.search.reading import Seen
 from core.search.terms import Query
-from core.search.when import FAR, Closeness, closeness
-from core.search.words import Stems, words_of
+from core.search.when import FAR, Closeness
 
 K1, B = 1.0, 0.4
 """BM25: how soon a repeated word says nothing new, and how much a long text must repeat it."""
 THREAD_K1, THREAD_B = 1.5, 0.6
-TITLE, ABOUT = 0.5, 0.3
-"""What a word counts in a title, and in tags, source and date."""
 SMOOTH = 0.5
 """What a word of a neighbour counts for an entry."""
 LONG_WORDS = 60
-READ_CHARACTERS = 20_000
 
 NAMES = (
     "match", "cover", "cover2", "titled", "titled_match", "titled_cover", "before", "after", "before2", "after2",
@@ -43,12 +36,19 @@ _FITTED = (
     5.723, 5.339, 4.871
 )  # fmt: skip
 WEIGHTS: Mapping[str, float] = dict(zip(NAMES, _FITTED, strict=True))
+_DATED = {name: WEIGHTS[name] for name in ("dated", "dated_before", "dated_after")}
+_ALONE = {
+    **WEIGHTS,
+    "match": WEIGHTS["match"] + WEIGHTS["smooth"] + WEIGHTS["thread"],
+    "cover": WEIGHTS["cover"] + WEIGHTS["pair"] + WEIGHTS["window"] + WEIGHTS["thread_cover"],
+}
+"""The weights of an entry that is its own thread."""
 NEAR_NAMES = ("alike", "alike_before", "alike_after", "alike_thread")
 """With vectors: how near an entry, its neighbours and the nearest of its thread are, in standard deviations."""
 _HYBRID_FITTED = (
-    -2.205, 3.389, -2.708, 0.329, 0.653, -1.378, -3.16, 0.302, 2.019, 0.505, 5.243, -0.097, 0.398, -0.03,
-    3.334, -0.581, 0.313, 3.199, 0.385, 0.29, 0.147, 0.265, 0.322, -0.661, 0.681, 0.24, 0.401, 1.909, 2.0, 0.5, 1.0,
-    0.429, 0.333, 0.13, 0.417
+    -1.931, 2.956, -2.558, 0.152, 0.902, -1.701, -2.959, 0.428, 2.290, 0.778, 5.425, -0.007, 0.321, -0.269,
+    2.971, -0.605, 0.330, 3.154, 0.416, 0.362, 0.201, 0.369, 0.266, -0.756, 0.612, 0.287, 0.427, 1.867,
+    5.956, 5.821, 5.211, 0.453, 0.321, 0.145, 0.433
 )  # fmt: skip
 HYBRID_WEIGHTS: Mapping[str, float] = dict(zip(NAMES + NEAR_NAMES, _HYBRID_FITTED, strict=True))
 THREAD_NAMES = (
@@ -61,79 +61,12 @@ NOTHING, NO_MASS = -6.0, -8.0
 """What a thread is given for pieces that it does not have, below its best of all."""
 _THREAD_FITTED = (0.166, 0.601, 0.006, 0.297, 0.437, 0.084, -0.055, 0.281, 0.026, 0.067, 1.238, 0.812, 1.197)
 THREAD_WEIGHTS: Mapping[str, float] = dict(zip(THREAD_NAMES, _THREAD_FITTED, strict=True))
-_HYBRID_THREAD_FITTED = (*_THREAD_FITTED, 0.0, 0.0, 0.0)
+_HYBRID_THREAD_FITTED = (
+    -0.011, 0.509, -0.053, 0.241, 0.448, 0.041, -0.037, 0.313, 0.040, 0.080, 0.929, 0.575, 0.947, 0.152, 0.115, -0.216
+)  # fmt: skip
 HYBRID_THREAD_WEIGHTS: Mapping[str, float] = dict(
     zip(THREAD_NAMES + NEAR_THREAD_NAMES, _HYBRID_THREAD_FITTED, strict=True)
 )
-
-
-@dataclass
-class Seen:
-    """What was seen of one candidate: how often it has each term (weighted), its length in words, which terms stand
-    next to each other as in the query, and the marks that the features need."""
-
-    row: Row
-    counts: list[float]
-    length: int
-    near: float
-    titled: bool
-    asks: bool
-    times: bool
-    words: set[str]
-    dated: Closeness = FAR
-
-
-def see_all(query: Query, found: Found, stems: Stems) -> list[Seen]:
-    """Read all candidates."""
-    where: dict[str, list[tuple[int, float]]] = {}
-    for at, term in enumerate(query.terms):
-        for stem, weight in term.stems.items():
-            where.setdefault(stem, []).append((at, weight))
-    read = [
-        (row, words_of(row.text[:READ_CHARACTERS]), words_of(row.title), words_of(f"{row.tags} {row.provenance}"))
-        for row in found.rows.values()
-    ]
-    words = {word for _, *parts in read for part in parts for word in part}
-    known = stems.learn(words)
-    telling = {word: where[known[word]] for word in words if known[word] in where}
-    asked = {known[word] for word in words_of(query.text) if word in known}
-    return [_seen(query, row, text, title, about, telling, known, asked) for row, text, title, about in read]
-
-
-def _seen(
-    query: Query,
-    row: Row,
-    text: Sequence[str],
-    title: Sequence[str],
-    about: Sequence[str],
-    telling: Mapping[str, list[tuple[int, float]]],
-    stems: Mapping[str, str],
-    asked: set[str],
-) -> Seen:
-    """Read one candidate. `telling` are the words that match: (term, weight) for each."""
-    counts = [0.0] * len(query.terms)
-    matched: set[str] = set()
-    near, last, last_place = 0.0, -2, -9
-    for place, word in enumerate(text):
-        if word not in telling:
-            continue
-        matched.add(word)
-        for at, weight in telling[word]:
-            counts[at] += weight
-            if at == last + 1 and place - last_place <= 2:
-                near += query.terms[at].worth + query.terms[last].worth
-            last, last_place = at, place
-    for share, words in ((TITLE, title), (ABOUT, about)):
-        for word in words:
-            if word in telling:
-                matched.add(word)
-                for at, weight in telling[word]:
-                    counts[at] += weight * share
-    titled = bool(title) and all(stems[word] in asked for word in title)
-    times = query.when and not TIMES.isdisjoint(text)
-    asks = row.text.rstrip().endswith(("?", "？"))
-    dated = closeness(query.moments, row.date) if query.moments else FAR
-    return Seen(row, counts, len(text), near, titled, asks, times, matched, dated)
 
 
 def _bm25(counts: Sequence[float], worths: Sequence[float], norm: float, k1: float = K1) -> float:
@@ -219,8 +152,20 @@ class Features:
     def score(self, one: Seen) -> float:
         """One number, higher is better."""
         if not self.near:
-            return weighted(self.of(one), WEIGHTS)
+            return weighted(self.of(one), WEIGHTS) if one.row.thread else self._score_alone(one)
         return weighted([*self.of(one), *self.of_near(one)], HYBRID_WEIGHTS)
+
+    def _score_alone(self, one: Seen) -> float:
+        """`weighted(self.of(one), WEIGHTS)` for an entry without a thread, most of whose features are the same few."""
+        match = self.matches[one.row.id]
+        cover = _covered(one.counts, self.worths) / self.total
+        score = _ALONE["best_thread"] + _ALONE["match"] * match + _ALONE["cover"] * cover
+        score += _ALONE["cover2"] * cover * cover + _ALONE["near"] * min(one.near / self.total, 2.0)
+        if one.titled:
+            score += _ALONE["titled"] + _ALONE["titled_match"] * match + _ALONE["titled_cover"] * cover
+        if one.dated is not FAR:
+            score += weighted(one.dated, _DATED)
+        return score
 
     def of_near(self, one: Seen) -> list[float]:
         """The features that vectors add, in the order of NEAR_NAMES."""

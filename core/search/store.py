@@ -150,6 +150,11 @@ def held_sources(database: sqlite3.Connection) -> dict[str, Held]:
     return {row[1]: Held(*row) for row in rows}
 
 
+def held_problems(database: sqlite3.Connection) -> list[str]:
+    """The sentences of what is wrong with sources."""
+    return [row[0] for row in database.execute("SELECT problem FROM sources WHERE problem <> '' ORDER BY id")]
+
+
 def put_source(database: sqlite3.Connection, held: Held) -> None:
     """Insert or replace what is known of a source."""
     database.execute("INSERT OR REPLACE INTO sources(id, name, state, sha256, problem) VALUES (?, ?, ?, ?, ?)", held)

@@ -61,20 +61,22 @@ def parse_query(text: str, database: sqlite3.Connection, stems: Stems) -> Query:
     """Any text as a query against this index."""
     text = storable(text[:QUERY_CHARACTERS]).strip()
     words = tuple(words_of(text)[: TERMS * 4])
-    known = stems.learn(words)
     telling = [word for word in words if word not in STOP_WORDS] or list(words)
+    telling = telling[:TERMS]
+    changing = forms()
+    known = stems.learn((*words, *(other for word in telling for other in changing.get(word, ()))))
     groups: dict[str, tuple[str, dict[str, float]]] = {}
-    for word in telling[:TERMS]:
-        others = forms().get(word, ())
-        known = stems.learn((word, *others))
+    for word in telling:
+        others = changing.get(word, ())
         group = {known[other]: FORM_WEIGHT for other in others} | {known[word]: 1.0}
         groups.setdefault(known[word], (word, group))
     entries = counted(database)
+    wanted = list(dict.fromkeys(stem for _, group in groups.values() for stem in group))
+    marks = ", ".join("?" * len(wanted))
+    places = dict(database.execute(f"SELECT term, doc FROM stems WHERE term IN ({marks})", wanted))
     terms = []
     for word, group in groups.values():
-        marks = ", ".join("?" * len(group))
-        rows = database.execute(f"SELECT sum(doc) FROM stems WHERE term IN ({marks})", tuple(group))
-        found = min(rows.fetchone()[0] or 0, entries)
+        found = min(sum(places.get(stem, 0) for stem in group), entries)
         terms.append(Term(word, group, found, math.log(1 + (entries - found + 0.5) / (found + 0.5))))
     literal = folded(text)
     unquoted = folded(text.replace('"', " "))

@@ -1,0 +1,144 @@
+"""Reads candidates: how often each has the words of a query, and the other things that ranking wants to know.
+
+Only words that begin like one that is looked for are taken from a plain ASCII text and brought to their stems; that is
+several times faster than parting the whole of it, and sees the same.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from core.search.candidates import Found
+from core.search.english import TIMES
+from core.search.store import Row
+from core.search.terms import Query
+from core.search.when import FAR, Closeness, closeness
+from core.search.words import Stems, words_of
+
+TITLE, ABOUT = 0.5, 0.3
+"""What a word counts in a title, and in tags, source and date."""
+READ_CHARACTERS = 20_000
+ENDING = 2
+"""A stem may differ from the beginning of its word in so many of its last letters (`valence`, `valenci`)."""
+
+Placed: TypeAlias = "list[tuple[str, int]]"
+"""Words with their places, counted in words."""
+
+
+@dataclass
+class Seen:
+    """What was seen of one candidate: how often it has each term (weighted), its length in words, which terms stand
+    next to each other as in the query, and the marks that the features need."""
+
+    row: Row
+    counts: list[float]
+    length: int
+    near: float
+    titled: bool
+    asks: bool
+    times: bool
+    words: set[str]
+    dated: Closeness = FAR
+
+
+def see_all(query: Query, found: Found, stems: Stems) -> list[Seen]:
+    """Read all candidates."""
+    where: dict[str, list[tuple[int, float]]] = {}
+    for at, term in enumerate(query.terms):
+        for stem, weight in term.stems.items():
+            where.setdefault(stem, []).append((at, weight))
+    rows = list(found.rows.values())
+    read = _read(rows, _beginnings(where))
+    titles = {title: words_of(title) for title in {row.title for row in rows}}
+    words = {word for placed, _, about in read for word in (*(one for one, _ in placed), *about)}
+    words.update(query.words, *titles.values())
+    known = stems.learn(words)
+    telling = {word: where[known[word]] for word in words if known[word] in where}
+    asked = {known[word] for word in query.words}
+    named = {title: bool(parts) and all(known[word] in asked for word in parts) for title, parts in titles.items()}
+    return [
+        _seen(query, row, placed, length, named[row.title], ((TITLE, titles[row.title]), (ABOUT, about)), telling)
+        for row, (placed, length, about) in zip(rows, read, strict=True)
+    ]
+
+
+def _read(rows: Sequence[Row], begins: re.Pattern[str] | None) -> list[tuple[Placed, int, list[str]]]:
+    """For each row the words of its text that may be looked for, how many words it has in all, and the same of its tags
+    and source. All plain rows are gone through in one breath."""
+    made: list[tuple[Placed, int, list[str]]] = []
+    ends: list[int] = []
+    parts: list[str] = []
+    end = 0
+    for row in rows:
+        text, about = row.text, f"{row.tags} {row.provenance}"
+        if len(text) > READ_CHARACTERS:
+            text = text[:READ_CHARACTERS]
+        plain = text.isascii() and about.isascii()
+        if plain:
+            made.append(([], len(text.split()), []))
+        else:
+            words = words_of(text)
+            made.append(([(word, place) for place, word in enumerate(words)], len(words), words_of(about)))
+            text = about = ""
+        parts += (text, about)
+        ends += (end := end + len(text) + 1, end := end + len(about) + 1)
+    if begins is None:
+        return made
+    whole = "\n".join(parts).lower().replace("_", " ")
+    at, place, last = 0, 0, 0
+    for one in begins.finditer(whole):
+        start = one.start()
+        if start >= ends[at]:
+            at, place, last = bisect_right(ends, start), 0, 0
+        if at % 2:
+            made[at // 2][2].append(one[0])
+            continue
+        placed = made[at // 2][0]
+        place += len(words_of(whole[last:start])) if placed else 0
+        placed.append((one[0], place))
+        place, last = place + 1, one.end()
+    return made
+
+
+def _beginnings(stems: Mapping[str, object]) -> re.Pattern[str] | None:
+    """Finds the words of an ASCII text that may have one of these stems; None when there are none."""
+    parts = {re.escape(stem[: max(min(2, len(stem)), len(stem) - ENDING)]) for stem in stems if stem.isascii()}
+    return re.compile(rf"\b(?:{'|'.join(sorted(parts))})\w*", re.ASCII) if parts else None
+
+
+def _seen(
+    query: Query,
+    row: Row,
+    text: Placed,
+    length: int,
+    titled: bool,
+    beside: Sequence[tuple[float, Sequence[str]]],
+    telling: Mapping[str, list[tuple[int, float]]],
+) -> Seen:
+    """What one candidate has. `telling` are the words that match: (term, weight) for each."""
+    counts = [0.0] * len(query.terms)
+    matched: set[str] = set()
+    near, last, last_place = 0.0, -2, -9
+    for word, place in text:
+        if word not in telling:
+            continue
+        matched.add(word)
+        for at, weight in telling[word]:
+            counts[at] += weight
+            if at == last + 1 and place - last_place <= 2:
+                near += query.terms[at].worth + query.terms[last].worth
+            last, last_place = at, place
+    for share, words in beside:
+        for word in words:
+            if word in telling:
+                matched.add(word)
+                for at, weight in telling[word]:
+                    counts[at] += weight * share
+    asks = row.text.rstrip().endswith(("?", "？"))
+    times = query.when and not TIMES.isdisjoint(words_of(row.text[:READ_CHARACTERS]))
+    dated = closeness(query.moments, row.date) if query.moments else FAR
+    return Seen(row, counts, length, near, titled, asks, times, matched, dated)
