@@ -21,11 +21,11 @@ from core.search.terms import Query, Term, parse_query
 from core.search.words import Stems, words_of
 from tests.search_shelf import Shelf
 
-WORDS = tuple(
-    "relational relation valence valency hopping hope happy happily flies fly dying die ran running runner's use used us "
-    "organization organ session_store.py c++ co-cli troubles possibly sensibility rate rating at-at".split()  # noqa: SIM905
+PROSE = (
+    "relational relation valence valency hopping hope happy happily flies fly dying die ran running runner's use used "
+    "us organization organ session_store.py c++ co-cli troubles possibly sensibility rate rating at-at"
 )
-TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=14).map(" ".join)
+TEXTS = st.lists(st.sampled_from(PROSE.split()), min_size=1, max_size=14).map(" ".join)
 
 
 def slow(text: str, query: Query, stems: Stems) -> tuple[list[float], set[str]]:
