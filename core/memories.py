@@ -11,7 +11,7 @@
     User prefers async
 
 The files are the truth and people edit them: whatever is wrong in one is said with file, line and field, and the
-others are used all the same. What the agent is shown is in memory_texts.py.
+others are used all the same. What an agent is shown is in commands/memories.py.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from core.knowledge.file_notes import notes_for
 SHOWN = 5
 WIDTH = 90
 TASKS = ("tasks_open", "tasks_done")
-_ADDRESS = re.compile(r"(?P<file>[^:]+\.md):(?P<line>\d+)\Z|(?P<note>files/.+\.md):(?P<at>\d+)\Z")
+_ADDRESS = re.compile(r"(?P<file>[^:]+\.md):(?P<line>\d{1,9})\Z|(?P<note>files/.+\.md):(?P<at>\d{1,9})\Z")
 
 Match = str | BulletRef
 

@@ -176,11 +176,13 @@ def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
         )
     except OSError as error:
         return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", workspace.paths.digest)
+    problem = ""
     if config.bootstrap_facts:
         from core.commands.facts import fact_block
 
-        prefix = replace(prefix, text=prefix.text + fact_block(workspace, found.value))
-    return Ok(ContextPrefix(prefix, str(found.value or ""), (warning,) if warning else ()))
+        block, problem = fact_block(workspace, found.value)
+        prefix = replace(prefix, text=prefix.text + block)
+    return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(filter(None, (warning, problem)))))
 
 
 @dataclass(frozen=True)

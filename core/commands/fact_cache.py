@@ -16,7 +16,7 @@ from core.base import files
 from core.base.paths import cache_folder
 from core.commands.workspace import Workspace
 from core.factindex import index
-from core.factindex.places import fact_file_names
+from core.factindex.places import fact_places
 from core.factindex.sync import JOURNAL, record_path
 
 SETTLED_SECONDS = 2.0
@@ -25,7 +25,7 @@ SETTLED_SECONDS = 2.0
 def state_of(workspace: Workspace, now: datetime) -> list[Any] | None:
     """Everything that decides what the index holds; None while something was changed just now. Raises OSError."""
     paths = workspace.paths
-    names = [*fact_file_names(paths.knowledge), index.NAME]
+    names = [*(name for name, _ in fact_places(paths.knowledge)), index.NAME]
     rows: list[Any] = [now.astimezone(UTC).date().isoformat(), workspace.config.fact_index]
     newest = 0.0
     places = [*(paths.knowledge / name for name in names), record_path(paths.state)]

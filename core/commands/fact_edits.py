@@ -17,12 +17,12 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.fact_feed import sync_facts, with_facts
 from core.commands.workspace import Workspace, utc_now
 from core.factindex.confidence import unconfirmed
-from core.factindex.edits import with_values
+from core.factindex.edits import differing, with_values
 from core.factindex.facts import Fact, Problem, check, sort_key
 from core.factindex.places import FactFiles, Placed, UnreadableError, read_all, read_one
 from core.factindex.record import append_records
 from core.factindex.sync import project, record_path
-from core.knowledge.edit import Edited, change_file, new_edit_run
+from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
 from core.knowledge.hunks import Hunk, made
 
 EDITABLE = ("fact", "confidence", "tags", "expires", "related")
@@ -144,14 +144,19 @@ def merge_facts(
             "first_seen": min(filter(None, (a.first_seen, b.first_seen)), default=""),
             "last_confirmed": max(a.last_confirmed, b.last_confirmed),
         }
+    able = read_editable(workspace.paths, second.file)
+    if isinstance(able, Err):
+        return able
+    run, moment = new_edit_run(now()), now()
+    changed = _change(workspace, first, values, moment, seen, run)
+    if isinstance(changed, Err) and changed.error.code != "unchanged":  # that is how the crash left it
+        return changed
+    # After the first step, so that a refused merge is none; before the second, so that no harvest in between takes the
+    # words of `gone` for ones that a person has deleted.
     record: Record = {"t": "merged", "from": b.id, "into": a.id}
     noted = with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), [record]))
     if isinstance(noted, Err):
         return noted
-    run, moment = new_edit_run(now()), now()
-    changed = _change(workspace, first, values, moment, seen, run)
-    if isinstance(changed, Err):
-        return changed
     again = _placed(workspace, gone)
     if isinstance(again, Err):
         return again
@@ -212,9 +217,12 @@ def _change(
         problem = _why_not(here.fact, values)
         if problem:
             return fail("bad-field", f"{placed.fact.id}: {problem}", placed.file)
+        if not differing(here.item, values):
+            return fail("unchanged", f"{placed.fact.id} says that already", placed.file)
         text = with_values(read.text, here.item, values)
         if text is None:
-            return fail("unchanged", f"{placed.fact.id} says that already", placed.file)
+            message = f"{placed.fact.id} cannot be changed here without touching more of {placed.file}:{here.line}"
+            return fail("not-editable", message, hint="change it there in a text editor")
         rows = [line + "\n" for line in text.split("\n")]
         last = rows.pop()[:-1]
         return Ok([made(lines, start, size, [*rows, last] if last else rows)[1]])

@@ -99,8 +99,12 @@ def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) 
 
 
 def _folders(knowledge: Path) -> list[Path]:
-    tops = [knowledge / name for name in FOLDERS if (knowledge / name).is_dir()]
-    return [*tops, *(below for top in tops for below in sorted(top.iterdir()) if below.is_dir())]
+    tops = [knowledge / name for name in FOLDERS if _is_folder(knowledge / name)]
+    return [*tops, *(below for top in tops for below in sorted(top.iterdir()) if _is_folder(below))]
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def after_harvest(workspace: Workspace, now: Callable[[], datetime]) -> tuple[dict[str, int] | None, list[str], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from core.factindex.facts import CATEGORIES as CATEGORIES
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
 from core.factindex.facts import sort_key
-from core.factindex.places import ENDINGS, UnreadableError, fact_file_names, read_all, read_one, together
+from core.factindex.places import ENDINGS, UnreadableError, read_all, read_one, together
 from core.factindex.similar import Pair as Pair
 from core.factindex.similar import similar_pairs as similar_pairs
 from core.factindex.sync import SyncReport as SyncReport
@@ -180,15 +181,18 @@ def bootstrap(
     return Ok(choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text))
 
 
-def fact_block(workspace: Workspace, project: Path | None = None) -> str:
-    """What `knowledge context` puts behind the digest when `bootstrap_facts` is on, "" otherwise or for no facts."""
+def fact_block(workspace: Workspace, project: Path | None = None) -> tuple[str, str]:
+    """What `knowledge context` puts behind the digest when `bootstrap_facts` is on, "" otherwise or for no facts; and a
+    sentence about why they cannot be had, "" for nothing."""
     if not workspace.config.bootstrap_facts:
-        return ""
+        return "", ""
     from core.injection import CLOSE, OPEN
 
     domain = domain_of(str(project)) if project is not None else domain_of(str(workspace.cwd))
     chosen = bootstrap(workspace, (domain,))
-    return f"{OPEN}\n{chosen.value.text}{CLOSE}\n" if isinstance(chosen, Ok) and chosen.value.text else ""
+    if isinstance(chosen, Err):
+        return "", f"the conversation starts without the facts: {chosen.error}"
+    return (f"{OPEN}\n{chosen.value.text}{CLOSE}\n" if chosen.value.text else ""), ""
 
 
 def entries_of_file(path: Path, data: bytes) -> Result[Sequence[SearchEntry]]:
@@ -210,7 +214,7 @@ def fact_yaml(fact: Fact) -> str:
 
 def validate(workspace: Workspace, path: str = "") -> Result[Validation]:
     """Check a YAML file, an index.json, or a knowledge folder with both; without a path the home's own."""
-    place = Path(workspace.cwd / Path(path).expanduser()) if path else workspace.paths.knowledge
+    place = workspace.cwd / os.path.expanduser(path) if path else workspace.paths.knowledge
     try:
         if place.is_dir():
             return Ok(_validate_folder(place))
@@ -228,7 +232,7 @@ def validate(workspace: Workspace, path: str = "") -> Result[Validation]:
 
 
 def _validate_folder(folder: Path) -> Validation:
-    read = read_all(folder, fact_file_names(folder))
+    read = read_all(folder)
     number, problems = len(read.by_name), list(read.problems)
     data = files.read_or_empty(folder / index.NAME)
     if data:

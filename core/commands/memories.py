@@ -193,22 +193,23 @@ def recall_command(
     if isinstance(found, Err):
         return found
     rows, why = recall(found.value.memories, query)[:limit], "newest first"
+    told: tuple[str, ...] = ()
     if not rows and query.strip():
-        rows, why = _searched(workspace, found.value.memories, query, limit), "most words first"
-    return Ok(Recalled(query, tuple(rows), _told(found.value), why))
+        (rows, told), why = _searched(workspace, found.value.memories, query, limit), "most words first"
+    return Ok(Recalled(query, tuple(rows), _told(found.value, told), why))
 
 
-def _searched(workspace: Workspace, rows: Sequence[Memory], query: str, limit: int) -> list[Memory]:
-    """What the search finds among memories, best first; nothing when it cannot be asked."""
+def _searched(
+    workspace: Workspace, rows: Sequence[Memory], query: str, limit: int
+) -> tuple[list[Memory], tuple[str, ...]]:
+    """What the search finds among memories, best first, and what it warns of; nothing when it cannot be asked."""
     from core.commands.search import search
 
     hits = search(workspace, query, kind="memory", limit=limit)
+    if isinstance(hits, Err):
+        return [], (f"these are not all that may fit, for the search cannot be asked: {hits.error}",)
     by_path = {str(row.path): row for row in rows}
-    return (
-        [by_path[hit.entry.path] for hit in hits.value.hits if hit.entry.path in by_path]
-        if isinstance(hits, Ok)
-        else []
-    )
+    return [by_path[hit.entry.path] for hit in hits.value.hits if hit.entry.path in by_path], hits.value.warnings
 
 
 def memories(
@@ -265,10 +266,9 @@ def choose_memory(found: Memories, which: str) -> Result[Memory]:
     """The memory of that id, `project:ID`, or file name. Err when there is none, or one in the home and the project."""
     wanted = which.strip().removesuffix(".md")
     scope, _, number = wanted.rpartition(":")
+    wanted_id = int(number) if number.isdecimal() and len(number) < 10 else 0  # no memory has the id 0
     rows = [
-        row
-        for row in found.memories
-        if wanted == row.path.stem or (number.isdecimal() and row.id == int(number) and scope in ("", row.scope))
+        row for row in found.memories if wanted == row.path.stem or (row.id == wanted_id and scope in ("", row.scope))
     ]
     if len(rows) == 1:
         return Ok(rows[0])
@@ -297,8 +297,10 @@ def _stale(path: Path) -> Err:
     return fail("changed-outside", "the memory has changed since you saw it; nothing was written", path, "look again")
 
 
-def _told(found: Memories) -> tuple[str, ...]:
-    return tuple(f"WARNING: {error.message}" for error in found.skipped)
+def _told(found: Memories, more: Sequence[str] = ()) -> tuple[str, ...]:
+    """What was skipped, and what the search says beside that."""
+    skipped = [error.message for error in found.skipped]
+    return tuple(f"WARNING: {message}" for message in (*skipped, *(one for one in more if one not in skipped)))
 
 
 def _locked(where: Paths, work: Callable[[], Any]) -> Result[Any]:

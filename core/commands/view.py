@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from core.base import files
 from core.base.markdown import parse_bullets
@@ -200,8 +199,3 @@ def local_day(when: str) -> str:
         return when
     local = at.astimezone() if at.tzinfo is not None else at
     return f"{local.day} {local:%b %Y}"
-
-
-def name_of(path: str) -> str:
-    """The last part of a path, whichever way its slashes lean."""
-    return Path(path).name or path

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from core.factindex.facts import CATEGORIES, KEYS, Fact
-from core.factindex.items import BOM, Item, block_at, scan
+from core.factindex.facts import CATEGORIES, KEYS, Fact, fact_from
+from core.factindex.items import BOM, Item, block_at, frontmatter, scan
 from core.factindex.yaml_nodes import Span, read_block
 
 Operation = dict[str, Any]
@@ -21,6 +22,8 @@ Operation = dict[str, Any]
 "raw": the item's own lines}` or `{"op": "date", "day": …}`."""
 
 HARVESTED = "## Harvested"
+DIGITS = 6
+"""Of a confidence, behind its point."""
 TITLES = dict(
     zip(CATEGORIES, ("Facts", "Pitfalls", "Patterns", "Tool quirks", "Questions"), strict=True),
 )
@@ -54,7 +57,7 @@ def quoted(text: str) -> str:
 def written(key: str, value: Any) -> str:
     """A value of a field as it stands in an item."""
     if key == "confidence":
-        text = f"{value:.6f}".rstrip("0")
+        text = f"{value:.{DIGITS}f}".rstrip("0")
         return text + "0" if text.endswith(".") else text
     if key == "source_count":
         return str(value)
@@ -109,7 +112,7 @@ def apply_operations(text: str, operations: Sequence[Operation]) -> str:
                 pieces.append((item.start, item.end, changed))
     for start, end, new in sorted(pieces, reverse=True):
         text = text[:start] + new + text[end:]
-    added = [_fact_of(row["fact"]) for row in operations if row["op"] == "add" and row["fact"]["id"] not in by_id]
+    added = [fact_from(row["fact"]) for row in operations if row["op"] == "add" and row["fact"]["id"] not in by_id]
     if added:
         text = _with_items(text, added, ending)
     days = [row["day"] for row in operations if row["op"] == "date"]
@@ -119,12 +122,6 @@ def apply_operations(text: str, operations: Sequence[Operation]) -> str:
 def _due(item: Item, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """The values that still are what they were when the change was decided."""
     return {key: value for key, value in after.items() if (item.fields.get(key) or None) == (before.get(key) or None)}
-
-
-def _fact_of(row: Mapping[str, Any]) -> Fact:
-    from core.factindex.facts import fact_from
-
-    return fact_from(row)
 
 
 def _with_date(text: str, day: str) -> str:
@@ -137,8 +134,6 @@ def _with_date(text: str, day: str) -> str:
 
 def scan_body(text: str) -> int:
     """The offset after the frontmatter."""
-    from core.factindex.items import frontmatter
-
     return frontmatter(text)[1]
 
 
@@ -176,11 +171,22 @@ def _ended(text: str, ending: str) -> str:
 # --- single values ---------------------------------------------------------------------------------------------------
 
 
+def differing(item: Item, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the values that do not stand in the item yet, a confidence rounded as it is written."""
+    rounded = {key: round(value, DIGITS) if isinstance(value, float) else value for key, value in values.items()}
+    return {
+        key: value
+        for key, value in rounded.items()
+        if (_comparable(item.fields.get(key)) or None) != (_comparable(value) or None)
+    }
+
+
 def with_values(text: str, item: Item, values: Mapping[str, Any]) -> str | None:
-    """The lines of one item with other values; None when nothing changes or it cannot be done without touching more.
+    """The lines of one item with other values; None when nothing changes (see `differing`) or it cannot be done without
+    touching more.
 
     A value of None is taken away (an emptied `expires` stays as "" in an item that a person has written)."""
-    wanted = {key: value for key, value in values.items() if (item.fields.get(key) or None) != (value or None)}
+    wanted = differing(item, values)
     if not wanted:
         return None
     raw = text[item.start : item.end]
@@ -189,8 +195,6 @@ def with_values(text: str, item: Item, values: Mapping[str, Any]) -> str | None:
     block = block_at(text, item.start)
     if block is None:
         return None
-    from dataclasses import replace
-
     block = replace(block, end=item.end)
     read = read_block(block)
     changes: list[tuple[int, int, str]] = []

@@ -26,7 +26,7 @@ KEYS = (
 """The seed's fields, in its order."""
 DATES = ("first_seen", "last_confirmed", "expires")
 
-_ID = re.compile(r"(?P<domain>[^:\s/\\]+):(?P<category>[^:\s]+):(?P<sequence>[0-9]{3,})")
+_ID = re.compile(r"(?P<domain>[^:\s/\\]+):(?P<category>[^:\s]+):(?P<sequence>[0-9]{3,18})")
 _DOMAIN = re.compile(r"[^\W_][\w.-]*")
 _TAG = re.compile(r"[a-z0-9-]+")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?")
@@ -120,7 +120,7 @@ def check(fields: Mapping[str, object]) -> list[tuple[str, str]]:
     raw, category, domain = fields.get("id"), fields.get("category"), fields.get("domain")
     parts = split_id(raw) if isinstance(raw, str) else None
     if parts is None:
-        allowed = "allowed: {domain}:{category}:{sequence} with three digits or more, such as global:pitfall:001"
+        allowed = "allowed: {domain}:{category}:{sequence} with 3 to 18 digits, such as global:pitfall:001"
         found.append(("bad-id", f"the id is {shown(raw)}; {allowed}"))
     if category not in CATEGORIES:
         found.append(("bad-category", f"the category is {shown(category)}; allowed: {', '.join(CATEGORIES)}"))

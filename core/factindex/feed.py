@@ -17,6 +17,9 @@ from core.factindex.facts import GLOBAL, Fact, format_id, mark_of, split_id
 from core.factindex.places import FactFiles, file_for
 from core.factindex.record import GONE, KEPT, NEW, SAME, Fed, History, Key, history_of
 
+FAR = 10**15
+"""From here on a number was made up: counting goes on below it, so that no id grows longer than an id may be."""
+
 
 @dataclass(frozen=True)
 class Lesson:
@@ -69,7 +72,7 @@ class _Draft:
         self._last: dict[tuple[str, str], int] = {}
         for name in self.present | history.ids:
             parts = split_id(name)
-            if parts is not None and parts[2] > self._last.get(parts[:2], 0):
+            if parts is not None and self._last.get(parts[:2], 0) < parts[2] < FAR:
                 self._last[parts[:2]] = parts[2]
 
     def by_text(self, domain: str, mark: str) -> str:

@@ -2,7 +2,8 @@
 
 One file for each domain and category: `global/pitfalls.yaml`, `repos/<domain>/pitfalls.yaml`, and for what is about a
 kind of agent `agents/<domain>/pitfalls.yaml`. The seed's `repos/<name>.yaml` and `agents/<name>.yaml` are read as well,
-and written to where their frontmatter fits. Hidden files, deeper folders and symbolic links are not looked at.
+and written to where their frontmatter fits. Hidden files and deeper folders are not looked at. Symbolic links
+are not followed, and named as a problem.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import errno
 import gc
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+import stat
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.base import files
-from core.factindex.facts import CATEGORIES, GLOBAL, Fact, Problem, check, fact_from, shown, split_id
+from core.factindex.facts import CATEGORIES, GLOBAL, Fact, Problem, check, fact_from, shown
 from core.factindex.items import BOM, Item, scan
 
 FOLDERS = ("global", "repos", "agents")
@@ -52,11 +54,13 @@ class FactFile:
 
 @dataclass
 class FactFiles:
-    """All of them. `placed` has every valid fact once, by id; `taken` every id that stands anywhere."""
+    """All of them. `placed` has every valid fact once, by id; `taken` every id that stands anywhere;
+    `passed`, also among the `problems`, is what is no file."""
 
     by_name: dict[str, FactFile] = field(default_factory=dict)
     placed: dict[str, Placed] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    passed: list[Problem] = field(default_factory=list)
 
     @property
     def taken(self) -> set[str]:
@@ -69,35 +73,61 @@ class UnreadableError(OSError):
 
 def fact_file_names(knowledge: Path) -> Iterator[str]:
     """The names of the YAML files below the knowledge folder, sorted. Raises OSError."""
+    return (name for name, why in fact_places(knowledge) if not why)
+
+
+def fact_places(knowledge: Path) -> Iterator[tuple[str, str]]:
+    """The same, and between them what a person may take for one: (name, why it is not read, "" for a file). Raises
+    OSError."""
     for folder in FOLDERS:
-        top = knowledge / folder
-        if top.is_symlink() or not top.is_dir():
+        try:
+            why = _why_no_folder(knowledge / folder)
+        except FileNotFoundError:
             continue
-        for entry in sorted(os.scandir(top), key=lambda one: one.name):
+        if why:
+            yield folder, why
+            continue
+        for entry in sorted(os.scandir(knowledge / folder), key=lambda one: one.name):
             if entry.name.startswith("."):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                below = sorted(os.scandir(entry.path), key=lambda one: one.name)
-                yield from (
-                    f"{folder}/{entry.name}/{one.name}" for one in below if _is_ours(one.name) and not one.is_dir()
-                )
-            elif _is_ours(entry.name):
-                yield f"{folder}/{entry.name}"
+                for one in sorted(os.scandir(entry.path), key=lambda one: one.name):
+                    if _is_ours(one.name) and not one.is_dir(follow_symlinks=False):
+                        yield f"{folder}/{entry.name}/{one.name}", _why_no_file(one)
+            elif _is_ours(entry.name) or (entry.is_symlink() and entry.is_dir()):
+                yield f"{folder}/{entry.name}", _why_no_file(entry)
+
+
+LINK = "a symbolic link, which is not followed"
+
+
+def _why_no_folder(path: Path) -> str:
+    mode = path.lstat().st_mode
+    return "" if stat.S_ISDIR(mode) else LINK if stat.S_ISLNK(mode) else "no folder"
+
+
+def _why_no_file(entry: os.DirEntry[str]) -> str:
+    if entry.is_file(follow_symlinks=False):
+        return ""
+    return LINK if entry.is_symlink() else "a pipe, socket or device"
 
 
 def _is_ours(name: str) -> bool:
     return name.endswith(ENDINGS) and not name.startswith(".")
 
 
-def read_all(knowledge: Path, names: Iterable[str] | None = None) -> FactFiles:
+def read_all(knowledge: Path) -> FactFiles:
     """Read every YAML file. Raises UnreadableError, which names the file, when one cannot be read."""
-    read = []
+    read, passed = [], []
     collecting = gc.isenabled()
     gc.disable()  # very many small records and no cycles: looking for cycles again and again is a third of the time
     try:
-        for name in fact_file_names(knowledge) if names is None else names:
-            read.append(read_one(name, files.read_file(knowledge / name, FILE_BYTES).data))
-        return together(read)
+        for name, why in fact_places(knowledge):
+            if why:
+                passed.append(Problem("not-a-file", name, 0, "", f"it is {why}; allowed: a file, in its place"))
+            else:
+                read.append(read_one(name, files.read_file(knowledge / name, FILE_BYTES).data))
+        return together(read, passed)
     except UnreadableError:
         raise
     except OSError as error:
@@ -107,9 +137,9 @@ def read_all(knowledge: Path, names: Iterable[str] | None = None) -> FactFiles:
             gc.enable()
 
 
-def together(read: Iterable[FactFile]) -> FactFiles:
+def together(read: Iterable[FactFile], passed: Sequence[Problem] = ()) -> FactFiles:
     """Files side by side: an id that stands twice counts where it stands first (validation 7)."""
-    found = FactFiles()
+    found = FactFiles(problems=list(passed), passed=list(passed))
     for file in read:
         found.by_name[file.name] = file
         found.problems += file.problems
@@ -192,13 +222,3 @@ def file_for(found: FactFiles, domain: str, category: str, agents: Iterable[str]
         number += 1
         name = f"{place}/{PLURAL[category]}-{number}.yaml"
     return name
-
-
-def next_sequence(taken: Iterable[str], domain: str, category: str) -> int:
-    """The next free number of a domain and category: one above the highest that was ever given."""
-    highest = 0
-    for name in taken:
-        parts = split_id(name)
-        if parts is not None and parts[0] == domain and parts[1] == category:
-            highest = max(highest, parts[2])
-    return highest + 1

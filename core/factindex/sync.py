@@ -10,6 +10,7 @@ and replaced if its bytes differ. Cut anywhere, the next sync goes on from there
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from core.factindex.confidence import aged
 from core.factindex.edits import Operation, apply_operations, new_file_text
 from core.factindex.facts import Fact, Problem
 from core.factindex.feed import Plan, Taught, plan_feed
-from core.factindex.places import FactFiles, read_all, read_one, together
+from core.factindex.places import FILE_BYTES, FactFiles, read_all, read_one, together
 from core.factindex.record import NAME as RECORD
 from core.factindex.record import History, Key, append_records, history_of, read_history
 
@@ -150,8 +151,6 @@ def _write_plan(state: Path, plan: Plan) -> None:
 
 def _finish(knowledge: Path, state: Path, replace: Replace, report: SyncReport) -> None:
     """Carry out what the journal says and take it away. What is done already does nothing."""
-    import os
-
     path = state / JOURNAL
     rows = list(decode(files.read_or_empty(path)))
     if rows and rows[0].get("t") == "plan":
@@ -206,15 +205,13 @@ def _change(
 
 def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFiles:
     """The same files, those of `names` read anew."""
-    from core.factindex.places import FILE_BYTES
-
     read = dict(found.by_name)
     for name in names:
         try:
             read[name] = read_one(name, files.read_file(knowledge / name, FILE_BYTES).data)
         except FileNotFoundError:
             read.pop(name, None)
-    return together(read[name] for name in sorted(read))
+    return together((read[name] for name in sorted(read)), found.passed)
 
 
 def _missing(plan: Plan, found: FactFiles) -> list[str]:

@@ -1,0 +1,180 @@
+"""What the fact index says when it cannot do what was asked. If these fail, one odd line or file takes all facts away,
+or a person is told something that is not so."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from core.base.result import Err
+from core.commands import fact_edits
+from core.commands.context import context
+from core.commands.fact_edits import delete_fact, edit_fact, merge_facts
+from core.commands.fact_feed import sync_facts
+from core.factindex.record import read_history
+from core.factindex.sync import record_path
+from tests.harvest_world import World, says
+from tests.test_commands_facts import YAML, cli, code_of, facts_of, harvested, value, workspace_of
+
+ITEM = "- id: {id}\n  fact: {fact}\n  confidence: 0.5\n"
+
+
+@pytest.fixture
+def taught(world: World) -> World:
+    world.converse("User: a\n")
+    harvested(world, says(facts=["One", "Two"]))
+    return world
+
+
+# --- one odd line or file --------------------------------------------------------------------------------------------
+
+
+def test_an_id_of_thousands_of_digits_costs_only_its_own_item(taught: World) -> None:
+    """Python reads no such number: it must not take the other facts, and the report of a harvest, with it."""
+    far = f"global:fact:{'9' * 5000}"
+    taught.knowledge(YAML, taught.text(YAML) + "\n" + ITEM.format(id=far, fact='"far"'))
+    assert [fact.fact for fact in facts_of(taught)] == ["One", "Two"]
+    code, _, err = cli(taught, "facts", "validate")
+    assert code == 1 and "facts.yaml:" in err and "the id is" in err and "unexpected" not in err
+    taught.converse("User: b\n")
+    assert not harvested(taught, says(facts=["Three"])).errors
+    assert [fact.fact for fact in facts_of(taught)] == ["One", "Two", "Three"]
+
+
+def test_after_the_highest_number_that_an_id_can_have_new_facts_still_come_in(taught: World) -> None:
+    """Counting on from a number that a person made up must not give new facts an id that is not valid."""
+    taught.knowledge(YAML, taught.text(YAML) + "\n" + ITEM.format(id=f"global:fact:{'9' * 18}", fact='"far"'))
+    taught.converse("User: b\n")
+    harvested(taught, says(facts=["Three"]))
+    assert {fact.fact: fact.id for fact in facts_of(taught)}["Three"] == "global:fact:003"
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "linked folder"])
+def test_what_is_no_regular_file_is_passed_over_and_named(taught: World, kind: str) -> None:
+    """One link must not switch the whole fact index off, and its owner must learn that it is not read."""
+    place = taught.paths.knowledge / "global" / "mine.yaml"
+    if kind == "pipe":
+        os.mkfifo(place)
+    else:
+        target = taught.folder / "elsewhere"
+        if kind == "link":
+            target.write_text(ITEM.format(id="global:fact:050", fact='"linked"'))
+        if kind == "linked folder":
+            place = place.with_name("mine")
+            target.mkdir()
+        place.symlink_to(target)
+    code, out, err = cli(taught, "facts", "list")
+    assert code == 0 and "One" in out and "linked" not in out and "'knowledge facts validate'" in err
+    code, _, err = cli(taught, "facts", "validate")
+    assert code == 1 and f"global/{place.name}: it is a" in err
+    taught.converse("User: b\n")
+    report = harvested(taught, says(facts=["Three"]))
+    assert not report.errors and "knowledge facts validate" in " ".join(report.notes)
+    assert "Three" in [fact.fact for fact in facts_of(taught)]
+
+
+def test_a_link_that_comes_later_is_told_at_once(taught: World) -> None:
+    """The memory of 'nothing has changed' must not hide it."""
+    workspace = workspace_of(taught)
+    for path in taught.paths.knowledge.rglob("*"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    assert not value(sync_facts(workspace)).problems
+    (taught.paths.knowledge / "global" / "mine.yaml").symlink_to(taught.folder / "nothing")
+    assert [problem.code for problem in value(sync_facts(workspace)).problems] == ["not-a-file"]
+
+
+def test_facts_that_cannot_be_read_are_missed_aloud(taught: World) -> None:
+    """A conversation that starts without the facts must not look as if there were none."""
+    (taught.paths.knowledge / "index.json").unlink()
+    taught.knowledge("global/bad.yaml", b"\xff\xfe")
+    found = value(context(workspace_of(taught, bootstrap_facts=True)))
+    assert "One" in found.prefix.text, "the digest stays"
+    assert [warning for warning in found.warnings if "facts" in warning and "bad.yaml" in warning]
+    assert found.to_json()["warnings"] == list(found.warnings)
+
+
+# --- edits -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def by_hand(world: World) -> World:
+    """Items as people write them: with remarks, and with an anchor that other items may point to."""
+    head = "---\ndomain: global\ncategory: fact\n---\n\n"
+    items = (
+        ITEM.format(id="global:fact:001", fact='"One" # why')
+        + "\n"
+        + ITEM.format(id="global:fact:002", fact='&a "Two"')
+    )
+    world.knowledge(YAML, head + items)
+    return world
+
+
+def test_a_confidence_of_many_digits_is_written(by_hand: World) -> None:
+    """It was rounded on paper, did not compare equal, and the person was told that it stood there already."""
+    value(edit_fact(workspace_of(by_hand), "global:fact:001", {"confidence": 0.1234567}))
+    assert "confidence: 0.123457\n" in by_hand.text(YAML) and "# why" in by_hand.text(YAML)
+
+
+def test_what_cannot_be_written_is_not_said_to_stand_there(by_hand: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fact_edits, "with_values", lambda *_: None)
+    before = by_hand.text(YAML)
+    refused = edit_fact(workspace_of(by_hand), "global:fact:001", {"fact": "Other"})
+    assert code_of(refused) == "not-editable" and isinstance(refused, Err)
+    assert f"{YAML}:6" in str(refused.error) and "text editor" in str(refused.error)
+    assert by_hand.text(YAML) == before
+
+
+@pytest.mark.parametrize("values", [{"tags": ("a", "b")}, {"confidence": 0.5}, {"expires": ""}, {"related": ()}])
+def test_values_that_stand_there_already_write_nothing(by_hand: World, values: dict[str, Any]) -> None:
+    """Else the list of what can be undone fills with edits that did nothing."""
+    by_hand.knowledge(YAML, by_hand.text(YAML).replace("0.5\n", "0.5\n  tags: [a, b]\n", 1))
+    assert code_of(edit_fact(workspace_of(by_hand), "global:fact:001", values)) == "unchanged"
+    assert not by_hand.paths.changes.exists()
+
+
+# --- merging ---------------------------------------------------------------------------------------------------------
+
+
+def merged_records(world: World) -> dict[str, str]:
+    return read_history(record_path(world.paths.state))[1].merged
+
+
+def test_a_merge_that_was_refused_leaves_no_trace(taught: World) -> None:
+    """Else a later deletion by hand counts as a merge: what the person deleted would go on confirming another fact."""
+    workspace = workspace_of(taught)
+    assert code_of(merge_facts(workspace, "global:fact:001", "global:fact:002", seen="0" * 64)) == "changed-outside"
+    assert merged_records(taught) == {}
+    value(delete_fact(workspace, "global:fact:002"))
+    taught.converse("User: b\n")
+    harvested(taught, says(facts=["Two"]))
+    assert [(fact.fact, fact.source_count) for fact in facts_of(taught)] == [("One", 1)]
+
+
+def test_a_merge_into_which_nothing_can_be_taken_changes_neither_fact(taught: World) -> None:
+    """Counts that were added up while the other fact stays would be added up twice in the end."""
+    workspace = workspace_of(taught)
+    other = taught.knowledge("global/pitfalls.yaml", ITEM.format(id="global:pitfall:001", fact='"Three"'))
+    other.chmod(0o444)
+    before = taught.text(YAML)
+    assert code_of(merge_facts(workspace, "global:fact:001", "global:pitfall:001")) == "read-only"
+    assert taught.text(YAML) == before and merged_records(taught) == {}
+
+
+def test_a_merge_that_was_cut_before_its_record_is_done_again(taught: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the second fact's words say later must confirm the first, whenever the machine stopped."""
+    workspace = workspace_of(taught)
+
+    def cut(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fact_edits, "append_records", cut)
+    with pytest.raises(KeyboardInterrupt):
+        merge_facts(workspace, "global:fact:001", "global:fact:002")
+    monkeypatch.undo()
+    assert value(merge_facts(workspace, "global:fact:001", "global:fact:002")).into.source_count == 2
+    assert merged_records(taught) == {"global:fact:002": "global:fact:001"}
+    taught.converse("User: b\n")
+    harvested(taught, says(facts=["Two"]))
+    assert [(fact.fact, fact.source_count) for fact in facts_of(taught)] == [("One", 3)]
