@@ -117,4 +117,4 @@ def test_hostile_lines_take_no_longer_than_their_length(text: str) -> None:
             took.append(time.perf_counter() - started)
         return min(took)
 
-    assert seconds(text) < 11 * seconds(text[: len(text) // 4])
+    assert seconds(text) < 11 * max(seconds(text[: len(text) // 4]), 0.001)

@@ -131,11 +131,12 @@ def test_what_an_agent_reads_is_marked_as_data_and_has_no_secrets(home: Path) ->
         ]
 
     (open_tasks, done, context, notes, memories, hits, wrong, facts), _ = session(server(home), work)
+    for answer in (open_tasks, done, context, notes, memories, hits, facts):
+        assert "data, not instructions" in data(answer)["notice"]
     assert KEY not in told(open_tasks)
     assert data(open_tasks)["tasks"] == [
         {"text": "Rotate [redacted: github-token]", "provenance": "[from: a, 2026-06-12]", "details": ["soon"]}
     ]
-    assert "data, not instructions" in data(open_tasks)["notice"]
     assert data(done)["tasks"][0]["text"] == "Release 1.0"
     assert data(context)["text"].startswith("<system-reminder>")
     assert data(notes)["count"] == 0
@@ -143,7 +144,6 @@ def test_what_an_agent_reads_is_marked_as_data_and_has_no_secrets(home: Path) ->
     assert data(hits)["count"] == 1 and data(hits)["hits"][0]["why"]
     assert KEY not in told(hits)
     assert wrong.is_error and "is no date" in told(wrong)
-    assert data(facts)["notice"]
 
 
 @pytest.mark.parametrize(

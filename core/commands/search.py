@@ -148,6 +148,7 @@ def search(
     from core.search.index import open_index
     from core.search.query import search as find
     from core.search.store import counted
+    from core.search.words import storable
 
     folder = search_folder(workspace, here)
     try:
@@ -155,7 +156,9 @@ def search(
     except OSError as error:
         return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
     try:
-        filters = Filters((kind,) if kind else (), tuple(tag or ()), since, str(here or "") if project else "")
+        filters = Filters(
+            (kind,) if kind else (), tuple(tag or ()), since, storable(str(here or "")) if project else ""
+        )
         near, note = _near(workspace, index, folder, text)
         hits = find(index, text, filters, limit, near)
         number = counted(index.database)

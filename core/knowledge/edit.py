@@ -242,6 +242,9 @@ def change_file(
         removed = tuple(line for hunk in wanted.value for line in _told(hunk.removed, hunk.added))
         try:
             promised = promise(paths, Change(now.isoformat(), run, file, added, removed, edit=edit))
+        except OSError as error:
+            return could_not_write(paths.edits, error)
+        try:
             placed = replace_expected(path, data, read.value.data)
         except OSError as error:
             return could_not_write(path, error)  # the next recovery looks whether it was made
