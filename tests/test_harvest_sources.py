@@ -13,7 +13,7 @@ from core.commands.sources import sources
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.options import HarvestOptions
 from core.harvest.sources import FILES, SOURCE, Place, known_name, places
-from core.harvest.survey import survey
+from core.harvest.survey import survey, told_apart
 from tests.harvest_world import FakeModel, World
 
 SESSION = (
@@ -114,6 +114,38 @@ def test_one_conversation_in_two_files_is_one(tmp_path: Path) -> None:
     plain = leave(tmp_path / ".codex/sessions/2026/rollout-1.jsonl")
     found = survey(places(["cline", "codex"], {"HOME": str(tmp_path)}, ()))
     assert {row.path for row in found.artifacts} == {str(best), str(plain)}
+
+
+def test_projects_called_alike_are_told_apart_and_what_was_harvested_keeps_its_name(tmp_path: Path) -> None:
+    """Under one name nobody could tell whose words a line holds; under a new one its lines would lose their source."""
+    history = ".aider.chat.history.md"
+    for folder in ("work/app", "old/app", "old/web", "x/work/app", "app"):
+        leave(tmp_path / folder / history)
+    for folder in ("work/app", "old/app"):
+        leave(tmp_path / folder / ".specstory/history/talk.md")
+    rows = survey(places(["aider", "specstory"], {"HOME": str(tmp_path)}, ["~"])).artifacts
+
+    def names(entries: dict[str, dict[str, object]]) -> dict[str, str]:
+        return {os.path.relpath(row.path, tmp_path): row.name for row in told_apart(rows, entries)}
+
+    home = str(tmp_path).strip("/")
+    assert names({}) == {
+        f"work/app/{history}": f"aider/{tmp_path.name}/work/app/{history}",
+        f"old/app/{history}": f"aider/old/app/{history}",
+        f"old/web/{history}": f"aider/web/{history}",
+        f"x/work/app/{history}": f"aider/x/work/app/{history}",
+        f"app/{history}": f"aider/{tmp_path.name}/app/{history}",
+        "work/app/.specstory/history/talk.md": "specstory/work/app/talk.md",
+        "old/app/.specstory/history/talk.md": "specstory/old/app/talk.md",
+    }
+    before = {"path": str(tmp_path / "work/app" / history), "name": f"aider/app/{history}", "at": "2026-01-01"}
+    gone = {"path": str(tmp_path / "gone/web" / history), "name": f"aider/web/{history}", "at": "2026-01-02"}
+    later = names({"1" * 64: dict(before), "2" * 64: dict(gone)})
+    assert later[f"work/app/{history}"] == f"aider/app/{history}"
+    assert later[f"old/app/{history}"] == f"aider/old/app/{history}"
+    assert later[f"old/web/{history}"] == f"aider/old/web/{history}"
+    whole = {"path": "/elsewhere", "name": f"aider/{home}/old/web/{history}", "at": "2026-01-03"}
+    assert len(set(names({"3" * 64: dict(whole)}).values())) == len(rows)
 
 
 def test_a_walk_through_very_many_folders_ends_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from core.harvest.hashes import HashCache, hash_artifacts
 from core.harvest.options import HarvestOptions
 from core.harvest.scan import Scan, scan
 from core.harvest.sessions import Shelf, hash_sessions, list_sessions
-from core.harvest.survey import survey
+from core.harvest.survey import survey, told_apart
 
 TOLD = 5
 """So many odd things are told by name; more only by their number."""
@@ -43,7 +43,7 @@ def _plan(
     with Shelf(options.copies) as shelf:
         inside = list_sessions([row for row in elsewhere.artifacts if row.kind == "store"], shelf)
         hashes = hash_sessions(inside.artifacts, shelf, cache)
-    foreign = [row for row in elsewhere.artifacts if row.kind != "store"]
+    foreign = told_apart([row for row in elsewhere.artifacts if row.kind != "store"], entries)
     found = replace(found, artifacts=(*found.artifacts, *foreign, *inside.artifacts))
     plan = _judged(paths, options, entries, now, found, cache, hashes)
     return replace(plan, notes=(*elsewhere.notes, *inside.notes, *plan.notes))

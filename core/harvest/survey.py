@@ -11,9 +11,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from core.base.markdown import sanitise_name
 from core.harvest.artifact import Artifact
 from core.harvest.sources import FILES, SOURCE, SOURCES, Place, Source
 
@@ -79,6 +82,42 @@ def _name(source: Source, root: str, path: str) -> str:
     for suffix in (".zst", ".jsonl", ".json"):
         name = name.removesuffix(suffix)
     return f"{source.name}/{name}"
+
+
+def told_apart(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, Any]]) -> list[Artifact]:
+    """Conversations that lie in project folders under names of their own: where two would be called alike, with as much
+    of the project's path as it takes. What was harvested before keeps the name that its lines bear."""
+    named: dict[str, str] = {}
+    for entry in sorted(entries.values(), key=lambda entry: str(entry.get("at", ""))):
+        if entry.get("name"):
+            named[str(entry.get("path", ""))] = str(entry["name"])
+    taken = {sanitise_name(name) for name in named.values()}
+    new = [row for row in rows if row.path not in named and row.source in SOURCE and SOURCE[row.source].project]
+    told: dict[str, str] = {}
+    parts = 0
+    while new:
+        names = {row.path: _longer(row, parts) for row in new}
+        number = Counter(map(sanitise_name, names.values()))
+        for row in new:
+            name, longer = names[row.path], _longer(row, parts + 1)
+            if (number[sanitise_name(name)] == 1 and sanitise_name(name) not in taken) or longer == name:
+                told[row.path] = name
+        new = [row for row in new if row.path not in told]
+        parts += 1
+    return [row._replace(name=told.get(row.path) or _name_before(row, named)) for row in rows]
+
+
+def _name_before(row: Artifact, named: Mapping[str, str]) -> str:
+    return named.get(row.path, row.name) if row.source in SOURCE and SOURCE[row.source].project else row.name
+
+
+def _longer(row: Artifact, parts: int) -> str:
+    """The name with so many more folders of the project's path in it; the whole path is the longest."""
+    tool, *known = row.name.split("/")
+    depth = SOURCE[row.source].patterns[0].count("/") + 1
+    folders = [part for part in row.path.split(os.sep)[:-depth] if part]
+    wanted = len(known) - 1 + parts
+    return "/".join([tool, *(folders[-wanted:] if wanted else []), known[-1]])
 
 
 def _artifact(path: str, source: str, name: str) -> Artifact | None:
