@@ -31,9 +31,9 @@ NAMES = (
     "dated_before", "dated_after",
 )  # fmt: skip
 _FITTED = (
-    -0.936, 4.000, -3.775, 0.278, 1.190, -1.814, -1.721, 0.989, 2.966, 1.056, 5.340, -0.564, 1.198, 0.230,
-    3.127, -0.683, 0.507, 2.980, 0.091, 0.300, -0.102, 0.552, 0.248, -0.738, 0.737, 0.411, 0.418, 2.061,
-    5.723, 5.339, 4.871
+    -0.678, 3.957, -3.793, 0.547, 1.165, -1.851, -1.671, 0.989, 2.985, 1.058, 5.338, -0.569, 1.250, 0.219,
+    3.144, -0.686, 0.524, 2.949, 0.156, 0.242, -0.107, 0.552, 0.251, -0.803, 0.745, 0.407, 0.371, 2.063,
+    6.022, 5.450, 4.871
 )  # fmt: skip
 WEIGHTS: Mapping[str, float] = dict(zip(NAMES, _FITTED, strict=True))
 _DATED = {name: WEIGHTS[name] for name in ("dated", "dated_before", "dated_after")}
@@ -59,7 +59,7 @@ NEAR_THREAD_NAMES = ("alike_first", "alike_three", "alike_eight")
 """With vectors: how near the nearest of a thread is, and its nearest three and eight on average."""
 NOTHING, NO_MASS = -6.0, -8.0
 """What a thread is given for pieces that it does not have, below its best of all."""
-_THREAD_FITTED = (0.166, 0.601, 0.006, 0.297, 0.437, 0.084, -0.055, 0.281, 0.026, 0.067, 1.238, 0.812, 1.197)
+_THREAD_FITTED = (0.178, 0.620, 0.006, 0.300, 0.433, 0.085, -0.057, 0.281, 0.026, 0.066, 1.026, 0.753, 1.226)
 THREAD_WEIGHTS: Mapping[str, float] = dict(zip(THREAD_NAMES, _THREAD_FITTED, strict=True))
 _HYBRID_THREAD_FITTED = (
     -0.011, 0.509, -0.053, 0.241, 0.448, 0.041, -0.037, 0.313, 0.040, 0.080, 0.929, 0.575, 0.947, 0.152, 0.115, -0.216
