@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from core.harvest.merge import source_file
+from core.harvest.named_paths import source_file
 
 ROOT = Path(__file__).resolve().parents[1]
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"

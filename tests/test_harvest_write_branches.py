@@ -9,7 +9,8 @@ import pytest
 
 from core.base.paths import Paths
 from core.base.result import Err
-from core.harvest.merge import allowed_path, apply_plan, with_old_dates
+from core.harvest.merge import apply_plan, with_old_dates
+from core.harvest.named_paths import allowed_path
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.journal import FrozenPlan, encode
 from core.knowledge.ledger import PART_BYTES, let_go, parse_ledger, rebuild

@@ -14,9 +14,10 @@ import pytest
 
 from core.base import files, reading
 from core.base.result import Err, Ok
-from core.harvest import merge
+from core.harvest import merge, named_paths
 from core.harvest.answer import Item
-from core.harvest.merge import source_file, with_old_dates
+from core.harvest.merge import with_old_dates
+from core.harvest.named_paths import source_file
 from core.harvest.reclaim import finish_removals, purge, reclaim, remove_split, restore, sync_reclaimed
 from core.knowledge.file_notes import NoteRecords
 from core.knowledge.journal import FrozenPlan, encode, plan_to_json, read_plans
@@ -233,9 +234,9 @@ def test_what_stands_above_the_roots_is_not_looked_at(tmp_path: Path, monkeypatc
     looked: list[str] = []
     real = os.lstat
     root = os.path.realpath(tmp_path)
-    monkeypatch.setattr(merge.os.path, "realpath", lambda path: path)
-    monkeypatch.setattr(merge.os, "lstat", lambda path: (looked.append(str(path)), real(path))[1])
-    assert merge._first_link(f"{root}/a.py", [root]) is None
+    monkeypatch.setattr(named_paths.os.path, "realpath", lambda path: path)
+    monkeypatch.setattr(named_paths.os, "lstat", lambda path: (looked.append(str(path)), real(path))[1])
+    assert named_paths._first_link(f"{root}/a.py", [root]) is None
     assert looked == [root, f"{root}/a.py"]
 
 

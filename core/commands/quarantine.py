@@ -19,7 +19,7 @@ from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.commands.bullets import Found, Match, choose, refresh_digest
 from core.commands.workspace import Workspace, utc_now
-from core.harvest.merge import source_file
+from core.harvest.named_paths import source_file
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
 from core.knowledge.categories import CATEGORY, read_text
 from core.knowledge.edit import QUARANTINE, Edited, add_line, delete_bullet, new_edit_run, read_editable, section_of

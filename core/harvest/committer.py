@@ -17,9 +17,10 @@ from core.harvest.classify import RESTORED, Limits, Step, may_reclaim
 from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
 from core.harvest.lessons import lessons_of
-from core.harvest.merge import Applied, apply_plan, freeze, is_working_folder, with_old_dates
+from core.harvest.merge import Applied, apply_plan, freeze, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.missing import TOLD, find_missing, marks, tell_missing
+from core.harvest.named_paths import is_working_folder
 from core.harvest.proofs import Proofs
 from core.harvest.reclaim import SYNC_FAILED, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run

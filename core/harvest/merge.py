@@ -7,8 +7,6 @@ lines is DONE.
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,18 +15,16 @@ from core.base import files
 from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
 from core.harvest.answer import Item
+from core.harvest.named_paths import source_file
 from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_text
 from core.knowledge.changes import read_changes, removed_by_hand
 from core.knowledge.edit import EDIT_RUN
-from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, examine, merge_records
+from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, merge_records
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, require_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 QUARANTINE = "quarantine.md"
-PATH_CHARACTERS = 1024
-MAX_LINKS = 16
-FORBIDDEN_ROOTS = ("/proc", "/sys", "/dev", "/run")
 
 
 def freeze(
@@ -129,75 +125,6 @@ def _without(lines: Sequence[str], texts: set[str]) -> list[str]:
 
 def _each(keep: Callable[[str], str], lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(keep, lines)))
-
-
-# --- paths that a model wrote ----------------------------------------------------------------------------------------
-
-
-def allowed_path(text: str, roots: Sequence[str]) -> str | None:
-    """The path if it may be looked at, else None. Decided from the characters alone, before any system call."""
-    if not text or len(text) > PATH_CHARACTERS or any(char in text for char in "\0\\\n\r") or "//" in text:
-        return None
-    if not text.startswith("/") and not (os.name == "nt" and text[1:3] == ":/"):
-        return None
-    if ":" in text[2:] and os.name == "nt":
-        return None
-    normal = os.path.normpath(text)
-    if ".." in text.split("/") or _within(normal, FORBIDDEN_ROOTS):
-        return None
-    return normal if _within(normal, roots) else None
-
-
-def is_working_folder(folder: str) -> bool:
-    """Whether a folder that a conversation names as its own may hold files for notes: not the root of everything, not
-    a folder of the system, not a hidden one."""
-    parts = os.path.normpath(folder).split(os.sep)
-    system = parts[1:2] and parts[1] in ("etc", "usr", "bin", "sbin", "lib", "boot", "proc", "sys", "dev", "run", "var")
-    hidden = any(part.startswith(".") for part in parts)
-    return os.path.isabs(folder) and len(parts) > 2 and not system and not hidden and "\0" not in folder
-
-
-def _within(path: str, roots: Sequence[str]) -> bool:
-    return any(path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in roots)
-
-
-def source_file(text: str, roots: Sequence[str]) -> SourceFile | None:
-    """The regular file that a model named, or None. Its content is not read. A link must not lead out of the roots."""
-    path = allowed_path(text, roots)
-    if path is None:
-        return None
-    try:
-        real = _resolved(path, roots)
-        return examine(real, read_head=False) if real is not None else None
-    except (OSError, ValueError):
-        return None
-
-
-def _resolved(path: str, roots: Sequence[str]) -> str | None:
-    """The path without links, None when it leads out of the roots. `os.path.realpath` would look at where a link leads
-    to before anybody could say no: here each target is judged first. Raises OSError when there is nothing."""
-    real_roots = [os.path.realpath(root) for root in roots]
-    root, real = next(pair for pair in zip(roots, real_roots, strict=True) if _within(path, [pair[0]]))
-    path = os.path.normpath(real.rstrip("/") + path[len(root.rstrip("/")) :])
-    for _ in range(MAX_LINKS):
-        link = _first_link(path, real_roots)
-        if link is None:
-            return path
-        target = os.readlink(link)
-        if ".." in target.lstrip("./").split("/"):
-            return None  # behind a name that may itself be a link, two dots say nothing without looking
-        onward = os.path.normpath(os.path.join(os.path.dirname(link), target) + path[len(link) :])
-        allowed = allowed_path(onward, real_roots)
-        if allowed is None:
-            return None
-        path = allowed
-    return None
-
-
-def _first_link(path: str, roots: Sequence[str]) -> str | None:
-    """The shortest beginning of the path that is a link; what stands above the roots is not looked at."""
-    ends = [at for at, char in enumerate(path) if char == "/" and at and _within(path[:at], roots)] + [len(path)]
-    return next((path[:end] for end in ends if stat.S_ISLNK(os.lstat(path[:end]).st_mode)), None)
 
 
 # --- writing and proving ---------------------------------------------------------------------------------------------

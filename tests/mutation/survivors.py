@@ -15,11 +15,13 @@ EXPLAINED: dict[str, dict[str, str]] = {
     },
     "core.harvest.merge": {
         "_bind_note: without part 2 of binding.move and binding.move != binding.note": "one write more",
+        "apply_plan: 1 for 0": "the number of this error is not told",
+    },
+    "core.harvest.named_paths": {
         "_resolved: other text for '/'": "takes X from the end of a root as well, which no root here has",
         "_resolved: other text for '/' #2": "takes X from the end of a root as well, which no root here has",
         "_resolved: False for True": "both lists are made from the same roots",
         "_resolved: other text for './'": "takes X from the beginning of a link's target as well",
-        "apply_plan: 1 for 0": "the number of this error is not told",
     },
     "core.harvest.reclaim": {
         "_put_back: None for return False": _FALSY,
