@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import pytest
+
 from core.commands import bullets
-from core.commands.bullets import find_bullet
+from core.commands.meant import find_meant
+from core.commands.undo import undo
 from core.knowledge.bullet_text import BulletRef
 from tests.made_home import error, make_home, read, value, write
 
@@ -37,12 +40,65 @@ def test_several_matches_are_listed_and_nothing_changes(tmp_path: Path) -> None:
     assert read(workspace, "facts.md").count("number") == 7
 
 
-def test_of_two_equal_bullets_the_line_number_names_one(tmp_path: Path) -> None:
+SAID_TWICE = """# Facts
+
+- The port is 8080. [from: a, 2026-01-01]
+- Something else
+- the port is `8080` [from: b, 2026-01-02]
+"""
+
+
+@pytest.mark.parametrize("words", ["port is 8080", "The port is 8080.", "the port is `8080`"])
+def test_what_two_conversations_said_is_one_statement_for_its_words(tmp_path: Path, words: str) -> None:
+    """Of the lines that say the same, those left over would go on saying the old words in the digest."""
     workspace = make_home(tmp_path)
-    write(workspace, "facts.md", "- same\n- other\n- same\n")
-    assert error(bullets.remove(workspace, "facts", "same")).code == "ambiguous"
-    value(bullets.remove(workspace, "facts", "facts.md:3"))
-    assert read(workspace, "facts.md") == "- same\n- other\n"
+    write(workspace, "facts.md", SAID_TWICE)
+    write(workspace, "digest.md", "old")
+    value(bullets.edit(workspace, "facts", words, "The port is 9090"))
+    changed = read(workspace, "facts.md")
+    assert changed.count("- The port is 9090 [from: ") == 2 and "8080" not in changed
+    assert "9090 (in 2 conversations)" in read(workspace, "digest.md")
+    struck = value(bullets.remove(workspace, "facts", "9090", strike=True))
+    assert len(struck.added) == 2 and "9090" not in read(workspace, "digest.md")
+    gone = value(bullets.remove(workspace, "", "9090"))
+    assert read(workspace, "facts.md") == "# Facts\n\n- Something else\n" and len(gone.removed) == 2
+    value(undo(workspace, gone.run))
+    assert read(workspace, "facts.md").count("9090") == 2
+
+
+def test_a_task_of_two_conversations_is_done_once(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(
+        workspace,
+        "tasks.md",
+        "# Tasks\n\n## Open\n\n- buy tea [from: a, 2026-01-01]\n- Buy tea [from: b, 2026-01-02]\n",
+    )
+    value(bullets.done(workspace, "buy tea"))
+    assert not value(bullets.list_tasks(workspace, "open")) and len(value(bullets.list_tasks(workspace, "done"))) == 2
+    assert error(bullets.done(workspace, "buy tea")).code == "already-done"
+    value(bullets.reopen(workspace, "tea"))
+    assert len(value(bullets.list_tasks(workspace, "open"))) == 2
+
+
+def test_a_place_names_that_very_line_and_tells_of_the_others(tmp_path: Path) -> None:
+    """FILE:LINE must not take more than the one line away, nor hide that others say the same."""
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", SAID_TWICE)
+    done = value(bullets.remove(workspace, "facts", "facts.md:3"))
+    assert read(workspace, "facts.md") == SAID_TWICE.replace("- The port is 8080. [from: a, 2026-01-01]\n", "")
+    assert done.warning.startswith("one more line says the same") and "facts.md:5" in done.warning
+    assert not value(bullets.remove(workspace, "facts", "facts.md:4")).warning
+    assert not value(bullets.remove(workspace, "facts", "facts.md:3")).warning
+
+
+def test_the_same_words_in_two_files_are_not_changed_together(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", "- same\n")
+    write(workspace, "decisions.md", "- same\n- same\n")
+    found = error(bullets.remove(workspace, "", "same"))
+    assert found.code == "ambiguous" and "2 bullets" in found.message
+    value(bullets.remove(workspace, "decisions", "same"))
+    assert read(workspace, "decisions.md") == "" and read(workspace, "facts.md") == "- same\n"
 
 
 def test_no_match_names_the_nearest_bullet(tmp_path: Path) -> None:
@@ -59,11 +115,11 @@ def test_a_task_is_done_once_and_can_be_reopened(tmp_path: Path) -> None:
     value(bullets.add(workspace, "tasks", "write the release notes"))
     value(bullets.done(workspace, "release"))
     assert error(bullets.done(workspace, "release")).code == "already-done"
-    done = find_bullet(workspace.paths, "tasks_done", "release")
-    assert value(done).line > read(workspace, "tasks.md").split("\n").index("## Done")
+    done = find_meant(workspace.paths, "tasks_done", "release")
+    assert value(done).refs[0].line > read(workspace, "tasks.md").split("\n").index("## Done")
     value(bullets.reopen(workspace, "release"))
-    assert value(find_bullet(workspace.paths, "tasks_open", "release"))
-    assert value(find_bullet(workspace.paths, "tasks", "release"))
+    assert value(find_meant(workspace.paths, "tasks_open", "release"))
+    assert value(find_meant(workspace.paths, "tasks", "release"))
 
 
 def test_the_panel_s_stale_view_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from core.base.markdown import parse_bullets
 from core.cli.main import main
+from core.knowledge import edit
 from core.knowledge.alike import alike, placed, superseding
 
 
@@ -142,6 +143,31 @@ def test_accepting_strikes_every_copy_and_undo_brings_them_back(home: Path) -> N
     undo = next(word.strip("'") for word in out.split() if word.startswith("edit-"))
     assert run(home, "undo", undo)[0] == 0
     assert facts.read_text(encoding="utf-8") == FACTS
+
+
+def test_accepting_writes_all_lines_or_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor that saves in the middle would leave half of a statement struck, and the answer would deny it."""
+    facts = home / "knowledge" / "facts.md"
+    first = edit.replace_expected
+    saves = ["- The server listens somewhere. [from: a, 2026-06-01]\n"]
+
+    def save_between(path: Path, data: bytes, expected: bytes) -> bool:
+        placed = first(path, data, expected)
+        if saves:  # right after the first write, as often as one is made
+            text = facts.read_text(encoding="utf-8")
+            facts.write_text(text.replace("- The server listens on port 8080. [from: a, 2026-06-01]\n", saves.pop()))
+        return placed
+
+    monkeypatch.setattr(edit, "replace_expected", save_between)
+    code, out, err = run(home, "supersede", "accept", "port 8080")
+    text = facts.read_text(encoding="utf-8")
+    assert (code, err) == (0, "")
+    assert text.count("superseded by: ") == 2 and "somewhere" not in text
+    assert out.count("undo edit-") == 1
+    facts.write_text(FACTS, encoding="utf-8")
+    monkeypatch.setattr(edit, "replace_expected", lambda path, data, expected: False)
+    code, _, err = run(home, "supersede", "accept", "port 8080")
+    assert code == 1 and "nothing was written" in err and facts.read_text(encoding="utf-8") == FACTS
 
 
 def test_a_dismissed_pair_never_comes_back(home: Path) -> None:

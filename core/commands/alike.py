@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,9 +12,8 @@ from core.base import files, locks
 from core.base.markdown import sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
-from core.commands.bullets import refresh_digest
+from core.commands.statements import change_all, placed_refs
 from core.commands.workspace import Workspace, utc_now
-from core.knowledge import edit as edits
 from core.knowledge.alike import LEAST_ALIKE, alike, placed, superseding
 from core.knowledge.alike import Alike as Alike
 from core.knowledge.alike import Placed as Placed
@@ -111,25 +110,10 @@ def supersede(
         return _dismiss(workspace.paths, pair)
     new = pair.new.bullet
     pointer = f"{sanitise_line(new.text, None)} {new.provenance}"
-    done = edits.supersede(workspace.paths, pair.old.ref, pointer, now(), seen=seen)
-    if isinstance(done, Err):
-        return done
-    edited = done.value
-    for older in pair.old.statement.others:
-        # The same statement from other conversations is as outdated; each is struck through under the same run.
-        ref = BulletRef(pair.old.file, _line_now(older.line, pair.old.bullet.line), older.raw)
-        more = edits.supersede(workspace.paths, ref, pointer, now(), run=edited.run)
-        if isinstance(more, Err):
-            return more
-        added, removed = edited.added + more.value.added, edited.removed + more.value.removed
-        edited = replace(more.value, added=added, removed=removed)
-    problem = refresh_digest(workspace)
-    return Ok(replace(edited, warning="; ".join(filter(None, (edited.warning, problem)))))
-
-
-def _line_now(line: int, struck: int) -> int:
-    """Where a line stands after one was added below the line `struck`; older bullets are struck from below upwards."""
-    return line + 1 if line > struck else line
+    # The same statement from other conversations is as outdated: all of its lines go in the same write.
+    refs = placed_refs(pair.old)
+    done = change_all(workspace, "supersede", refs, pointer, keep_secrets=True, seen=seen, now=now)
+    return Ok(done.value) if isinstance(done, Ok) else done
 
 
 def proposals(paths: Paths) -> Result[list[Superseding]]:

@@ -17,7 +17,8 @@ from core.base import files
 from core.base.markdown import Bullet, bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
-from core.commands.bullets import Found, Match, choose, refresh_digest
+from core.commands.meant import Found, Match, choose
+from core.commands.statements import refresh_digest
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.named_paths import source_file
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
@@ -153,7 +154,7 @@ def _chosen(paths: Paths, match: Match, seen: str | None) -> Result[HeldItem]:
     chosen = choose([Found("quarantine", QUARANTINE, bullet) for bullet in bullets], match, "the quarantine")
     if isinstance(chosen, Err):
         return chosen
-    return Ok(held_item(next(bullet for bullet in bullets if bullet.line == chosen.value.line)))
+    return Ok(held_item(next(bullet for bullet in bullets if bullet.line == chosen.value.refs[0].line)))
 
 
 def held_item(bullet: Bullet) -> HeldItem:

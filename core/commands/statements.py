@@ -1,24 +1,28 @@
-"""What several conversations said, as one statement for a window; and a change to all of its lines in one step.
+"""What several conversations said is one statement: a change to all of its lines in one step.
 
 The same statement from another conversation stands in the file with its own provenance (core/knowledge/same.py). A
-window shows it once; what a person does to it happens to every line that says it, in one write with one undo.
+person is shown it once; what is done to it happens to every line that says it, in one write with one undo.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
+from core.base import files
+from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
-from core.commands.bullets import Found, finished, without_secrets
+from core.commands.meant import Said as Said
+from core.commands.meant import said as said
+from core.commands.meant import said_with as said_with
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge import bullet_text
 from core.knowledge.alike import Placed
 from core.knowledge.bullet_text import BulletRef
-from core.knowledge.edit import BY_HAND, Edited, change_file
+from core.knowledge.digest import regenerate_digest
+from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk
-from core.knowledge.same import statements
 
 Lines = list[str]
 ACTS: dict[str, Callable[[Lines, BulletRef, str], Result[list[Hunk]]]] = {
@@ -28,50 +32,9 @@ ACTS: dict[str, Callable[[Lines, BulletRef, str], Result[list[Hunk]]]] = {
     "delete": lambda lines, ref, _: bullet_text.without(lines, ref),
     "done": lambda lines, ref, _: bullet_text.moved(lines, ref, "done"),
     "reopen": lambda lines, ref, _: bullet_text.moved(lines, ref, "open"),
+    "supersede": bullet_text.superseded,
 }
 SAID_ALREADY = ("unchanged", "already-struck", "not-struck")
-
-
-@dataclass(frozen=True)
-class Said:
-    """One statement: `found` is the newest line that makes it, `others` are the older ones, newest first."""
-
-    found: Found
-    others: tuple[Found, ...] = ()
-
-    @property
-    def conversations(self) -> int:
-        """How many different conversations said it; what was written by hand is no conversation."""
-        came = (row.bullet.provenance for row in (self.found, *self.others))
-        return len({one.source for one in came if one is not None and one.source != BY_HAND})
-
-    @property
-    def refs(self) -> tuple[BulletRef, ...]:
-        """All of its lines, the newest first."""
-        return tuple(row.ref for row in (self.found, *self.others))
-
-
-def said(rows: Sequence[Found]) -> list[Said]:
-    """The bullets of one category (oldest first, as in the file) as statements, in the order of their newest line.
-
-    What is held in the quarantine stands for itself, line by line: each is let in or dropped alone.
-    """
-    if rows and rows[0].category == "quarantine":
-        return [Said(row) for row in rows]
-    by_line = {row.bullet.line: row for row in rows}
-    return [
-        Said(by_line[one.bullet.line], tuple(by_line[other.line] for other in one.others))
-        for one in statements(row.bullet for row in rows)
-    ]
-
-
-def said_with(rows: Sequence[Found], found: Found) -> Said:
-    """The statement that one of `rows` is a part of, with that very line in front."""
-    for one in said(rows):
-        all_of = (one.found, *one.others)
-        if found in all_of:
-            return Said(found, tuple(row for row in all_of if row != found))
-    return Said(found)
 
 
 def placed_refs(place: Placed) -> tuple[BulletRef, ...]:
@@ -85,17 +48,21 @@ def change_all(
     refs: Sequence[BulletRef],
     text: str = "",
     *,
+    keep_secrets: bool = False,
+    told: str = "",
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Edited]:
     """Do one of `ACTS` to all lines of one statement (of one file), in one write: all of them or none.
 
-    `text` are the words of an edit. A line that is as wanted already is left as it is; Err when all are, when a line
-    is no longer there, or when the file has changed since `seen`. One undo takes it back.
+    `text` are the words of an edit, or the line that supersedes. Secrets in it are replaced, unless `keep_secrets` says
+    otherwise; that is told as a warning, behind `told`. A line that is as wanted already is left as it is; Err when all
+    are, when a line is no longer there, or when the file has changed since `seen`. One undo takes it back.
     """
     if act not in ACTS or not refs or len({ref.file for ref in refs}) > 1:
         return fail("usage", f"{act!r} cannot be done to these lines", hint=f"choose one of {', '.join(ACTS)}")
-    words, told = without_secrets(workspace, text, keep=False) if text else ("", "")
+    words, replaced = without_secrets(workspace, text, keep_secrets) if text else ("", "")
+    told = "; ".join(filter(None, (told, replaced)))
     ordered = tuple(reversed(refs)) if act in ("done", "reopen") else tuple(refs)  # the newest stays the last one
 
     def hunks(lines: Lines) -> Result[list[Hunk]]:
@@ -126,3 +93,37 @@ def _all_hunks(
             left = [replace(row, line=row.line + grown) if row.line >= below else row for row in left]
         made += one.value
     return Ok(made) if made or refused is None else refused
+
+
+# --- beside a change --------------------------------------------------------------------------------------------------
+
+
+def without_secrets(workspace: Workspace, text: str, keep: bool) -> tuple[str, str]:
+    """The text with placeholders for its secrets, and a sentence that names their kinds, "" for none."""
+    if keep or not workspace.config.redact:
+        return text, ""
+    clean = redact(text)
+    if not clean.counts:
+        return text, ""
+    kinds = ", ".join(f"{kind}:{number}" for kind, number in sorted(clean.counts.items()))
+    return clean.text, f"secrets replaced: {kinds} (to write them as they are: knowledge add or edit --keep-secrets)"
+
+
+def refresh_digest(workspace: Workspace) -> str:
+    """Bring digest.md up to date where it exists; an absent one is switched off and stays so. Returns a sentence about
+    what went wrong, or ""."""
+    if not workspace.config.digest_enabled or not files.exists(workspace.paths.digest):
+        return ""
+    try:
+        regenerate_digest(workspace.paths, workspace.config.digest_max_bytes)
+    except OSError as error:
+        return f"the digest could not be brought up to date: {error.strerror or error}"
+    return ""
+
+
+def finished(workspace: Workspace, result: Result[Edited], told: str = "") -> Result[Edited]:
+    """An edit with the digest brought up to date, and what did not work beside it (`told` first) as its warning."""
+    if isinstance(result, Err):
+        return result
+    problems = [sentence for sentence in (told, result.value.warning, refresh_digest(workspace)) if sentence]
+    return Ok(replace(result.value, warning="; ".join(problems)))

@@ -16,7 +16,7 @@ _LEAST: Mapping[str, Any] = {"type": int, "default": 85, "metavar": "N"}
 _CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
 _CATEGORY = Argument(("category",), "facts, decisions, questions, playbooks, tasks or files", {"choices": _CATEGORIES})
 _SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
-_MATCH = Argument(("match",), "the bullet's text, or a part of it that no other bullet has")
+_MATCH = Argument(("match",), "its text, or a part that nothing else has: all lines that say it; or FILE:LINE")
 
 _KIND = {"default": "", "choices": ("bullet", "note", "memory", "context", "fact", "document")}
 _DATE = {"default": "", "metavar": "DATE"}
@@ -120,7 +120,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "edit",
-        "change the text of one bullet",
+        "change what one bullet says",
         'knowledge edit facts "port 8080" "The server listens on port 8081"',
         "core.commands.bullets:edit",
         True,

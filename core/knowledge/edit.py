@@ -82,13 +82,6 @@ def strike(paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = No
     return change_file(paths, ref.file, lambda lines: bullet_text.struck(lines, ref), now, seen=seen)
 
 
-def supersede(
-    paths: Paths, ref: BulletRef, by: str, now: datetime, *, seen: str | None = None, run: str = ""
-) -> Result[Edited]:
-    """Strike one bullet through and point to what is true instead; `by` is that bullet's text with its provenance."""
-    return change_file(paths, ref.file, lambda lines: bullet_text.superseded(lines, ref, by), now, seen=seen, run=run)
-
-
 def unstrike(paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None) -> Result[Edited]:
     """Take the strike-through away again."""
     return change_file(paths, ref.file, lambda lines: bullet_text.unstruck(lines, ref), now, seen=seen)

@@ -47,6 +47,11 @@ def normalised(text: str) -> str:
     return _SPACE.sub(" ", _MARKS.sub("", folded)).strip().rstrip(".!。;,").rstrip()
 
 
+def what_is_said(bullet: Bullet) -> tuple[str, str, tuple[str, ...]]:
+    """What two bullets share that say the same: the words, the section, and the indented lines."""
+    return normalised(bullet.text), bullet.section, bullet.more
+
+
 def statements(bullets: Iterable[Bullet]) -> list[Statement]:
     """Bullets (oldest first, as in the file) as statements, in the order of their newest bullet.
 
@@ -55,7 +60,7 @@ def statements(bullets: Iterable[Bullet]) -> list[Statement]:
     """
     groups: dict[object, list[Bullet]] = {}
     for row in bullets:
-        key: object = ("struck", row.line, row.raw) if row.struck else (normalised(row.text), row.section, row.more)
+        key: object = ("struck", row.line, row.raw) if row.struck else what_is_said(row)
         group = groups.pop(key, [])
         groups[key] = [*group, row]
     return [Statement(rows[-1], tuple(reversed(rows[:-1]))) for rows in groups.values()]

@@ -1,0 +1,199 @@
+"""Which bullet a person means: by its words, or by its place.
+
+A bullet is named by its words (`MATCH`: the exact text, or a part of it that only one statement has), by `FILE:LINE`,
+or, from the panel, by a `BulletRef`. The same statement from several conversations stands in the file once for each
+(core/knowledge/same.py): its words mean all of those lines, its place means that very line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.base.markdown import Bullet, parse_bullets
+from core.base.paths import Paths
+from core.base.result import Ok, Result, fail
+from core.knowledge.bullet_text import BulletRef
+from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
+from core.knowledge.edit import BY_HAND
+from core.knowledge.same import statements, what_is_said
+
+SHOWN = 5
+WIDTH = 90
+TASKS = ("tasks_open", "tasks_done")
+_ADDRESS = re.compile(r"(?P<file>[^:]+\.md):(?P<line>\d{1,9})\Z|(?P<note>files/.+\.md):(?P<at>\d{1,9})\Z")
+
+Match = str | BulletRef
+
+
+@dataclass(frozen=True)
+class Found:
+    """A bullet on disk with the category and the file (below the knowledge folder) it stands in."""
+
+    category: str
+    file: str
+    bullet: Bullet
+
+    @property
+    def ref(self) -> BulletRef:
+        return BulletRef(self.file, self.bullet.line, self.bullet.raw)
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        made = self.bullet
+        return {
+            "category": self.category,
+            "file": self.file,
+            "line": made.line,
+            "text": made.text,
+            "provenance": str(made.provenance) if made.provenance is not None else None,
+            "more": list(made.more),
+            "struck": made.struck,
+        }
+
+
+@dataclass(frozen=True)
+class Said:
+    """One statement: `found` is the newest line that makes it, `others` are the older ones, newest first."""
+
+    found: Found
+    others: tuple[Found, ...] = ()
+
+    @property
+    def conversations(self) -> int:
+        """How many different conversations said it; what was written by hand is no conversation."""
+        came = (row.bullet.provenance for row in (self.found, *self.others))
+        return len({one.source for one in came if one is not None and one.source != BY_HAND})
+
+    @property
+    def refs(self) -> tuple[BulletRef, ...]:
+        """All of its lines, the newest first."""
+        return tuple(row.ref for row in (self.found, *self.others))
+
+
+@dataclass(frozen=True)
+class Meant:
+    """The lines that a person means, all of one file; `told` is a sentence about others that say the same, "" for
+    none."""
+
+    refs: tuple[BulletRef, ...]
+    told: str = ""
+
+
+def said(rows: Sequence[Found]) -> list[Said]:
+    """The bullets of one category (oldest first, as in the file) as statements, in the order of their newest line.
+
+    What is held in the quarantine stands for itself, line by line: each is let in or dropped alone.
+    """
+    if rows and rows[0].category == "quarantine":
+        return [Said(row) for row in rows]
+    by_line = {row.bullet.line: row for row in rows}
+    return [
+        Said(by_line[one.bullet.line], tuple(by_line[other.line] for other in one.others))
+        for one in statements(row.bullet for row in rows)
+    ]
+
+
+def said_with(rows: Sequence[Found], found: Found) -> Said:
+    """The statement that one of `rows` is a part of, with that very line in front."""
+    for one in said(rows):
+        all_of = (one.found, *one.others)
+        if found in all_of:
+            return Said(found, tuple(row for row in all_of if row != found))
+    return Said(found)
+
+
+def find_meant(paths: Paths, category: str, match: Match) -> Result[Meant]:
+    """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" for all.
+
+    Err(no-match) names the nearest; Err(ambiguous) lists the candidates.
+    """
+    if isinstance(match, BulletRef):
+        return Ok(Meant((match,)))
+    names = {"": tuple(CATEGORY), "tasks": TASKS}.get(category, (category,))
+    if not set(names) <= set(CATEGORY):
+        return fail("no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}")
+    try:
+        rows = list(bullets_of(paths, names))
+    except OSError as error:
+        return fail("unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or "")
+    return choose(rows, match, category or "any category")
+
+
+def choose(rows: list[Found], match: str, where: str) -> Result[Meant]:
+    """Those of `rows` that `match` names; `where` says in words where was looked."""
+    wanted = match.strip()
+    if not wanted:
+        return fail("no-match", "an empty text names no bullet", hint="give some words of it")
+    address = _ADDRESS.match(wanted)
+    if address is not None:
+        file, line = address["file"] or address["note"], int(address["line"] or address["at"])
+        here = [row for row in rows if row.file == file and row.bullet.line == line]
+        if here:
+            return Ok(_very_line(rows, here[0]))
+    exact = [row for row in rows if wanted in (row.bullet.text, row.bullet.raw)]
+    folded = wanted.casefold()
+    found = _statements(rows, exact or [row for row in rows if folded in row.bullet.text.casefold()])
+    if len(found) == 1:
+        return Ok(Meant(found[0].refs))
+    if found:
+        shown = "; ".join(_shown(row.found) for row in found[:SHOWN])
+        more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+        message = f"{len(found)} bullets match {wanted!r}: {shown}{more}"
+        return fail("ambiguous", message, hint="give more of the text, or FILE:LINE as it stands here")
+    return fail("no-match", f"no bullet in {where} matches {wanted!r}", hint=_nearest(rows, wanted))
+
+
+def _statements(rows: Sequence[Found], hits: Sequence[Found]) -> list[Said]:
+    """The statements that the hits are parts of, in their order, with all of their lines: one may say the same in other
+    letters. Struck lines of the same words are named as one too; what is held in the quarantine is named line by line.
+    """
+    lines: dict[object, list[Found]] = {}
+    for row in rows:
+        lines.setdefault(_key(row), []).append(row)
+    groups = (lines[key] for key in dict.fromkeys(map(_key, hits)))
+    return [Said(group[-1], tuple(reversed(group[:-1]))) for group in groups]
+
+
+def _key(row: Found) -> object:
+    alone = row.bullet.line if row.category == "quarantine" else 0
+    return (row.category, row.file, row.bullet.struck, what_is_said(row.bullet), alone)
+
+
+def _very_line(rows: Sequence[Found], row: Found) -> Meant:
+    same = said_with([one for one in rows if (one.category, one.file) == (row.category, row.file)], row).others
+    if not same:
+        return Meant((row.ref,))
+    lines = ", ".join(f"{one.file}:{one.bullet.line}" for one in same[:SHOWN])
+    many = f"{len(same)} more lines say" if len(same) > 1 else "one more line says"
+    return Meant((row.ref,), f"{many} the same and stayed as they are: {lines} (the words name them all)")
+
+
+def bullets_of(paths: Paths, categories: tuple[str, ...]) -> Iterator[Found]:
+    """All bullets of some categories, in the order of the files. Raises OSError."""
+    for name in categories:
+        file = CATEGORY[name].file
+        if file:
+            yield from (Found(name, file, row) for row in bullets_in(read_text(paths.knowledge / file), name))
+            continue
+        for note in note_files(paths):
+            yield from (Found(name, f"files/{note.name}", row) for row in parse_bullets(read_text(note)))
+
+
+def _shown(row: Found) -> str:
+    text = row.bullet.text
+    return f"{row.file}:{row.bullet.line} {text if len(text) <= WIDTH else text[: WIDTH - 1] + '…'}"
+
+
+def _nearest(rows: list[Found], wanted: str) -> str:
+    from rapidfuzz import fuzz, process, utils
+
+    texts = [row.bullet.text for row in rows]
+    near = process.extractOne(wanted, texts, scorer=fuzz.WRatio, processor=utils.default_process, score_cutoff=50)
+    return (
+        f"the nearest is {_shown(rows[near[2]])}"
+        if near is not None
+        else "'knowledge status' tells where the files are"
+    )
