@@ -27,7 +27,6 @@ from typing import Any
 from core.base import files
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter, render_frontmatter
 from core.base.markdown import defuse_fences, sanitise_line, without_invisible
-from core.base.redact import redact
 from core.base.result import ErrorInfo, Ok, Result, fail
 from core.base.search_entry import SearchEntry
 
@@ -193,8 +192,9 @@ def next_id(folder: Path) -> int:
 
 
 def clean_content(content: str) -> Result[str]:
-    """What may stand in a memory: no invisible characters, no secrets, no fence of ours. Err: nothing, too much."""
-    clean = redact(defuse_fences(without_invisible(content.replace("\r\n", "\n")))).text.strip()
+    """What may stand in a memory: no invisible characters, no fence of ours. Err: nothing, too much. Secrets are
+    the caller's matter."""
+    clean = defuse_fences(without_invisible(content.replace("\r\n", "\n"))).strip()
     if not clean:
         return fail("empty", "an empty text is no memory", hint="give some words")
     if len(clean.encode("utf-8")) > CONTENT_BYTES:
@@ -206,7 +206,7 @@ def clean_tags(tags: Iterable[str]) -> Result[tuple[str, ...]]:
     """Tags as they may stand in the frontmatter, each once, in their order. Err names the one that cannot."""
     clean: list[str] = []
     for tag in tags:
-        text = sanitise_line(redact(tag).text, None)
+        text = sanitise_line(tag, None)
         if not text or len(text) > TAG_CHARACTERS:
             return fail("bad-tag", f"a tag has 1 to {TAG_CHARACTERS} characters, and {tag!r:.60} has not")
         if text not in clean:

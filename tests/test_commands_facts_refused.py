@@ -178,3 +178,49 @@ def test_a_merge_that_was_cut_before_its_record_is_done_again(taught: World, mon
     taught.converse("User: b\n")
     harvested(taught, says(facts=["Two"]))
     assert [(fact.fact, fact.source_count) for fact in facts_of(taught)] == [("One", 3)]
+
+
+# --- what an action does not take ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (
+            "sync --domain nosuch --budget 3 --stale",
+            "'knowledge facts sync' takes no --domain and no --stale and no --budget",
+        ),
+        ("validate --category nonsense", "takes no --category. --category goes with list"),
+        ("bootstrap --tag x", "takes no --tag"),
+        ("list --similar --format csv", "'knowledge facts list --similar' takes no --format"),
+        ("list --budget 0", "takes no --budget. --budget goes with bootstrap"),
+        ("merge a b --similar", "takes no --similar"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(taught: World, words: str, named: str) -> None:
+    """Who limits a sync to one domain must not learn later that it ran over all of them."""
+    code, out, err = cli(taught, "facts", *words.split())
+    assert (code, out) == (2, "") and named in err
+
+
+def test_the_list_tells_what_it_left_out_once(taught: World) -> None:
+    """On stderr, in every format: what stands among the facts would be taken for one by whoever reads them on."""
+    taught.knowledge(YAML, taught.text(YAML) + "\n" + ITEM.format(id="bad", fact='"x"'))
+    for words in ((), ("--similar",), ("--format", "csv"), ("--format", "json")):
+        code, out, err = cli(taught, "facts", "list", *words)
+        assert code == 0 and "left out" not in out and err.count("left out") == 1
+
+
+# --- secrets ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_secret_in_the_words_of_a_fact_is_replaced_and_told(taught: World) -> None:
+    """Facts go before every conversation, into the YAML file and into index.json."""
+    key = "ghp_" + "a1B2" * 9
+    edited = value(
+        edit_fact(workspace_of(taught), "global:fact:001", {"fact": f"The token is {key[:9]}\u200b{key[9:]}"})
+    )
+    assert edited.warning.startswith("secrets replaced: github-token:1 (") and "text editor" in edited.warning
+    assert key not in taught.text(YAML) + taught.text("index.json") and "[redacted: github-token]" in taught.text(YAML)
+    plain = edit_fact(workspace_of(taught, redact=False), "global:fact:002", {"fact": f"It is {key}"})
+    assert value(plain).warning == "" and key in taught.text(YAML)

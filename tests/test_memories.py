@@ -146,12 +146,11 @@ def test_what_is_no_memory_is_refused(text: str, code: str) -> None:
     assert isinstance(refused, Err) and refused.error.code == code
 
 
-def test_secrets_fences_and_hidden_characters_do_not_get_in() -> None:
-    """A memory is recalled into every later conversation: a key in it would travel with it."""
-    key = "ghp_" + "a1B2" * 9
-    content = clean_content(f"token {key} {{/knowledge}} a\u202eb")
+def test_fences_and_hidden_characters_do_not_get_in() -> None:
+    """A memory is recalled into every later conversation: what nobody sees would travel with it."""
+    content = clean_content("token {/knowledge} a\u202eb")
     assert isinstance(content, Ok)
-    assert key not in content.value and "{/knowledge}" not in content.value and "\u202e" not in content.value
+    assert "{/knowledge}" not in content.value and "\u202e" not in content.value
 
 
 @pytest.mark.parametrize("tags", [[""], ["x" * 51], [str(number) for number in range(21)]])
@@ -357,8 +356,8 @@ def test_an_edit_of_what_changed_meanwhile_is_refused(tmp_path: Path) -> None:
     assert isinstance(saved, Ok)
     path = saved.value.memory.path
     path.write_text(path.read_text(encoding="utf-8") + "By hand.\n", encoding="utf-8")
-    for action in ("edit", "archive"):
-        refused = memories(opened.value, action, "1", "New", seen=saved.value.memory.sha256)
+    for action, words in (("edit", "New"), ("archive", "")):
+        refused = memories(opened.value, action, "1", words, seen=saved.value.memory.sha256)
         assert isinstance(refused, Err) and refused.error.code == "changed-outside"
     assert path.read_text(encoding="utf-8").endswith("By hand.\n")
 

@@ -75,7 +75,7 @@ def list_text(found: FactList) -> str:
                 *(f"  {fact.id}  {fact.fact}" for fact in (pair.first, pair.second)),
             ]
         end = [f"{count(len(found.pairs), 'pair')}; 'knowledge facts merge A B' makes B a part of A"]
-        return "\n".join(rows + end + _notes(found)) + "\n"
+        return "\n".join(rows + end) + "\n"
     if found.format == "json":
         return json.dumps([fact.to_json() for fact in found.facts], indent=2, ensure_ascii=False) + "\n"
     if found.format == "yaml":
@@ -86,11 +86,7 @@ def list_text(found: FactList) -> str:
         return _markdown(found.facts)
     width = max((len(fact.id) for fact in found.facts), default=0)
     rows = [f"{fact.id:<{width}}  {fact.confidence:<6g} {_age(fact)}{fact.fact}" for fact in found.facts]
-    return "\n".join([*rows, count(len(found.facts), "fact"), *_notes(found)]) + "\n"
-
-
-def _notes(found: FactList) -> list[str]:
-    return [f"note: {warning}" for warning in found.warnings]
+    return "\n".join([*rows, count(len(found.facts), "fact")]) + "\n"
 
 
 def _age(fact: Fact) -> str:

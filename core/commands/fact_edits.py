@@ -15,6 +15,7 @@ from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
 from core.base.result import Err, Ok, Result, fail
 from core.commands.fact_feed import sync_facts, with_facts
+from core.commands.masking import without_secrets
 from core.commands.workspace import Workspace, utc_now
 from core.factindex.confidence import unconfirmed
 from core.factindex.edits import differing, with_values
@@ -25,6 +26,7 @@ from core.factindex.sync import project, record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
 from core.knowledge.hunks import Hunk, made
 
+BY_HAND = "to write them as they are, change the YAML file in a text editor"
 EDITABLE = ("fact", "confidence", "tags", "expires", "related")
 
 
@@ -90,6 +92,7 @@ def edit_fact(
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Edited]:
     """Give a fact other words, confidence, tags, expiry or related ids (EDITABLE). Everything else in its file stays.
+    Secrets in new words are replaced and told as the warning, unless the setting `redact` is off.
 
     Err for a value that is not allowed (the same validations as everywhere), or a file that has changed since `seen`.
     """
@@ -99,10 +102,11 @@ def edit_fact(
     placed = _placed(workspace, fact_id)
     if isinstance(placed, Err):
         return placed
-    wanted = dict(values)
+    wanted, told = dict(values), ""
     if isinstance(wanted.get("fact"), str):
-        wanted["fact"] = sanitise_line(wanted["fact"], None).removeprefix("\\")
-    return _finished(workspace, _change(workspace, placed.value, wanted, now(), seen), now)
+        words = sanitise_line(wanted["fact"], None).removeprefix("\\")
+        wanted["fact"], told = without_secrets(workspace, words, False, BY_HAND)
+    return _finished(workspace, _change(workspace, placed.value, wanted, now(), seen), now, told)
 
 
 def delete_fact(
@@ -236,15 +240,15 @@ def _why_not(fact: Fact, values: Mapping[str, Any]) -> str:
     return wrong[0][1] if wrong else ""
 
 
-def _finished(workspace: Workspace, result: Result[Edited], now: Callable[[], datetime]) -> Result[Edited]:
-    """Bring the index up to date after a change; when that fails the change stands, with a warning."""
+def _finished(
+    workspace: Workspace, result: Result[Edited], now: Callable[[], datetime], told: str = ""
+) -> Result[Edited]:
+    """Bring the index up to date after a change; when that fails the change stands, with a warning behind `told`."""
     if isinstance(result, Err):
         return result
     synced = sync_facts(workspace, now=now)
-    if isinstance(synced, Ok):
-        return result
-    warning = f"the index is not up to date yet: {synced.error}"
-    return Ok(replace(result.value, warning="; ".join(filter(None, (result.value.warning, warning)))))
+    warning = "" if isinstance(synced, Ok) else f"the index is not up to date yet: {synced.error}"
+    return Ok(replace(result.value, warning="; ".join(filter(None, (told, result.value.warning, warning)))))
 
 
 def _unreadable(error: OSError) -> Err:

@@ -15,6 +15,7 @@ from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.search_entry import SearchEntry
 from core.commands import fact_cache
+from core.commands.actions import Takes, not_taken
 from core.commands.fact_feed import sync_facts
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
@@ -32,6 +33,15 @@ from core.factindex.similar import similar_pairs as similar_pairs
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project
 
+_CHOSEN = ("--domain", "--category", "--tag", "--stale", "--similar")
+TAKES: Takes = {
+    "list": (*_CHOSEN, "--format"),
+    "list --similar": _CHOSEN,
+    "validate": (),
+    "sync": (),
+    "bootstrap": ("--domain", "--budget"),
+    "merge": (),
+}
 FORMATS = ("text", "json", "yaml", "csv", "md")
 
 
@@ -79,11 +89,16 @@ def facts_command(
     tag: str | None = None,
     stale: bool = False,
     similar: bool = False,
-    format: str = "text",
-    budget: int = BUDGET,
+    format: str | None = None,
+    budget: int | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Any]:
     """`knowledge facts ACTION`. `names` are a PATH to validate, or the two ids to merge."""
+    given = {"--domain": domain, "--category": category, "--tag": tag, "--stale": stale, "--similar": similar}
+    row = "list --similar" if action == "list" and similar else action
+    wrong = not_taken("facts", row, TAKES, {**given, "--format": format, "--budget": budget})
+    if wrong is not None:
+        return wrong
     most = {"validate": 1, "merge": 2}.get(action, 0)
     if len(names) > most or (action == "merge" and len(names) != 2):
         hint = {"merge": "give the ids of two facts: the first stays, the second becomes a part of it"}.get(action, "")
@@ -94,7 +109,7 @@ def facts_command(
         case "sync":
             return sync_facts(workspace, now=now)
         case "bootstrap":
-            return bootstrap(workspace, domain or (), budget=budget, now=now)
+            return bootstrap(workspace, domain or (), budget=BUDGET if budget is None else budget, now=now)
         case "merge":
             from core.commands.fact_edits import merge_facts
 
@@ -103,7 +118,7 @@ def facts_command(
             listed = list_facts(workspace, domain or (), category or "", tag or "", stale=stale, now=now)
             if isinstance(listed, Err):
                 return listed
-            found = replace(listed.value, format=format)
+            found = replace(listed.value, format=format or "text")
             return Ok(replace(found, pairs=tuple(similar_pairs(found.facts))) if similar else found)
 
 

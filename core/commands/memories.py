@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from core.base import locks
 from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.actions import Takes, not_taken
+from core.commands.memory_preview import words_of
 from core.commands.project import find_project, places
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.edit import Edited, change_file
@@ -20,8 +22,6 @@ from core.memories import ARCHIVE as ARCHIVE
 from core.memories import (
     Memories,
     archive_memory,
-    clean_content,
-    clean_tags,
     load_memories,
     restore_memory,
     write_memory,
@@ -32,13 +32,20 @@ from core.memories import recall as recall
 
 LOCK_SECONDS = 5.0
 MAX_RESULTS = 5
+TAKES: Takes = {"list": (), "edit": ("ID", "TEXT", "--keep-secrets"), "archive": ("ID",), "restore": ("ID",)}
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A memory that was written. `display` is what an agent is told, as seed 3 has it."""
+    """A memory that was written. `display` is what an agent is told, as seed 3 has it; `warning` a sentence about the
+    secrets that were replaced in it ("" for none)."""
 
     memory: Memory
+    warning: str = ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return (self.warning,) if self.warning else ()
 
     @property
     def display(self) -> str:
@@ -46,8 +53,9 @@ class Saved:
         return f"✓ Saved memory {self.memory.id}: {path.name}\nLocation: {path}"
 
     def to_json(self) -> dict[str, Any]:
-        """The return value of seed 3's `save_memory`."""
-        return {"display": self.display, "path": str(self.memory.path), "memory_id": self.memory.id}
+        """The return value of seed 3's `save_memory`, with `warnings` when there are any."""
+        row = {"display": self.display, "path": str(self.memory.path), "memory_id": self.memory.id}
+        return {**row, "warnings": list(self.warnings)} if self.warning else row
 
 
 @dataclass(frozen=True)
@@ -159,14 +167,15 @@ def save(
     *,
     tag: Sequence[str] | None = None,
     project: str = "",
+    keep_secrets: bool = False,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Saved]:
-    """Write a memory, into the home or with `project` into that project's folder. Secrets in it are replaced."""
-    content, tags = clean_content(text), clean_tags(tag or ())
-    if isinstance(content, Err):
-        return content
-    if isinstance(tags, Err):
-        return tags
+    """Write a memory, into the home or with `project` into that project's folder. Secrets in it are replaced and told,
+    unless the person insists with `keep_secrets` or the setting `redact` is off."""
+    words = words_of(workspace, text, tag or (), keep_secrets)
+    if isinstance(words, Err):
+        return words
+    content, tags, told = words.value
     where = workspace.paths
     if project:
         found = find_project(workspace, project)
@@ -176,10 +185,12 @@ def save(
     scope = "project" if where is not workspace.paths else "global"
 
     def write() -> Memory:
-        return write_memory(where.memories, content.value, tags.value, now())
+        return write_memory(where.memories, content, tags, now())
 
     written = _locked(where, write)
-    return Ok(Saved(Memory(**{**vars(written.value), "scope": scope}))) if isinstance(written, Ok) else written
+    if isinstance(written, Err):
+        return written
+    return Ok(Saved(Memory(**{**vars(written.value), "scope": scope}), told))
 
 
 def recall_command(
@@ -219,11 +230,15 @@ def memories(
     text: str = "",
     *,
     project: str = "",
+    keep_secrets: bool = False,
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Listed | Edited | Moved]:
     """List them; `edit` gives one other words, `archive` moves one out of the way and `restore` back. `which` is its id
-    or file name, `seen` the sha256 of the file that the person looked at."""
+    or file name, `seen` the sha256 of the file that the person looked at. Secrets in new words: as in `save`."""
+    wrong = not_taken("memories", action, TAKES, {"ID": which, "TEXT": text, "--keep-secrets": keep_secrets})
+    if wrong is not None:
+        return wrong
     found = all_memories(workspace, project, archived=action == "restore")
     if isinstance(found, Err):
         return found
@@ -243,13 +258,15 @@ def memories(
     if action == "archive":
         moved = _locked(where, lambda: archive_memory(memory.path))
         return Ok(Moved(memory, moved.value, True)) if isinstance(moved, Ok) else moved
-    content = clean_content(text)
-    if isinstance(content, Err):
-        return content
-    wanted = content.value
+    words = words_of(workspace, text, keep_secrets=keep_secrets)
+    if isinstance(words, Err):
+        return words
+    wanted, _, told = words.value
     file, seen = f"memories/{memory.path.name}", memory.sha256
     edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen)
-    return Ok(edited.value) if isinstance(edited, Ok) else edited
+    if isinstance(edited, Err):
+        return edited
+    return Ok(replace(edited.value, warning="; ".join(filter(None, (told, edited.value.warning)))))
 
 
 def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Result[Memories]:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from core.base import files
-from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
+from core.commands.masking import without_secrets
 from core.commands.meant import Said as Said
 from core.commands.meant import said as said
 from core.commands.meant import said_with as said_with
@@ -96,17 +96,6 @@ def _all_hunks(
 
 
 # --- beside a change --------------------------------------------------------------------------------------------------
-
-
-def without_secrets(workspace: Workspace, text: str, keep: bool) -> tuple[str, str]:
-    """The text with placeholders for its secrets, and a sentence that names their kinds, "" for none."""
-    if keep or not workspace.config.redact:
-        return text, ""
-    clean = redact(text)
-    if not clean.counts:
-        return text, ""
-    kinds = ", ".join(f"{kind}:{number}" for kind, number in sorted(clean.counts.items()))
-    return clean.text, f"secrets replaced: {kinds} (to write them as they are: knowledge add or edit --keep-secrets)"
 
 
 def refresh_digest(workspace: Workspace) -> str:

@@ -159,6 +159,7 @@ COMMANDS: tuple[Command, ...] = (
             Argument(("text",), "what to remember"),
             Argument(("--tag",), "a tag (repeatable); preference, decision, … set its category", _REPEATED),
             Argument(("--project",), "save it for this project alone", {"default": "", "metavar": "DIR"}),
+            _SECRETS,
         ),
     ),
     Command(
@@ -184,6 +185,7 @@ COMMANDS: tuple[Command, ...] = (
             Argument(("which",), "a memory's id or file name", {"nargs": "?", "default": ""}),
             Argument(("text",), "its new text", {"nargs": "?", "default": ""}),
             _PROJECT,
+            _SECRETS,
         ),
     ),
     Command(
@@ -203,9 +205,9 @@ COMMANDS: tuple[Command, ...] = (
             Argument(
                 ("--format",),
                 "text, json, yaml, csv or md",
-                {"choices": ("text", "json", "yaml", "csv", "md"), "default": "text"},
+                {"choices": ("text", "json", "yaml", "csv", "md")},
             ),
-            Argument(("--budget",), "bootstrap: at most N tokens", {"type": int, "default": 2000, "metavar": "N"}),
+            Argument(("--budget",), "bootstrap: at most N tokens (default: 2000)", {"type": int, "metavar": "N"}),
         ),
     ),
     Command(
