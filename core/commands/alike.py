@@ -12,6 +12,7 @@ from core.base import files, locks
 from core.base.markdown import sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
+from core.commands.actions import Takes, not_taken
 from core.commands.statements import change_all, placed_refs
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.alike import LEAST_ALIKE, alike, placed, superseding
@@ -24,6 +25,7 @@ from core.knowledge.edit import Edited
 
 COMPARED = ("facts", "decisions", "questions", "playbooks", "tasks_open")
 CONTRADICTED = ("facts", "decisions")
+TAKES: Takes = {"list": (), "accept": ("MATCH",), "dismiss": ("MATCH",)}
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,9 @@ def supersede(
 ) -> Result[Proposals | Edited | Dismissed]:
     """List what a newer statement seems to contradict; `accept` strikes the old one through with a pointer to the new
     one, `dismiss` keeps both for good. `match` is the old bullet: a part of its text, FILE:LINE, or the pair's key."""
+    wrong = not_taken("supersede", action, TAKES, {"MATCH": match})
+    if wrong is not None:
+        return wrong
     found = proposals(workspace.paths)
     if isinstance(found, Err):
         return found
