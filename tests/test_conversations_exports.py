@@ -228,3 +228,15 @@ def test_members_of_an_archive_that_is_no_export_are_told(tmp_path: Path) -> Non
     with pytest.raises(StoreError, match="no export of ChatGPT"):
         OpenExport(str(zipped(tmp_path / "a.zip", {"conversations.json": '[{"a": 1}]'})))
     assert zipfile.is_zipfile(tmp_path / "a.zip")
+
+
+def test_an_odd_archive_is_a_sentence_or_read(tmp_path: Path) -> None:
+    """Found by fuzzing: a member without a name ended the run."""
+    path = zipped(tmp_path / "a.zip", {"conversations.json": json.dumps([chat("a", "A", "why?", "so")])})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(zipfile.ZipInfo(""), b"x")
+    assert [row.id for row in OpenExport(str(path)).sessions()] == ["a"]
+    with zipfile.ZipFile(tmp_path / "b.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("conversations.json", "[]")
+    with pytest.raises(StoreError, match="unusual way"):
+        OpenExport(str(tmp_path / "b.zip"))

@@ -209,11 +209,15 @@ def _members(archive: zipfile.ZipFile, path: str) -> list[zipfile.ZipInfo]:
     rows = archive.infolist()
     if len(rows) > MEMBERS:
         raise StoreError(f"the archive holds more than {MEMBERS} files", path)
-    found = [row for row in rows if not row.is_dir() and _NAME.match(row.filename.rpartition("/")[2])]
+    found = [row for row in rows if _NAME.match(row.filename.rpartition("/")[2])]
     size = sum(row.file_size for row in found)
     if size > EXPORT_BYTES:
         raise StoreError(_too_long(size), path)
     for row in found:
+        if row.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise StoreError(
+                "the archive is packed in an unusual way; unpack it first and name conversations.json", path
+            )
         if row.flag_bits & 1:
             raise StoreError("the archive is locked with a password; unpack it first and name conversations.json", path)
         if row.file_size > RATIO_FROM and row.file_size > RATIO * max(1, row.compress_size):

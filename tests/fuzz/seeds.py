@@ -9,6 +9,7 @@ from typing import Any
 
 from core.knowledge.journal import encode
 from tests.corpus import CORPUS
+from tests.fuzz.memory_files import seeds_of
 from tests.test_conversations_odd_shapes import SAMPLES, data_of
 
 SEED_BYTES = 12_000
@@ -88,6 +89,8 @@ def _lines(rows: list[dict[str, Any]]) -> bytes:
 
 def own_seeds(target: str) -> list[bytes]:
     """Our own small inputs for one target; never empty."""
+    if (found := seeds_of(target)) is not None:
+        return found
     name = target.removeprefix("store-")
     markdown = [text.encode() for text in MARKDOWN]
     if target.startswith("wire-"):

@@ -30,6 +30,7 @@ from core.knowledge.lines import PlannedFile, missing_lines, with_lines
 from core.llm.credentials import read_keys
 from core.llm.generate import PROVIDERS
 from core.llm.wire import Question, decode_object, excerpt
+from tests.fuzz.memory_files import MEMORY_FILES
 from tests.fuzz.store import STORE
 
 ROLES = ("user", "assistant", "tool", "system")
@@ -251,5 +252,6 @@ TARGETS: Mapping[str, Target] = {
     **{f"wire-{name}": partial(wire, name) for name, spec in PROVIDERS.items() if spec.wire is not None},
     **{f"read-{row.name}": partial(reader, row.name) for row in READERS},
     "read-any": any_reader,
+    **MEMORY_FILES,
     **STORE,
 }
