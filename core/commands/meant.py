@@ -167,8 +167,10 @@ def _very_line(rows: Sequence[Found], row: Found) -> Meant:
     if not same:
         return Meant((row.ref,))
     lines = ", ".join(f"{one.file}:{one.bullet.line}" for one in same[:SHOWN])
-    many = f"{len(same)} more lines say" if len(same) > 1 else "one more line says"
-    return Meant((row.ref,), f"{many} the same and stayed as they are: {lines} (the words name them all)")
+    many = "one more line says the same and stays as it is"
+    if len(same) > 1:
+        many = f"{len(same)} more lines say the same and stay as they are"
+    return Meant((row.ref,), f"{many}: {lines} (the words name them all)")
 
 
 def bullets_of(paths: Paths, categories: tuple[str, ...]) -> Iterator[Found]:

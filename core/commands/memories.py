@@ -15,6 +15,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.actions import Takes, not_taken
 from core.commands.memory_preview import words_of
 from core.commands.project import find_project, places
+from core.commands.undo_edit import settled, undone_elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk, bare, line_break, made
@@ -263,10 +264,12 @@ def memories(
         return words
     wanted, _, told = words.value
     file, seen = f"memories/{memory.path.name}", memory.sha256
+    unsettled = settled(where) if where != workspace.paths else ""
     edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen)
     if isinstance(edited, Err):
         return edited
-    return Ok(replace(edited.value, warning="; ".join(filter(None, (told, edited.value.warning)))))
+    sentences = (told, edited.value.warning, unsettled, undone_elsewhere(workspace, where))
+    return Ok(replace(edited.value, warning="; ".join(filter(None, sentences))))
 
 
 def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Result[Memories]:

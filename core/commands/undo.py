@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.bullets import refresh_digest
 from core.commands.exclusive import with_store
 from core.commands.runs import UNDO_RUN, newest_runs
+from core.commands.statements import refresh_digest
+from core.commands.undo_edit import UndoReport as UndoReport
+from core.commands.undo_edit import undo_edit, undo_in_project
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.reclaim import restore
 from core.harvest.recovery import Recovered
@@ -31,31 +31,7 @@ from core.knowledge.journal import Pending, encode, gather, read_journal
 from core.knowledge.ledger import Entries, Entry, keep_in_place, note_restored, write_ledger
 from core.knowledge.lines import require_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
-from core.knowledge.reversal import CHANGED, GONE, MISSED, REVERSED, take_back, take_out
-
-
-@dataclass
-class UndoReport:
-    """What an undo did: conversations back in their place, harvests forgotten, lines taken out of the files and brought
-    back into them, the lines that `stayed` because they were changed since or are needed by another harvest, and those
-    that were `gone` before. `already`: an earlier undo took it all back, and there was nothing left to do.
-    """
-
-    run: str
-    restored: list[str] = field(default_factory=list)
-    forgotten: int = 0
-    lines_out: int = 0
-    lines_back: int = 0
-    stayed: list[str] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)
-    already: bool = False
-    notes: list[str] = field(default_factory=list)
-    errors: list[ErrorInfo] = field(default_factory=list)
-
-    def to_json(self) -> dict[str, Any]:
-        """The document of `knowledge undo --json`."""
-        failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
-        return {**{key: value for key, value in vars(self).items() if key != "errors"}, "failed": failed}
+from core.knowledge.reversal import take_out
 
 
 def undo(
@@ -65,12 +41,17 @@ def undo(
     now: Callable[[], datetime] = utc_now,
     patience: Patience = DEFAULT_PATIENCE,
 ) -> Result[UndoReport]:
-    """Take back one run. Err when there is no such run or the store cannot be used; what could not be taken back of a
-    run that exists stands in `errors` of the report, and running it again tries that again."""
+    """Take back one run: of the home, or an edit of the project around the current folder. Err when there is no such
+    run or the store cannot be used; what could not be taken back of a run that exists stands in `errors` of the report,
+    and running it again tries that again."""
     wanted = run.strip()
     if wanted.startswith(UNDO_RUN):
         hint = "'knowledge harvest --apply' harvests again what was undone"
         return fail("not-undoable", "an undo cannot be undone", hint=hint)
+    if wanted.startswith(EDIT_RUN):
+        found = undo_in_project(workspace, wanted, now())
+        if found is not None:
+            return found
     undone = with_store(workspace.paths, now(), lambda store: _undo(workspace, wanted, store, now()), patience)
     if isinstance(undone, Ok):
         _undo_facts(workspace, undone.value, now)
@@ -100,7 +81,7 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Re
     report = UndoReport(run, notes=list(store.notes), errors=list(store.errors))
     undone = [row for row in changes if row.run == UNDO_RUN + run]
     if run.startswith(EDIT_RUN):
-        _undo_edit(paths, mine, undone, report, now)
+        undo_edit(paths, mine, undone, report, now)
     else:
         shas = list(dict.fromkeys([*archived, *sorted(owned), *(row.sha for row in mine)]))
         _undo_harvest(paths, shas, archived, mine, undone, store.entries, report, now)
@@ -118,32 +99,6 @@ def archive_of(paths: Paths, run: str) -> Path:
 
 def _is_name(run: str) -> bool:
     return bool(run) and not run.startswith(".") and not set(run) & set("/\\\0") and len(run) < 200
-
-
-# --- one edit --------------------------------------------------------------------------------------------------------
-
-
-def _undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: UndoReport, now: datetime) -> None:
-    """The last write first: what was moved from one file to another is back before it leaves the other."""
-    already = {row.file for row in undone}
-    for row in reversed(rows):
-        if row.file in already:
-            report.notes.append(f"the edit of {row.file} is taken back already")
-            continue
-        result = take_back(paths, row, now, UNDO_RUN + report.run)
-        if isinstance(result, Err):
-            report.errors.append(result.error)
-        elif result.value == REVERSED:
-            report.lines_out += len(row.added)
-            report.lines_back += len(row.removed)
-        elif result.value == CHANGED:
-            report.stayed += row.added or row.removed
-        elif result.value == MISSED:
-            report.notes.append("the lines count as missing again: 'knowledge missing restore' puts them back")
-        elif result.value == GONE:
-            report.gone += row.added
-        else:
-            report.notes.append(f"{row.file} is already as it was before the edit")
 
 
 # --- a harvest -------------------------------------------------------------------------------------------------------
