@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 import dearpygui.dearpygui as dpg
 
 from gui.columns import Column
+from gui.theme import Look
 
 CHANGED = 1.5  # pixels; less is rounding
 
@@ -51,16 +52,52 @@ def measured(
     return found
 
 
-class WidthWatch:
-    """Looks where the cells stand when the mouse goes down and after it came up; tells when a column was dragged."""
+class ColumnWidths:
+    """The widths of one table's columns, also those that the person has dragged.
 
-    def __init__(self, lefts: Callable[[], Mapping[int, float]], moved: Callable[[], object]) -> None:
-        self._lefts, self._moved = lefts, moved
+    `lefts()` tells where the cells of a row in sight begin, by the number of their column. They are looked at when the
+    mouse goes down and after it came up; `on_widths` hears what was dragged, in unscaled pixels by the column's key.
+    """
+
+    def __init__(
+        self,
+        look: Look,
+        columns: Sequence[Column],
+        widths: Mapping[str, float],
+        lefts: Callable[[], Mapping[int, float]],
+        on_widths: Callable[[dict[str, float]], object] | None,
+    ) -> None:
+        self._look, self._columns, self._widths = look, tuple(columns), dict(widths)
+        self._lefts, self._on_widths = lefts, on_widths
+        self._table = 0.0  # how wide the table is
         self._before: Mapping[int, float] | None = None
         self._wait = 0
 
+    def columns_now(self) -> list[tuple[Column, float]]:
+        """Every column with the width, or the share, that it has now in pixels of the screen."""
+        return [(column, wide(column, self._widths, self._look.px)) for column in self._columns]
+
+    def fit(self, items: Mapping[int, Column], width: float) -> None:
+        """The table is so wide now: columns for which it is too narrow are left out."""
+        self._table = width
+        for item, column in items.items():
+            if column.least:
+                dpg.configure_item(item, show=width >= self._look.px(column.least))
+
+    def resize(self, items: Mapping[int, Column], sort: tuple[str, bool] | None) -> None:
+        """Give the columns their widths at another scale, sorted as they are."""
+        for item, column in items.items():
+            now = sort if sort is not None and sort[0] == column.key else None
+            down = now[1] if now else column.descending_first
+            dpg.configure_item(
+                item, init_width_or_weight=wide(column, self._widths, self._look.px), default_sort=now is not None,
+                prefer_sort_descending=down, prefer_sort_ascending=not down,
+            )  # fmt: skip
+
     def tick(self) -> None:
         """Before each frame."""
+        if self._on_widths is None:
+            return
         down = dpg.is_mouse_button_down(dpg.mvMouseButton_Left)
         if down and self._before is None:
             self._before = dict(self._lefts())
@@ -71,7 +108,14 @@ class WidthWatch:
             now, before = self._lefts(), self._before
             self._before, self._wait = None, 0
             if before.keys() == now.keys() and any(abs(now[at] - before[at]) > CHANGED for at in now):
-                self._moved()
+                self._dragged(now, self._on_widths)
+
+    def _dragged(self, lefts: Mapping[int, float], tell: Callable[[dict[str, float]], object]) -> None:
+        end = lefts[0] + self._table - self._look.px(26)  # padding of both sides, and the scroll bar
+        found = measured(self._columns, lefts, end, self._look.scale, self._widths)
+        if found:
+            self._widths.update(found)
+            tell(found)
 
 
 def remembered_widths(places: Mapping[str, float], table: str) -> dict[str, float]:

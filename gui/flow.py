@@ -14,13 +14,13 @@ import dearpygui.dearpygui as dpg
 
 from gui.columns import moved_to
 from gui.flow_bar import RowBar
-from gui.flow_rows import FlowRow, RowAction, Slot, frame_of, make_slot, wrap_of
+from gui.flow_cover import Cover
+from gui.flow_rows import FlowRow, RowAction, Slot, guessed, make_slot, measured
+from gui.flow_scroll import TRIES, Scroll
 from gui.heights import Heights
 from gui.theme import Look
 
 OVERSCAN = 3
-LETTER = 7.7  # a usual width of a letter of the text font, for guesses
-TRIES = 5
 DOUBLE_SECONDS = 0.5
 
 
@@ -46,21 +46,19 @@ class FlowList:
         self.rows: Sequence[FlowRow] = ()
         self.selected: Hashable | None = None
         self.slots: list[Slot] = []
-        self.holder = self.overlay = 0
+        self.holder = 0
         self._index: dict[Hashable, int] = {}
         self.heights = Heights(self._exactly, lambda at: (self.rows[at].text, bool(self.rows[at].meta)))
         self.width = self._tall = 0
-        self._scroll = -1.0
-        self._wanted: tuple[float, int] | None = None  # a scroll that was asked for, and how often still
         self._hovered: int | None = None
         self._last_click: tuple[Hashable, float] = (None, 0.0)
-        self._covered: tuple[Hashable, int] | None = None  # the row under the overlay, and the overlay's height
 
     def build(self, parent: int, height: int = -1) -> int:
         """Make all items; once. Returns the scrolled child window."""
         look = self._look
         self.holder = int(dpg.add_child_window(parent=parent, border=False, height=height, width=-1))
         look.theme(self.holder, "flow")
+        self._scroll = Scroll(self.holder)
         for style in ("row-off", "row-over", "row-on"):
             look.theme_id(style)  # made now, so that the mouse makes no item later
         self._rest = int(dpg.add_spacer(parent=self.holder, height=1, width=1))
@@ -68,10 +66,7 @@ class FlowList:
         dpg.add_mouse_click_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
         self._pool = int(dpg.add_group(parent=self.holder))
         self.bar = RowBar(look, self.holder, self._specs, self._act)
-        self.overlay = int(
-            dpg.add_child_window(parent=self.holder, show=False, border=False, no_scrollbar=True, pos=[0, 0])
-        )
-        look.theme(self.overlay, "row-on")
+        self._cover = Cover(look, self.holder)
         look.follow(self.holder, self._fit)
         look.every_tick(self.tick)
         look.on_change(self._restyle)
@@ -81,30 +76,29 @@ class FlowList:
 
     def set_rows(self, rows: Sequence[FlowRow], keep_place: bool = False) -> None:
         """Show these rows; from the top, unless `keep_place`: then the first row in sight stays where it is."""
-        first = self.heights.at(self._scrolled()) if keep_place and self.rows else None
+        first = self.heights.at(self._scroll.at) if keep_place and self.rows else None
         anchor = None
         if first is not None:
-            anchor = (self.rows[first].key, self._scrolled() - self.heights.tops[first])
+            anchor = (self.rows[first].key, self._scroll.at - self.heights.tops[first])
         self.rows = rows
         self._index = {row.key: at for at, row in enumerate(rows)}
         self._guess()
         if anchor is not None and anchor[0] in self._index:
-            self._go(self.heights.tops[self._index[anchor[0]]] + anchor[1])
+            self._scroll.go(self.heights.tops[self._index[anchor[0]]] + anchor[1])
         elif not keep_place:
-            self._go(0.0)
+            self._scroll.go(0.0)
         self._layout()
 
     def select(self, key: Hashable | None, scroll: bool = True) -> None:
         """Mark a row (None: no one) and bring it into sight; calls nobody."""
         self.selected = key
-        at = self._index.get(key) if key is not None else None
-        if scroll and at is not None:
-            self.bring(at)
+        if scroll and key in self._index:
+            self.bring(self._index[key])
         self._layout()
 
     def row(self, key: Hashable | None) -> FlowRow | None:
         """The row of that key, None when it is not in the list."""
-        at = self._index.get(key) if key is not None else None
+        at = self._index.get(key)
         return self.rows[at] if at is not None else None
 
     @property
@@ -112,16 +106,21 @@ class FlowList:
         """The selected row, if it is in the list."""
         return self.row(self.selected)
 
+    @property
+    def overlay(self) -> int:
+        """The item that `cover` puts in the place of a row, to be filled once."""
+        return self._cover.item
+
     def bring(self, at: int) -> None:
         """Scroll just so far that the row at a position is in sight."""
         if self._tall <= 0:
             return
         self.heights.measure(at - 40, at + 40)
-        scroll = self._scrolled()
+        scroll = self._scroll.at
         top, bottom = self.heights.tops[at], self.heights.tops[at + 1] - self._tall
         wanted = min(scroll, top) if top < scroll else max(scroll, bottom)
         if wanted != scroll:
-            self._go(float(min(wanted, top)))
+            self._scroll.go(float(min(wanted, top)))
 
     def press(self, key: str) -> bool:
         """Move the selection: Up, Down, Page up, Page down, Home, End; Enter opens. True when the key was used."""
@@ -136,9 +135,15 @@ class FlowList:
         self._choose(target)
         return True
 
+    def leave(self, key: Hashable) -> None:
+        """Choose the neighbour of a selected row that is about to go, so that the keys can go on from there."""
+        at = self._index.get(key)
+        if key == self.selected and at is not None and len(self.rows) > 1:
+            self._choose(at + 1 if at + 1 < len(self.rows) else at - 1)
+
     def cover(self, key: Hashable, height: float) -> None:
         """Put the overlay (`self.overlay`: an editor, say) in the place of a row, `height` unscaled pixels high."""
-        self._covered = (key, self._look.px(height))
+        self._cover.over(key, self._look.px(height))
         self._guess()
         at = self._index.get(key)
         if at is not None:
@@ -147,9 +152,8 @@ class FlowList:
 
     def uncover(self) -> None:
         """Take the overlay away."""
-        if self._covered is not None:
-            self._covered = None
-            dpg.configure_item(self.overlay, show=False)
+        if self._cover.key is not None:
+            self._cover.over(None)
             self._guess()
             self._layout()
 
@@ -161,35 +165,14 @@ class FlowList:
     # --- heights ---
 
     def _guess(self) -> None:
-        """Heights of all rows by their number of letters, where they were not measured before."""
-        line, letters = self._look.px(16), max(4.0, wrap_of(self._look, self.width) / (LETTER * self._look.scale))
-        with_meta, without = frame_of(self._look, True) + line, frame_of(self._look, False) + line
-        self.heights.begin(
-            [
-                (with_meta if row.meta else without) + line * (int(len(row.text) / letters) + row.text.count("\n"))
-                for row in self.rows
-            ]
-        )
-        covered = self._covered_at()
-        if covered is not None and self._covered is not None:
-            self.heights.fix(covered, self._covered[1])
+        """Heights of all rows, guessed where they were not measured before."""
+        self.heights.begin(guessed(self._look, self.rows, self.width))
+        covered = self._index.get(self._cover.key)
+        if covered is not None:
+            self.heights.fix(covered, self._cover.height)
 
     def _exactly(self, at: int) -> int | None:
-        row, look = self.rows[at], self._look
-        size = dpg.get_text_size(row.text, wrap_width=wrap_of(look, self.width), font=look.font_id(self._role))
-        return frame_of(look, bool(row.meta)) + max(int(size[1]), look.px(16)) if size else None
-
-    def _covered_at(self) -> int | None:
-        return self._index.get(self._covered[0]) if self._covered is not None else None
-
-    # --- places ---
-
-    def _scrolled(self) -> float:
-        return self._wanted[0] if self._wanted is not None else float(dpg.get_y_scroll(self.holder))
-
-    def _go(self, scroll: float) -> None:
-        self._wanted = (max(0.0, scroll), TRIES)
-        dpg.set_y_scroll(self.holder, max(0.0, scroll))
+        return measured(self._look, self.rows[at], self.width, self._role)
 
     def _layout(self) -> None:
         """Put the rows in sight into their places; makes no item unless the window has grown."""
@@ -197,17 +180,15 @@ class FlowList:
             return
         heights = self.heights
         for _ in range(TRIES):
-            scroll = self._scrolled()
+            scroll = self._scroll.at
             first = heights.at(scroll)
             offset = scroll - heights.tops[first]
             start, end = heights.window(scroll, self._tall, OVERSCAN)
             if not heights.measure(start, end):
                 break
             if heights.tops[first] + offset != scroll:
-                self._go(heights.tops[first] + offset)
+                self._scroll.go(heights.tops[first] + offset)
         if end - start > len(self.slots):
-            for slot in self.slots:
-                slot.index = None
             number = end - start + 2 * OVERSCAN - len(self.slots)
             self.slots += [
                 make_slot(self._look, self._pool, self._role, self._marks, self._shares) for _ in range(number)
@@ -215,7 +196,7 @@ class FlowList:
         dpg.configure_item(self._rest, height=max(1, heights.total))
         for slot in self.slots:
             slot.index = None
-        covered = self._covered_at()
+        covered = self._index.get(self._cover.key)
         for at in range(start, end):
             slot = self.slots[at % len(self.slots)]
             slot.index = at
@@ -224,11 +205,7 @@ class FlowList:
         for slot in self.slots:
             if slot.index is None:
                 slot.hide()
-        if covered is not None:
-            place = [0, heights.tops[covered]]
-            dpg.configure_item(self.overlay, show=True, pos=place, width=self.width, height=heights.heights[covered])
-        elif self._covered is not None:
-            dpg.configure_item(self.overlay, show=False)
+        self._cover.put(heights.tops[covered] if covered is not None else None, self.width)
         self._mark()
 
     # --- mouse and marks ---
@@ -237,20 +214,9 @@ class FlowList:
         """Follow the scroll and the mouse; before each frame. True when something moved."""
         if self.width <= 0:
             return False
-        scroll = float(dpg.get_y_scroll(self.holder))
-        moved = False
-        if self._wanted is not None:
-            wanted, tries = self._wanted
-            if abs(scroll - wanted) <= 1 or tries <= 0:
-                self._wanted = None
-            else:
-                self._wanted = (wanted, tries - 1)
-                dpg.set_y_scroll(self.holder, wanted)
-                moved = True
-        if scroll != self._scroll or moved:
-            self._scroll = scroll
+        moved = self._scroll.tick()
+        if moved:
             self._layout()
-            moved = True
         over = self._under_mouse()
         if over is None and self._hovered is not None and self.bar.is_used():
             over = self._hovered
@@ -270,11 +236,11 @@ class FlowList:
         at = self._hovered if self._hovered is not None else chosen
         here = next((one for one in self.slots if one.index == at), None) if at is not None else None
         row = self.rows[at] if at is not None and at < len(self.rows) else None
-        covered = self._covered is not None and row is not None and self._covered[0] == row.key
-        crowded = here if row is not None and not covered else None
+        if row is not None and row.key == self._cover.key:
+            row = None
         for slot in self.slots:
-            slot.crowd(self._look, self.bar.width(row.can) if slot is crowded and row is not None else 0)
-        if here is None or row is None or covered:
+            slot.crowd(self._look, self.bar.width(row.can) if slot is here and row is not None else 0)
+        if here is None or row is None:
             self.bar.hide()
         else:
             self.bar.show(row.can, self.width, here.place[0] + here.place[1])
@@ -282,12 +248,12 @@ class FlowList:
     def _fit(self, width: float, height: float) -> None:
         self._tall = int(height)
         if int(width) != self.width:
-            first = self.heights.at(self._scrolled()) if self.rows and self.width > 0 else None
+            first = self.heights.at(self._scroll.at) if self.rows and self.width > 0 else None
             self.width = int(width)
             self.heights.forget()
             self._guess()
             if first is not None:
-                self._go(float(self.heights.tops[first]))
+                self._scroll.go(float(self.heights.tops[first]))
         self._layout()
 
     def _restyle(self) -> None:

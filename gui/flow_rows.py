@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
@@ -14,6 +14,7 @@ LEFT, ICON, RIGHT, TOP, GAP, BOTTOM = 12, 24, 14, 9, 4, 10
 SMALL, BUTTON = 14, 28
 SHARE, THICK, ASIDE = 56, 5, 10  # the bar before the small line: its length, its height, and what is beside it
 HIDDEN = (-1, -1, -1)
+LETTER = 7.7  # a usual width of a letter of the text font, for guesses
 
 
 @dataclass(frozen=True)
@@ -205,3 +206,19 @@ def wrap_of(look: Look, width: int) -> int:
 def frame_of(look: Look, has_meta: bool) -> int:
     """The height of a row without its text, in pixels of the screen."""
     return look.px(TOP) + look.px(BOTTOM) + (look.px(GAP) + look.px(SMALL) if has_meta else 0)
+
+
+def guessed(look: Look, rows: Sequence[FlowRow], width: int) -> list[int]:
+    """Heights of rows in a list so wide, by their number of letters; pixels of the screen."""
+    line, letters = look.px(16), max(4.0, wrap_of(look, width) / (LETTER * look.scale))
+    with_meta, without = frame_of(look, True) + line, frame_of(look, False) + line
+    return [
+        (with_meta if row.meta else without) + line * (int(len(row.text) / letters) + row.text.count("\n"))
+        for row in rows
+    ]
+
+
+def measured(look: Look, row: FlowRow, width: int, role: str) -> int | None:
+    """The height of one row; None while its font is not there to measure with."""
+    size = dpg.get_text_size(row.text, wrap_width=wrap_of(look, width), font=look.font_id(role))
+    return frame_of(look, bool(row.meta)) + max(int(size[1]), look.px(16)) if size else None

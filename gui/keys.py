@@ -93,20 +93,3 @@ def belongs_to_text(key: str, modifiers: frozenset[str]) -> bool:
 def label_of(shortcuts: Iterable[Shortcut], command: str) -> str:
     """The label of the first shortcut for a command, "" when it has none."""
     return next((shortcut.label for shortcut in shortcuts if shortcut.command == command), "")
-
-
-def conflicts(shortcuts: Iterable[Shortcut]) -> list[str]:
-    """Sentences about keys that are unknown or stand for two commands; empty when the table is sound."""
-    seen: dict[tuple[str, frozenset[str]], str] = {}
-    problems: list[str] = []
-    for shortcut in shortcuts:
-        if shortcut.key not in KEY_NAMES:
-            problems.append(f"{shortcut.command}: there is no key named {shortcut.key}")
-        unknown = [name for name in shortcut.modifiers if name not in MODIFIERS]
-        if unknown:
-            problems.append(f"{shortcut.command}: there is no modifier named {', '.join(unknown)}")
-        place = (shortcut.key, frozenset(shortcut.modifiers))
-        if place in seen:
-            problems.append(f"{shortcut.label} means both {seen[place]} and {shortcut.command}")
-        seen.setdefault(place, shortcut.command)
-    return problems

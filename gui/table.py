@@ -11,8 +11,9 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from gui.column_widths import WidthWatch, measured, wide
+from gui.column_widths import ColumnWidths
 from gui.columns import Cell, Column, moved_to
+from gui.table_pool import Pool
 from gui.table_rows import PoolRow, make_row, make_table
 from gui.theme import Look
 
@@ -44,8 +45,7 @@ class BigTable:
         widths: Mapping[str, float] | None = None,
         on_widths: Callable[[dict[str, float]], object] | None = None,
     ) -> None:
-        self._look, self.columns, self.cell, self._tip = look, tuple(columns), cell, tip
-        self._widths, self._on_widths = dict(widths or {}), on_widths
+        self._look, self.columns, self._tip = look, tuple(columns), tip
         self._on = {"select": on_select, "open": on_open, "context": on_context}
         self._on_sort = on_sort
         self.rows: Sequence[int] = ()
@@ -56,9 +56,9 @@ class BigTable:
         self.pitch = 28.0
         self.item = self.holder = 0
         self._tall = 0.0
-        self._pool: list[PoolRow] = []
-        self._wide, self._scale = 0.0, look.scale
-        self._shown: list[list[tuple[str, str] | None]] = []
+        self._pool = Pool(look, self.columns, self._make_row, cell, tip)
+        self._widths = ColumnWidths(look, self.columns, widths or {}, self._pool.lefts, on_widths)
+        self._scale = look.scale
         self._lit: int | None = None
         self._scroll = -1.0
         self._heights = (-1, -1)
@@ -72,16 +72,15 @@ class BigTable:
         self.holder = int(dpg.add_child_window(parent=parent, border=False, height=height, no_scrollbar=True))
         look.theme(self.holder, "clear")
         look.follow(self.holder, self._fit)
-        self.item, self._column_items = make_table(look, self.holder, self.columns, self._widths, self._sorted)
+        self.item, self._column_items = make_table(look, self.holder, self._widths.columns_now(), self._sorted)
         self._clicks = look.own(int(dpg.add_item_handler_registry()))
         dpg.add_item_double_clicked_handler(dpg.mvMouseButton_Left, parent=self._clicks, callback=self._double)
         dpg.add_item_clicked_handler(dpg.mvMouseButton_Right, parent=self._clicks, callback=self._right)
         self._above = int(dpg.add_table_row(parent=self.item, height=0, show=False))
         self._below = int(dpg.add_table_row(parent=self.item, height=0, show=False))
-        self._grow(FIRST_POOL)
+        self._pool.grow(FIRST_POOL)
         look.every_tick(self.tick)
         look.on_change(self._restyle)
-        self._width_watch = WidthWatch(self._lefts, self._dragged)
         return self.item
 
     def set_rows(self, rows: Sequence[int], keep_place: bool = False) -> None:
@@ -100,21 +99,12 @@ class BigTable:
         self.first = max(0, min(self.first, count - pool))
         self._lengths(count)
         light: int | None = None
-        for slot, row in enumerate(self._pool):
+        for slot in range(pool):
             position = self.first + slot
-            used = position < count
-            if not used:
-                if self._shown[slot]:
-                    self._shown[slot] = []
-                    dpg.configure_item(row.item, show=False)
-                continue
-            index = self.rows[position]
-            if not self._shown[slot]:
-                self._shown[slot] = [None] * len(self.columns)
-                dpg.configure_item(row.item, show=True)
-            if index == self.selected:
+            index = self.rows[position] if position < count else None
+            if index is not None and index == self.selected:
                 light = slot
-            self._fill(slot, index, row)
+            self._pool.fill(slot, index)
         self._light(light)
 
     def select(self, row: int | None, scroll: bool = True) -> None:
@@ -162,11 +152,10 @@ class BigTable:
     def tick(self) -> bool:
         """Follow the scroll bar, the wheel and the height; before each frame. True when rows were filled again."""
         self._measure()
-        if self._on_widths is not None:
-            self._width_watch.tick()
+        self._widths.tick()
         needed = self.visible_rows() + 2 * OVERSCAN
         if needed > len(self._pool) < len(self.rows):
-            self._grow(needed)
+            self._pool.grow(needed)
             self.refresh()
         scroll = dpg.get_y_scroll(self.item)
         if self._wanted_scroll is not None:
@@ -184,40 +173,22 @@ class BigTable:
         return True
 
     def _fit(self, width: float, height: float) -> None:
-        for item, column in self._column_items.items():
-            if column.least:
-                dpg.configure_item(item, show=width >= self._look.px(column.least))
-        self._wide, self._tall = width, height
+        self._widths.fit(self._column_items, width)
+        self._tall = height
         self._scroll = -1.0
 
     def _measure(self) -> None:
-        """Take the height of a row from two neighbours on the screen."""
-        for row, below in zip(self._pool, self._pool[1:], strict=False):
-            one, other = dpg.get_item_state(row.texts[0]), dpg.get_item_state(below.texts[0])
-            if one.get("visible") and other.get("visible"):
-                pitch = other["rect_min"][1] - one["rect_min"][1]
-                if pitch > 0 and pitch != self.pitch:
-                    self.pitch = float(pitch)
-                    self._lengths(len(self.rows))
-                return
+        """Take the height of a row from the screen."""
+        pitch = self._pool.pitch()
+        if pitch > 0 and pitch != self.pitch:
+            self.pitch = pitch
+            self._lengths(len(self.rows))
 
-    def _lefts(self) -> dict[int, float]:
-        """Where the cells of a row in sight begin, by the number of their column."""
-        for row in self._pool:
-            states = [dpg.get_item_state(item) for item in row.texts]
-            if states[0].get("visible"):
-                return {number: state["rect_min"][0] for number, state in enumerate(states) if state.get("visible")}
-        return {}
-
-    def _dragged(self) -> None:
-        lefts = self._lefts()
-        if not lefts or self._on_widths is None:
-            return
-        end = lefts[0] + self._wide - self._look.px(26)  # padding of both sides, and the scroll bar
-        found = measured(self.columns, lefts, end, self._look.scale, self._widths)
-        if found:
-            self._widths.update(found)
-            self._on_widths(found)
+    def _make_row(self, slot: int) -> PoolRow:
+        """One more row of the pool, before the lower empty row."""
+        return make_row(
+            self._look, self.item, self._below, self.columns, slot, self._clicked, self._clicks, self._tip is not None
+        )
 
     def _lengths(self, count: int) -> None:
         """Make the empty rows as tall as what they stand for."""
@@ -227,32 +198,6 @@ class BigTable:
             self._heights = (above, below)
             dpg.configure_item(self._above, height=above, show=above > 0)
             dpg.configure_item(self._below, height=below, show=below > 0)
-
-    def _grow(self, count: int) -> None:
-        """Make more rows of the pool, before the lower empty row."""
-        for slot in range(len(self._pool), count):
-            row = make_row(
-                self._look, self.item, self._below, self.columns, slot, self._clicked, self._clicks,
-                self._tip is not None,
-            )  # fmt: skip
-            self._pool.append(row)
-            self._shown.append([])
-
-    def _fill(self, slot: int, index: int, row: PoolRow) -> None:
-        shown = self._shown[slot]
-        for number, column in enumerate(self.columns):
-            cell = self.cell(index, number)
-            words, color = column.shown(cell)
-            before = shown[number]
-            if before == (words, color):
-                continue
-            if before is None or before[0] != words:
-                dpg.set_value(row.texts[number], words)
-            if before is None or before[1] != color:
-                dpg.configure_item(row.texts[number], color=self._look.rgba(color))
-            shown[number] = (words, color)
-            if number == 0 and self._tip is not None:
-                dpg.set_value(row.tip, self._tip(index))
 
     def _light(self, slot: int | None) -> None:
         """Put the colour of the selection behind one row of the pool."""
@@ -281,7 +226,7 @@ class BigTable:
         """After a change of palette or scale: all colours and columns again, and the height of a row by measure."""
         if self._scale != self._look.scale:
             self._resize()
-        self._shown = [[None] * len(self.columns) if shown else [] for shown in self._shown]
+        self._pool.forget()
         lit, self._lit = self._lit, None
         if lit is not None:
             dpg.unhighlight_table_row(self.item, lit + 1)
@@ -291,13 +236,7 @@ class BigTable:
         """Other widths for the columns, and the same rows in sight. A table takes the widths of its columns once, when
         it is new; under another label it is new, and sorted as it was."""
         ratio, self._scale = self._look.scale / self._scale, self._look.scale
-        for item, column in self._column_items.items():
-            now = self.sort if self.sort is not None and self.sort[0] == column.key else None
-            down = now[1] if now else column.descending_first
-            dpg.configure_item(
-                item, init_width_or_weight=wide(column, self._widths, self._look.px), default_sort=now is not None,
-                prefer_sort_descending=down, prefer_sort_ascending=not down,
-            )  # fmt: skip
+        self._widths.resize(self._column_items, self.sort)
         scroll = dpg.get_y_scroll(self.item) * ratio
         dpg.configure_item(self.item, label=f"at {self._scale}")
         dpg.set_y_scroll(self.item, scroll)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from gui.column_widths import wide
 from gui.columns import Column
 from gui.theme import Look
 from gui.widgets import hint
@@ -28,9 +27,9 @@ class PoolRow:
 
 
 def make_table(
-    look: Look, parent: int, columns: Sequence[Column], widths: Mapping[str, float], on_sort: Callable[..., object]
+    look: Look, parent: int, columns: Sequence[tuple[Column, float]], on_sort: Callable[..., object]
 ) -> tuple[int, dict[int, Column]]:
-    """The table without rows, and its columns by their items."""
+    """The table without rows, and its columns by their items; `columns` come with their width or share."""
     table = int(
         dpg.add_table(
             parent=parent, height=-1, header_row=True, freeze_rows=1, scrollY=True, resizable=True, sortable=True,
@@ -40,14 +39,14 @@ def make_table(
     )  # fmt: skip
     look.theme(table, "table")
     made: dict[int, Column] = {}
-    for column in columns:
+    for column, width in columns:
         item = int(
             dpg.add_table_column(
                 parent=table,
                 label=column.title,
                 width_fixed=column.width > 0,
                 width_stretch=column.width <= 0,
-                init_width_or_weight=wide(column, widths, look.px),
+                init_width_or_weight=width,
                 no_sort=not column.sortable,
                 default_sort=column.sorted_first,
                 prefer_sort_descending=column.descending_first,

@@ -6,18 +6,15 @@ unscaled pixels; colours are names of `gui/palette.py`; `parent` is the item tha
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
 from gui.icons import icon as icon_of
-from gui.palette import STATUS_ICONS
 from gui.theme import Look
 
 TOOLTIP_SECONDS = 0.35
 CONTROL_HEIGHT = 28  # text 16 and the padding of a frame
-DONE_SECONDS = 1.5  # how long a button shows that it did something
 
 
 def labelled(label: str, icon: str = "") -> str:
@@ -213,17 +210,6 @@ def section(look: Look, parent: int, words: str, aside: str = "") -> tuple[int, 
     return name, text(look, row, aside, "text", "hint")
 
 
-def status_icon(look: Look, parent: int, status: str) -> int:
-    """The icon of a status in its colour."""
-    return text(look, parent, icon_of(STATUS_ICONS[status]), "text", status)
-
-
-def set_status(look: Look, item: int, status: str) -> None:
-    """Another status for an item of `status_icon`."""
-    dpg.set_value(item, icon_of(STATUS_ICONS[status]))
-    look.tint(item, status)
-
-
 class CopyText:
     """Text that can be selected and copied: labels of Dear PyGui cannot. One line, or `lines` high."""
 
@@ -242,28 +228,6 @@ class CopyText:
     def set(self, words: str) -> None:
         """Show other words."""
         dpg.set_value(self.item, words)
-
-
-def copy_button(look: Look, parent: int, words: Callable[[], str], what: str = "Copy") -> Button:
-    """A small button that puts `words()` on the clipboard and shows that it did."""
-
-    shown_until = 0.0
-
-    def copy() -> None:
-        nonlocal shown_until
-        dpg.set_clipboard_text(words())
-        button.set_label("", "check")
-        shown_until = time.monotonic() + DONE_SECONDS
-
-    def back() -> None:
-        nonlocal shown_until
-        if shown_until and time.monotonic() > shown_until:
-            shown_until = 0.0
-            button.set_label("", "copy")
-
-    button = Button(look, parent, "", copy, icon="copy", kind="ghost", tip=what)
-    look.every_tick(back)
-    return button
 
 
 def field(
@@ -291,3 +255,18 @@ def field(
         dpg.add_item_deactivated_handler(parent=entered, callback=left)
         dpg.bind_item_handler_registry(item, entered)
     return item
+
+
+def floating(look: Look, style: str, width: float, *, modal: bool = False, popup: bool = False) -> tuple[int, int]:
+    """A hidden window above everything, as high as what is in it, and its body of a fixed width. Both items."""
+    window = look.own(
+        int(
+            dpg.add_window(
+                modal=modal, popup=popup, show=False, autosize=True, no_title_bar=True, no_move=True,
+                no_saved_settings=True, min_size=[10, 10],
+            )
+        )
+    )  # fmt: skip
+    look.bind(window, style)
+    body = int(dpg.add_child_window(parent=window, border=False, auto_resize_y=True))
+    return window, look.size(look.theme(body, "window-body"), width=width)

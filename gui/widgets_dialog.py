@@ -8,7 +8,7 @@ import dearpygui.dearpygui as dpg
 
 from gui.icons import icon as icon_of
 from gui.theme import Look
-from gui.widgets import Button, text
+from gui.widgets import Button, floating, text
 from gui.widgets_layout import lowered, space, spread
 
 
@@ -35,22 +35,7 @@ class Dialog:
         self.is_open = False
         self.enabled = True
         self._size: list[int] = []
-        self.item = look.own(
-            int(
-                dpg.add_window(
-                    modal=True,
-                    show=False,
-                    autosize=True,
-                    no_title_bar=True,
-                    no_move=True,
-                    no_saved_settings=True,
-                    min_size=[10, 10],
-                )
-            )
-        )
-        look.bind(self.item, "modal")
-        outer = look.theme(int(dpg.add_child_window(parent=self.item, border=False, auto_resize_y=True)), "window-body")
-        look.size(outer, width=width)
+        self.item, outer = floating(look, "modal", width, modal=True)
         row = int(dpg.add_group(horizontal=True, parent=outer))
         if icon:
             text(look, row, icon_of(icon), "heading", "failed" if kind == "danger" else "accent")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import dearpygui.dearpygui as dpg
 
 from gui.theme import Look
-from gui.widgets import labelled
+from gui.widgets import floating, labelled
 
 
 @dataclass(frozen=True)
@@ -30,22 +30,7 @@ class Menu:
         self._rows: Sequence[MenuRow] = ()
         self._at = -1
         self._width = width
-        self.item = look.own(
-            int(
-                dpg.add_window(
-                    popup=True,
-                    show=False,
-                    autosize=True,
-                    no_title_bar=True,
-                    no_move=True,
-                    no_saved_settings=True,
-                    min_size=[10, 10],
-                )
-            )
-        )
-        look.bind(self.item, "menu")
-        body = int(dpg.add_child_window(parent=self.item, border=False, auto_resize_y=True))
-        look.size(look.theme(body, "window-body"), width=width)
+        self.item, body = floating(look, "menu", width, popup=True)
         group = look.theme(int(dpg.add_group(parent=body)), "tight")
         self._items = []
         for number in range(most):

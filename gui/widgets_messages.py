@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import dearpygui.dearpygui as dpg
 
@@ -74,6 +74,25 @@ class EmptyState:
         tall = self._look.px(40 + 34 * len(self._lines))
         dpg.configure_item(self._space, height=max(1, int((self._height - tall) * 0.4)))
         return True
+
+
+class Teaching:
+    """Several empty states, of which one stands in the place of a list (`holder`) while that has no rows."""
+
+    def __init__(self, holder: int, states: Mapping[str, EmptyState]) -> None:
+        self._holder, self._states = holder, states
+        self._shown = ""
+
+    def show(self, name: str) -> None:
+        """Show one of them instead of the list; "" shows the list."""
+        if name == self._shown:
+            return
+        if self._shown:
+            self._states[self._shown].show(False)
+        if name:
+            self._states[name].show(True)
+        dpg.configure_item(self._holder, show=not name)
+        self._shown = name
 
 
 class Banner:

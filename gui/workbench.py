@@ -8,10 +8,11 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from gui.keys import label_of
-from gui.shell import Shell, View
+from gui.shell import Shell
 from gui.state import State
 from gui.styles import FRAME
 from gui.theme import Look
+from gui.view import View
 from gui.views.table import VIEWS, view_keys
 from gui.widgets import Button, labelled
 from gui.widgets_layout import box

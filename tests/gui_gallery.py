@@ -53,7 +53,7 @@ def main_page(desk: Desk) -> dict[str, Any]:
     from gui.columns import Column
     from gui.icons import icon
     from gui.table import BigTable
-    from gui.widgets import Button, CopyText, Toggle, copy_button, field, heading, section, status_icon, text
+    from gui.widgets import Button, CopyText, Toggle, field, heading, section, text
     from gui.widgets_charts import Bars, Legend, Part, Progress, SegmentBar
     from gui.widgets_layout import ChipRow, Columns, Pane, box, card, gap, lowered, spread, trailing_row
 
@@ -119,12 +119,11 @@ def main_page(desk: Desk) -> dict[str, Any]:
     heading(look, side, "retry_policy.md", "circle-check", "harvested")
     CopyText(look, side, "src/net/retry_policy.md")
     row = dpg.add_group(horizontal=True, parent=side)
-    status_icon(look, row, "harvested")
+    text(look, row, icon("circle-check"), "text", "harvested")
     text(look, row, "harvested · 42.0 KB · 4 notes · 2 d ago", "text", "muted")
     row = dpg.add_group(horizontal=True, parent=side)
     Button(look, row, "Open", nothing, icon="external-link")
     Button(look, row, "Harvest again", nothing, icon="wheat")
-    copy_button(look, row, lambda: "x")
     section(look, side, "Notes", "4")
     notes = card(look, side, height=250, scroll=True)
     for words in (

@@ -174,7 +174,7 @@ def test_a_value_that_is_not_allowed_is_told_beside_the_buttons(stand: Stand, ho
     editor = begin(stand, "boils at 101")
     stand.desk.dpg.set_value(editor.small["tags"], "NOT_A_TAG")
     stand.press("ctrl+Return")
-    note = stand.desk.dpg.get_value(editor._sentence)
+    note = stand.desk.dpg.get_value(editor.sentence)
     assert "tags have 'NOT_A_TAG'" in note and stand.view.session.target is not None and read(home, GLOBAL) == FACTS
     stand.press("Escape")
     assert stand.view.session.target is None and read(home, GLOBAL) == FACTS
@@ -205,7 +205,7 @@ def test_a_fact_that_was_itself_changed_is_shown_before_it_is_overwritten(stand:
     write(home, GLOBAL, FACTS.replace("boils at 100", "boils at 99"))
     stand.press("ctrl+Return", "ctrl+Return")  # the second one: try again
     assert "boils at 99" in read(home, GLOBAL) and not editor.asking
-    assert "Now it says: The kettle boils at 99" in stand.desk.dpg.get_value(editor._note)
+    assert "Now it says: The kettle boils at 99" in stand.desk.dpg.get_value(editor.note)
     stand.press("ctrl+Return")
     assert "boils at 100 deg" in read(home, GLOBAL) and "at 99" not in read(home, GLOBAL)
 

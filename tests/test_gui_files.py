@@ -160,5 +160,5 @@ def test_without_notes_it_teaches(desk: Desk, tmp_path: Path) -> None:
     from gui.views.files import FilesView
 
     stand = Stand(desk, make_home(tmp_path), FilesView, width=640)
-    assert desk.dpg.is_item_shown(stand.view._teach.item) and not desk.dpg.is_item_shown(stand.view._full)
+    assert desk.dpg.is_item_shown(stand.view._none.item) and not desk.dpg.is_item_shown(stand.view._full)
     stand.close()

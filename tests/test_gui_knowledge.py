@@ -262,8 +262,8 @@ def test_a_file_that_changes_all_the_time_does_not_keep_a_person_from_saving(
 
     monkeypatch.setattr(bullet_session, "category_view", looked)
     session = stand.view.session
-    session._choose("again")
-    session._choose("again")
+    session.choose("again")
+    session.choose("again")
     stand.settle()
     assert session.target is None and looks == [4]
     assert read(home, "facts.md").count("- kept") == 1 and read(home, "facts.md").count("line of a harvest") == 4
@@ -276,7 +276,7 @@ def test_a_bullet_that_was_itself_changed_is_shown_before_it_is_overwritten(stan
     stand.press("ctrl+Return", "ctrl+Return")  # the second one: try again
     editor = stand.view.session.editor
     assert "boils at 99" in read(home, "facts.md") and not editor.asking
-    assert "Now it says: The kettle boils at 99" in stand.desk.dpg.get_value(editor._note)
+    assert "Now it says: The kettle boils at 99" in stand.desk.dpg.get_value(editor.note)
     assert editor.words == "The kettle boils at 100 deg"
     stand.press("ctrl+Return")
     assert "- The kettle boils at 100 deg [from" in read(home, "facts.md") and "at 99" not in read(home, "facts.md")

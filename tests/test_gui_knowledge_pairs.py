@@ -104,7 +104,7 @@ def test_an_edit_reaches_every_line_also_one_that_came_meanwhile(stand: Stand, h
     row = next(row for row in stand.view.list.rows if "お湯" in row.text)
     slot = stand.view.list.slot_of(row.key)
     stand.click(slot.text, times=2)
-    assert "all 2 lines" in stand.desk.dpg.get_value(stand.view.session.editor._note)
+    assert "all 2 lines" in stand.desk.dpg.get_value(stand.view.session.editor.note)
     stand.press("ctrl+End")
     stand.type_text(" ok")
     write(home, "facts.md", FACTS + "- お湯は100度で沸く 🫖 [from: delta, 2026-05-04]\n")

@@ -297,7 +297,7 @@ def test_a_project_has_its_own_context_and_memories(desk: Desk, at_project: Work
         assert project_paths(at_project.cwd).context.exists() and stand.view.cards.card(PROJECT).exists
         stand.press("n")
         stand.type_text("only here")
-        stand.click(stand.view.session.editor.scope._label)
+        stand.click(stand.view.session.editor.switch._label)
         stand.press("ctrl+Return")
         found = value(all_memories(at_project)).memories
         assert [row.content for row in found if row.scope == "project"] == ["only here"]

@@ -16,7 +16,7 @@ from gui.display import display_problem
 from gui.geometry import FILE_NAME, Geometry, on_screen, read_geometry, remembered, write_geometry
 from gui.icons import ICONS
 from gui.jobs import Jobs
-from gui.keys import Shortcut, conflicts, find, label_of
+from gui.keys import Shortcut, find, label_of
 from gui.palette import PALETTES, STATUS_ICONS, contrast
 from gui.styles import STYLES, rules_of
 from gui.worker import Job, Worker
@@ -180,12 +180,6 @@ def test_plain_letters_belong_to_the_text_while_somebody_types() -> None:
     assert find(KEYS, "Z", ctrl, typing=True) is None  # the field undoes its own letters
     assert find(KEYS, "K", ctrl, typing=True) == KEYS[0] and find(KEYS, "F5", typing=True) == KEYS[3]
     assert find(KEYS, "K") is None and label_of(KEYS, "search") == "Ctrl+K"
-
-
-def test_two_commands_on_one_key_are_noticed() -> None:
-    assert conflicts(KEYS) == []
-    assert "both search and open" in conflicts([*KEYS, Shortcut("K", "open", "", ("Ctrl",))])[0]
-    assert "no key named Foo" in conflicts([Shortcut("Foo", "x", "")])[0]
 
 
 def test_the_window_comes_back_where_it_was(tmp_path: Path) -> None:

@@ -21,9 +21,7 @@ from core.commands.view import all_bullets
 from core.commands.workspace import Workspace
 from core.harvest.report import HarvestReport
 from core.knowledge.changes import Change
-from gui.actions import SHORTCUTS
 from gui.gather import gather
-from gui.keys import conflicts
 from gui.outside import open_outside
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
@@ -289,10 +287,6 @@ def test_only_what_can_change_the_view_wakes_it(tmp_path: Path) -> None:
         assert not matters(str(noise), paths), noise
     assert folders_of(paths, [other]) == [paths.home, paths.knowledge, paths.file_notes, tmp_path / "config"]
     assert folders_of(Paths(tmp_path / "not" / "yet")) == [tmp_path]
-
-
-def test_no_key_means_two_things() -> None:
-    assert conflicts(SHORTCUTS) == []
 
 
 def test_a_program_is_never_started_by_opening_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -239,10 +239,9 @@ def test_a_look_gives_everything_back(desk: Desk) -> None:
 
 def test_text_can_be_copied(desk: Desk) -> None:
     """Labels of Dear PyGui cannot be selected: a path could not be taken anywhere."""
-    from gui.widgets import CopyText, copy_button
+    from gui.widgets import CopyText
 
     words = CopyText(desk.look, desk.page, "src/net/retry_policy.md")
-    button = copy_button(desk.look, desk.page, lambda: "from the button")
     desk.frames(3)
     desk.click(words.item)
     desk.press("ctrl+a")
@@ -250,8 +249,6 @@ def test_text_can_be_copied(desk: Desk) -> None:
     assert desk.dpg.get_clipboard_text() == "src/net/retry_policy.md"
     desk.press("x")
     assert desk.dpg.get_value(words.item) == "src/net/retry_policy.md"  # it can be read, not changed
-    desk.click(button.item)
-    assert desk.dpg.get_clipboard_text() == "from the button"
 
 
 def test_a_tooltip_names_the_shortcut_but_not_at_once(desk: Desk) -> None:

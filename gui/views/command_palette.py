@@ -13,7 +13,7 @@ from gui.shell import Shell
 from gui.theme import Look
 from gui.views.palette_rows import Entry, action_entries, bullet_entries, file_entries, run_entries, search
 from gui.views.search_rows import Asked
-from gui.widgets import field, text
+from gui.widgets import field, floating, text
 from gui.widgets_layout import box, space, spread, trailing_row
 
 ROWS = 12
@@ -37,17 +37,7 @@ class CommandPalette:
     def build(self) -> None:
         """Make the window, hidden."""
         look = self._look
-        self.item = look.own(
-            int(
-                dpg.add_window(
-                    modal=True, show=False, autosize=True, no_title_bar=True, no_move=True, no_saved_settings=True,
-                    min_size=[10, 10],
-                )
-            )
-        )  # fmt: skip
-        look.bind(self.item, "palette")
-        body = look.theme(int(dpg.add_child_window(parent=self.item, border=False, auto_resize_y=True)), "window-body")
-        look.size(body, width=WIDTH)
+        self.item, body = floating(look, "palette", WIDTH, modal=True)
         self.field = field(look, body, placeholder="Search bullets, files, views and commands", on_change=self._typed)
         look.theme(self.field, "search")
         self._list = look.theme(box(look, body, "clear", height=0), "clear")

@@ -9,6 +9,7 @@ from typing import Any, cast
 import dearpygui.dearpygui as dpg
 
 from core.commands.fact_edits import delete_fact, merge_facts
+from gui.editor import shortened
 from gui.flow import FlowList
 from gui.flow_rows import FlowRow
 from gui.icons import icon
@@ -17,13 +18,12 @@ from gui.state import State
 from gui.theme import Look
 from gui.views import facts_rows
 from gui.views.bullet_acts import refusal
-from gui.views.bullet_editor import shortened
-from gui.views.facts_editor import FactSession
 from gui.views.facts_rows import ACTIONS, CATEGORY_LOOKS, KINDS, Facts, Key, chosen
+from gui.views.facts_session import FactSession
 from gui.views.knowledge_rows import matching
 from gui.widgets import field
 from gui.widgets_layout import ChipRow, box
-from gui.widgets_messages import EmptyState
+from gui.widgets_messages import EmptyState, Teaching
 
 DOMAINS = 8  # so many have a chip; the field finds the others
 TURNS = {"X": "stale", "A": "alike", "V": "wrong"}  # keys that show one of `KINDS`, and everything again
@@ -31,7 +31,7 @@ KEYS = {"M": "merge", "Shift+M": "merge-other", "F2": "edit", "O": "open", "Dele
 
 
 class FactsView:
-    """Facts with their confidence, age and confirmations. See gui/shell.py."""
+    """Facts with their confidence, age and confirmations. See gui/view.py."""
 
     name = "facts"
     gather = staticmethod(facts_rows.gather)
@@ -56,9 +56,9 @@ class FactsView:
         self.edits: list[str] = []
         self.list = FlowList(look, actions=ACTIONS, on_select=self._select, on_open=self._open, on_action=self.act,
                              shares=True)  # fmt: skip
-        self.session = FactSession(look, shell, self.list, on_arrange=self._rearrange, on_saved=self._edited)
+        self.session = FactSession(look, shell, self.list, on_arrange=self._rearrange,
+                                   on_saved=lambda _target, value: self._edited(value))  # fmt: skip
         self._seen: object = None
-        self._teaching = ""
 
     def build(self, parent: int) -> None:
         """Make chips, filter, list, editor and what teaches."""
@@ -86,6 +86,7 @@ class FactsView:
                                   words="No fact fits what is chosen above.", action="Show all facts",
                                   on_action=self.clear),
         }  # fmt: skip
+        self._teaching = Teaching(self.list.holder, self._states)
         for chip in (*self.kinds.values(), *self.places):
             dpg.configure_item(chip.item, show=False)
 
@@ -157,18 +158,15 @@ class FactsView:
 
     def _arrange(self, keep: bool) -> None:
         shown = list(matching(chosen(self.data, self.kind, self.categories, self.domains), self.words))
-        key = self.session.key
+        target = self.session.target
+        key = self.session.key_of(target) if target is not None else None
         if key is not None and all(row.key != key for row in shown):
             shown.insert(0, FlowRow(key, ""))  # an open editor never loses its place
         self.list.set_rows(shown, keep_place=keep)
         self.session.cover()
         filtered = self.words or self.kind or self.categories or self.domains
         teaching = "" if shown else "nothing" if filtered else "empty"
-        if teaching != self._teaching:
-            for name, one in self._states.items():
-                one.show(name == teaching)
-            dpg.configure_item(self.list.holder, show=not teaching)
-            self._teaching = teaching
+        self._teaching.show(teaching)
         self._tell()
 
     def _tell(self) -> None:
@@ -267,11 +265,7 @@ class FactsView:
         found = self.data.found.get(key[1])
         if found is None:
             return
-        keys = [row.key for row in self.list.rows]
-        at = keys.index(key)
-        near = keys[at + 1] if at + 1 < len(keys) else keys[at - 1] if at else None
-        if near is not None:
-            self.list.select(near)  # so that the keys can go on from there
+        self.list.leave(key)
         self._shell.write(
             "The fact",
             lambda core: delete_fact(core, found.fact.id, seen=found.sha256),

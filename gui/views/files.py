@@ -12,6 +12,7 @@ from core.commands.bullets import Found
 from core.commands.view_files import NotesOverview, NoteView
 from gui.column_widths import remembered_widths, remembering
 from gui.columns import Cell
+from gui.editor import shortened
 from gui.flow import FlowList
 from gui.flow_rows import FlowRow
 from gui.icons import icon
@@ -23,17 +24,16 @@ from gui.table import BigTable
 from gui.theme import Look
 from gui.views import files_rows
 from gui.views.bullet_acts import act_of, refusal
-from gui.views.bullet_editor import shortened
 from gui.views.files_rows import ACTIONS, COLUMNS, Loaded, capital, cell, headline, load, matching, note_rows
 from gui.widgets import Button, CopyText, field, text
 from gui.widgets_layout import Columns, Pane, box, gap, lowered, spread
-from gui.widgets_messages import EmptyState
+from gui.widgets_messages import EmptyState, Teaching
 
 LIST_HEIGHT = 176
 
 
 class FilesView:
-    """Source files above, the chosen one's text and notes below. See gui/shell.py."""
+    """Source files above, the chosen one's text and notes below. See gui/view.py."""
 
     name = "files"
     gather = staticmethod(files_rows.gather)
@@ -57,7 +57,6 @@ class FilesView:
         self._seen: object = None
         self._selected: object = None
         self._ticket = 0
-        self._teaching: bool | None = None
         self._watch = SourceWatch(lambda: look.jobs.post(self._changed))
 
     def build(self, parent: int) -> None:
@@ -91,13 +90,13 @@ class FilesView:
         self.source.build(self._source_box)
         self.list = FlowList(look, actions=ACTIONS, on_select=self._jump, on_action=self.act)
         self.list.build(notes)
-        self._teach = EmptyState(
+        self._none = EmptyState(
             look, parent, parent, icon="file-code", title="No notes on files yet",
             words="When a conversation taught something about a file,\nthe note stands beside the file's own text,\n"
             "and follows the file when it is renamed.",
             command="knowledge add files TEXT --file PATH",
         )  # fmt: skip
-        self._show(False)
+        self._teaching = Teaching(self._full, {"none": self._none})
 
     def refresh(self, state: State) -> None:
         """Take over which notes there are, follow a selection made elsewhere, read the text anew when needed."""
@@ -106,7 +105,7 @@ class FilesView:
             self._seen = data
             self.notes = data.notes
             self._arrange(keep=True)
-            self._show(not data.notes)
+            self._teaching.show("" if data.notes else "none")
         chosen = state.selected
         if chosen is not self._selected:
             self._selected = chosen
@@ -207,12 +206,6 @@ class FilesView:
         self.table.set_rows(rows, keep_place=keep)
         if self._shell.state.view == self.name:
             self._shell.rows_shown(len(rows), len(self.notes))
-
-    def _show(self, teaching: bool) -> None:
-        if teaching != self._teaching:
-            self._teaching = teaching
-            self._teach.show(teaching)
-            dpg.configure_item(self._full, show=not teaching)
 
     # --- its text ---
 

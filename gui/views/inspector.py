@@ -12,6 +12,7 @@ from core.commands.trash import trash_restore
 from core.commands.view_bullet import BulletView
 from core.commands.view_conversation import ConversationView
 from core.commands.view_files import NoteView
+from gui.editor import shortened
 from gui.flow import FlowList
 from gui.flow_rows import FlowRow, RowAction
 from gui.icons import icon as icon_of
@@ -19,7 +20,6 @@ from gui.shell import Shell
 from gui.state import NOTHING, Selection, State
 from gui.theme import Look
 from gui.views.bullet_acts import act_of, refusal
-from gui.views.bullet_editor import shortened
 from gui.views.inspector_rows import Page, load
 from gui.widgets import Button, CopyText, text
 from gui.widgets_layout import ChipRow, box, lowered
@@ -43,7 +43,7 @@ BUTTONS: dict[str, tuple[int, str, str, str, str, str]] = {
 
 
 class Inspector:
-    """Always open, at the right. Shows `state.selected`; see gui/shell.py."""
+    """Always open, at the right. Shows `state.selected`; see gui/view.py."""
 
     name = "inspector"
     keys = (

@@ -16,14 +16,14 @@ from gui.shell import Shell
 from gui.state import State
 from gui.theme import Look
 from gui.views import knowledge_rows
-from gui.views.bullet_acts import Act, act_of, refusal
-from gui.views.bullet_editor import shortened
+from gui.views.bullet_acts import act_of
+from gui.views.bullet_changes import BulletChanges
 from gui.views.bullet_session import BulletSession, Target
 from gui.views.knowledge_pairs import PAIR_ACTIONS, PAIR_EMPTY, PAIR_KEYS, PAIR_LOOKS, Comparison, pair_act, stands
-from gui.views.knowledge_rows import ACTIONS, CATEGORY_LOOKS, EMPTY, BulletKey, Knowledge, is_edit, matching
+from gui.views.knowledge_rows import ACTIONS, CATEGORY_LOOKS, EMPTY, BulletKey, Knowledge, matching
 from gui.widgets import Button, field
 from gui.widgets_layout import ChipRow, box, gap, spread
-from gui.widgets_messages import EmptyState
+from gui.widgets_messages import EmptyState, Teaching
 
 HIDDEN = ("quarantine", *PAIR_LOOKS)
 ICONS = {name: look[1] for name, look in CATEGORY_LOOKS.items()} | {name: look[2] for name, look in PAIR_LOOKS.items()}
@@ -31,7 +31,7 @@ TAUGHT = frozenset(EMPTY) - {"quarantine"}
 
 
 class KnowledgeView:
-    """Bullets by category with a filter, an editor in the place of a row, and undo. See gui/shell.py."""
+    """Bullets by category with a filter, an editor in the place of a row, and undo. See gui/view.py."""
 
     name = "knowledge"
     gather = staticmethod(knowledge_rows.gather)
@@ -56,14 +56,14 @@ class KnowledgeView:
         self.words = ""
         self.list = FlowList(look, actions=(*PAIR_ACTIONS, *ACTIONS), on_select=self._select, on_open=self.begin_edit,
                              on_action=self.act)  # fmt: skip
+        self.changes = BulletChanges(shell, self.list)
         self.session = BulletSession(
-            look, shell, self.list, on_arrange=self._rearrange, on_saved=self._followed, on_show=self.show
-        )
+            look, shell, self.list, on_arrange=self._rearrange, on_show=self.show,
+            on_saved=lambda _target, value: self.changes.followed(value),
+        )  # fmt: skip
         self.comparison = Comparison(shell, self._compared)
-        self.edits: list[str] = []
         self._seen: object = None
         self._selected: object = None
-        self._empty = ""
 
     def build(self, parent: int) -> None:
         """Make tabs, filter, list, editor and what teaches."""
@@ -91,6 +91,7 @@ class KnowledgeView:
             words="No bullet of this category has these words.", action="Clear the filter",
             on_action=self._clear_filter,
         )  # fmt: skip
+        self._teaching = Teaching(self.list.holder, self._states)
         self.show(self.category)
 
     def refresh(self, state: State) -> None:
@@ -137,7 +138,7 @@ class KnowledgeView:
             self.show(names[(names.index(self.category) + (1 if key == "Right" else -1)) % len(names)])
             return True
         if key == "Ctrl+Z":
-            return self.undo()
+            return self.changes.undo()
         simple: dict[str, Callable[[], object]] = {
             "/": lambda: dpg.focus_item(self.filter),
             "Ctrl+F": lambda: dpg.focus_item(self.filter),
@@ -194,13 +195,7 @@ class KnowledgeView:
         self.list.set_rows(shown, keep_place=keep)
         self.session.cover()
         teaching = "" if shown else ("nothing" if self.words and total else self.category)
-        if teaching != self._empty:
-            if self._empty:
-                self._states[self._empty].show(False)
-            if teaching:
-                self._states[teaching].show(True)
-            dpg.configure_item(self.list.holder, show=not teaching)
-            self._empty = teaching
+        self._teaching.show(teaching)
         if self._shell.state.view == self.name:
             self._shell.rows_shown(found, total)
 
@@ -250,7 +245,7 @@ class KnowledgeView:
             self._shell.copy(found.bullet.text if found is not None else row.text, "Copied the bullet")
         elif pair is not None:
             seen = self._sha(stands(pair).category)
-            self._write(row, *pair_act(name, pair, seen), done=self._decided, keys_go_on=True)
+            self.changes.write(row, *pair_act(name, pair, seen), self._decided, leaves=True)
         elif found is None:
             return
         elif name == "edit":
@@ -261,58 +256,13 @@ class KnowledgeView:
     def _change(self, name: str, found: Found, row: FlowRow) -> None:
         others = self.data.others.get(cast(BulletKey, row.key), ())
         said, act = act_of(name, found, self._sha(found.category), others)
-        done = self._followed if name == "strike" else self._edited
-        self._write(row, said, act, done=done, keys_go_on=name != "strike")
-
-    def _write(self, row: FlowRow, said: str, act: Act, *, done: Callable[[Any], object], keys_go_on: bool) -> None:
-        if keys_go_on:
-            self._move_on(row)
-        self._shell.write(
-            said,
-            act,
-            done=done,
-            failed=lambda error: self._shell.error(refusal(error)),
-            said=f"{said}: {shortened(row.text)}",
-        )
+        done = self.changes.followed if name == "strike" else self.changes.edited
+        self.changes.write(row, said, act, done, leaves=name != "strike")
 
     def _decided(self, value: Any) -> None:
         """A pair is no longer one, also where no file has changed."""
-        self._edited(value)
+        self.changes.edited(value)
         self.comparison.ask(self.data, again=True)
-
-    def _move_on(self, row: FlowRow) -> None:
-        """Select the neighbour of a row that is about to go, so that the keys can go on from there."""
-        keys = [one.key for one in self.list.rows]
-        if row.key != self.list.selected or row.key not in keys:
-            return
-        at = keys.index(row.key)
-        near = keys[at + 1] if at + 1 < len(keys) else keys[at - 1] if at else None
-        if near is not None:
-            self.list.select(near)
-            self._select(self.list.rows[keys.index(near)])
-
-    def _edited(self, value: Any) -> None:
-        run = str(getattr(value, "run", ""))
-        if run:
-            self.edits.append(run)
-
-    def _followed(self, value: Any) -> None:
-        """After an edit the bullet stays selected under its new words."""
-        self._edited(value)
-        added = [line for line in getattr(value, "added", ()) if line.startswith("- ")]
-        if added:
-            self._shell.select("bullet", value.file, 0, added[0])
-
-    def undo(self) -> bool:
-        """Take the last edit back: of this window, or else the newest there is."""
-        snapshot = self._shell.state.snapshot
-        listed = snapshot.overview.runs if snapshot is not None else ()
-        run = self.edits.pop() if self.edits else next((row.run for row in listed if is_edit(row)), "")
-        if not run:
-            self._shell.toast("There is no edit to take back", icon="info", color="accent", seconds=3.0)
-            return True
-        self._shell.undo(run)
-        return True
 
     def begin_edit(self, row: FlowRow) -> None:
         """Open the editor in the place of a row."""

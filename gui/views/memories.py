@@ -22,13 +22,13 @@ from gui.views.memories_rows import ACTIONS, TAG_CHIPS, MemoryBook, rows, tags_o
 from gui.views.memories_session import MemorySession
 from gui.widgets import Button, field, text
 from gui.widgets_layout import ChipRow, box, gap, spread
-from gui.widgets_messages import EmptyState
+from gui.widgets_messages import EmptyState, Teaching
 
 SELECTED = "file"
 
 
 class MemoriesView:
-    """Context cards above, memories below: filtered, written, edited in place, archived, restored. See gui/shell.py."""
+    """Context cards above, memories below: filtered, written, edited in place, archived, restored. See gui/view.py."""
 
     name = "memories"
     gather = staticmethod(memories_rows.gather)
@@ -57,7 +57,7 @@ class MemoriesView:
         self.session = MemorySession(look, shell, self.list, on_arrange=self._rearrange, on_saved=self.changes.saved)
         self._seen: object = None
         self._selected: object = None
-        self._empty = self._new = ""
+        self._new = ""
 
     def build(self, parent: int) -> None:
         """Make cards, chips, filter, list, editor and what teaches."""
@@ -98,6 +98,7 @@ class MemoriesView:
                 action="Clear the filter", on_action=self._clear_filter,
             ),
         }  # fmt: skip
+        self._teaching = Teaching(self.list.holder, self._states)
         self.show(False)
 
     def refresh(self, state: State) -> None:
@@ -189,13 +190,7 @@ class MemoriesView:
         self.list.set_rows(shown, keep_place=keep)
         self.session.cover()
         teaching = "" if shown else "nothing" if all_of else "no-archived" if self.archived else "none"
-        if teaching != self._empty:
-            if self._empty:
-                self._states[self._empty].show(False)
-            if teaching:
-                self._states[teaching].show(True)
-            dpg.configure_item(self.list.holder, show=not teaching)
-            self._empty = teaching
+        self._teaching.show(teaching)
         if self._shell.state.view == self.name:
             self._shell.rows_shown(found, len(all_of))
 
@@ -252,18 +247,8 @@ class MemoriesView:
         elif name == "edit":
             self.begin_edit(row)
         else:
-            self._move_on(row)
+            self.list.leave(row.key)
             self.changes.move(memory, name)
-
-    def _move_on(self, row: FlowRow) -> None:
-        """Select the neighbour of a row that is about to go, so that the keys can go on from there."""
-        keys = [one.key for one in self.list.rows]
-        if row.key != self.list.selected or row.key not in keys or len(keys) < 2:
-            return
-        at = keys.index(row.key)
-        near = at + 1 if at + 1 < len(keys) else at - 1
-        self.list.select(keys[near])
-        self._select(self.list.rows[near])
 
     def begin_edit(self, row: FlowRow) -> None:
         """Open the editor in the place of a row."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from core.base.result import ErrorInfo
 from core.commands.memories import Memory, Moved, memories
+from gui.editor import shortened
 from gui.shell import Shell
-from gui.views.bullet_editor import shortened
 from gui.views.memories_rows import MemoryBook, which
 from gui.views.memories_session import Target, is_undone_here
 

@@ -19,7 +19,7 @@ from gui.theme import Look
 from gui.views.search_rows import ACTIONS, KIND_LOOKS, MARKS, Asked, Findings, bullet_of, chip_kinds, find, rows
 from gui.widgets import field, text
 from gui.widgets_layout import ChipRow, box
-from gui.widgets_messages import EmptyState
+from gui.widgets_messages import EmptyState, Teaching
 
 if TYPE_CHECKING:
     from core.commands.search import Hit
@@ -29,7 +29,7 @@ HOMES = {"bullet": "knowledge", "note": "files", "memory": "memories", "context"
 
 
 class SearchView:
-    """One field and what it finds. See gui/shell.py."""
+    """One field and what it finds. See gui/view.py."""
 
     name = "search"
     keys = (
@@ -54,7 +54,6 @@ class SearchView:
         self._asked: object = None
         self._seen: tuple[object, ...] = ()
         self._width = 0
-        self._empty = ""
         self._selecting = 0
 
     def build(self, parent: int) -> None:
@@ -90,6 +89,7 @@ class SearchView:
                 action="Look in everything", on_action=lambda: self.choose(""),
             ),
         }  # fmt: skip
+        self._teaching = Teaching(self.list.holder, self._states)
         look.every_tick(self.tick)
         self._show()
 
@@ -199,13 +199,7 @@ class SearchView:
         shown = bool(self.list.rows)
         teaching = "" if shown else "none-of-kind" if self.found.kind else "nothing"
         teaching = "begin" if not self.found.query.strip() else teaching
-        if teaching != self._empty:
-            if self._empty:
-                self._states[self._empty].show(False)
-            if teaching:
-                self._states[teaching].show(True)
-            dpg.configure_item(self.list.holder, show=not teaching)
-            self._empty = teaching
+        self._teaching.show(teaching)
         if self._shell.state.view == self.name:
             self._shell.rows_shown(len(self.list.rows), self.found.entries or len(self.list.rows))
 

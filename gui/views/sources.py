@@ -21,7 +21,7 @@ from gui.widgets_layout import box, card, lowered, space, spread
 
 
 class SourcesView:
-    """Tools that were found as cards, the others as a list of switches. See gui/shell.py.
+    """Tools that were found as cards, the others as a list of switches. See gui/view.py.
 
     The disk is looked at when the view is opened, when the ledger has changed, and when it is wished: looking walks
     through the project folders, which may take seconds, so it is not a part of the gathering of the store.

@@ -1,6 +1,6 @@
 """The views in the middle of the panel: one row each, in the order of their tabs and number keys.
 
-To add a view: write its class in a file of this folder (its shape is told at the top of `gui/shell.py`), and add a row
+To add a view: write its class in a file of this folder (its shape is told at the top of `gui/view.py`), and add a row
 here. Its tab, its number key (the first nine rows have one), its line in the keys dialog, its entry in the palette, and
 its reading of the store (`gather`, where it has one) come from the row. What it shows is tested without a window, what
 it does with real clicks; `tests/panel_gallery.py` takes its picture.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gui.keys import Shortcut
-from gui.shell import View
+from gui.view import View
 from gui.views.facts import FactsView
 from gui.views.files import FilesView
 from gui.views.knowledge import KnowledgeView
