@@ -57,6 +57,7 @@ class Watcher:
         self._thread: threading.Thread | None = None
         self.polling = False
         self.ready = threading.Event()
+        """Set while it really watches, for tests: what is changed from then on is seen."""
 
     def start(self, others: Iterable[str] = ()) -> None:
         """Begin to watch the home and the files `others`."""
@@ -69,6 +70,7 @@ class Watcher:
         wanted = tuple(others)
         if wanted != self._others:
             self._others = wanted
+            self.ready.clear()
             self._again.set()
 
     def stop(self, timeout: float = 5.0) -> bool:
@@ -108,8 +110,9 @@ class Watcher:
             poll_delay_ms=POLL_MILLISECONDS,
             raise_interrupt=False,
         )
-        self.ready.set()
-        for found in changes:
+        for found in changes:  # the first turn of it, also without a change, begins the watching
+            if not self._again.is_set():
+                self.ready.set()
             if found:
                 self._changed()
             if set(folders_of(self._paths, others)) != known:

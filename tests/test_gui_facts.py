@@ -251,6 +251,15 @@ def test_chips_keys_and_words_filter_and_esc_shows_all(stand: Stand) -> None:
     assert opened == [str(stand.shell.workspace.paths.knowledge / TEAPOT)]
 
 
+def test_a_fact_and_both_of_a_pair_are_copied_by_key(stand: Stand) -> None:
+    """What a person takes into another program must be the words that were chosen, and all of them."""
+    stand.press("Down", "Down", "ctrl+c")
+    assert stand.desk.dpg.get_clipboard_text() == "The kettle boils at 101" and "Copied" in stand.toast()[0]
+    stand.press("a", "Down", "ctrl+c")
+    copied = stand.desk.dpg.get_clipboard_text()
+    assert "The kettle boils at 100" in copied and "The kettle boils at 101" in copied
+
+
 def test_a_fact_is_deleted_and_comes_back(stand: Stand, home: Workspace) -> None:
     stand.press("Down")
     chosen = stand.shell.state.selected

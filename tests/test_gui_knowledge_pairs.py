@@ -135,6 +135,45 @@ def test_keep_both_is_remembered_and_writes_no_bullet(stand: Stand, home: Worksp
     assert value(supersede(home)).to_json() == []
 
 
+def test_the_buttons_of_a_pair_do_what_they_say(stand: Stand, home: Workspace) -> None:
+    """With the mouse on the wrong one of two buttons' meanings, the line that still holds is struck through."""
+    stand.click(stand.view.tabs["alike"].item)
+    for name, goes in (("first", "in about three minutes~~"), ("second", "in three minutes~~")):
+        stand.click(point(stand, "kettle")[name].item)
+        assert goes in read(home, "facts.md") and read(home, "facts.md").count("~~") == 2
+        stand.click(stand.toast()[1])
+        assert read(home, "facts.md") == FACTS and len(texts(stand)) == 1
+    stand.click(stand.view.tabs["outdated"].item)
+    stand.click(point(stand, "→")["replace"].item)
+    text = read(home, "facts.md")
+    assert "- ~~The tea server listens on port 8080~~" in text and "9090~~" not in text and texts(stand) == []
+    stand.click(stand.toast()[1])
+    assert read(home, "facts.md") == FACTS
+
+
+def test_a_pair_is_copied_by_key(stand: Stand) -> None:
+    stand.click(stand.view.tabs["outdated"].item)
+    stand.press("Down", "ctrl+c")
+    copied = stand.desk.dpg.get_clipboard_text()
+    assert copied == "The tea server listens on port 8080.\n→  The tea server listens on port 9090"
+
+
+def test_a_click_on_a_confirmation_goes_to_its_line(desk: Desk, home: Workspace) -> None:
+    """Else a person cannot see the older lines that say the same, nor where they came from."""
+    from gui.views.inspector import Inspector
+
+    stand = Stand(desk, home, Inspector, width=352)
+    newer = "- お湯は100度で沸く 🫖 [from: gamma, 2026-05-03]"
+    stand.shell.select("bullet", "facts.md", 6, newer)
+    stand.settle()
+    (row,) = stand.view.list.rows
+    assert row.text == "alpha"
+    stand.click(stand.view.list.slot_of(row.key).text)
+    chosen = stand.shell.state.selected
+    assert (chosen.kind, chosen.key, chosen.line) == ("bullet", "facts.md", 4) and "alpha" in chosen.raw
+    stand.close()
+
+
 @pytest.mark.parametrize("key", ["m", "shift+m"])
 def test_of_two_that_are_alike_one_is_struck_through(stand: Stand, home: Workspace, key: str) -> None:
     stand.click(stand.view.tabs["alike"].item)

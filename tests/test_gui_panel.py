@@ -195,8 +195,8 @@ def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None
     """A line written in an editor, or by the command line, must not wait for a key."""
     workspace = workspace_at(at_home)
     with seated(desk, workspace) as seat:
-        assert seat.panel.homes._watcher is not None and seat.panel.homes._watcher.ready.wait(5)
-        time.sleep(0.2)
+        watcher = seat.panel.homes._watcher
+        assert watcher is not None and watcher.ready.wait(5)
         workspace.paths.knowledge.mkdir()
         facts = workspace.paths.knowledge / "facts.md"
         facts.write_text("# Facts\n\n- Порт 8080 занят.\n", encoding="utf-8")

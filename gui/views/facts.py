@@ -43,6 +43,7 @@ class FactsView:
         ("Ctrl+Enter", "Save what is written"),
         ("M, Shift+M", "Merge two that are alike into the first, or the second"),
         ("O", "Open its file"),
+        ("Ctrl+C", "Copy the fact"),
         ("Delete", "Delete the fact"),
         ("Ctrl+Z", "Take the last edit back"),
     )
