@@ -41,7 +41,7 @@ def test_a_column_that_was_dragged_is_as_wide_with_the_next_start(desk: Desk, at
     assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
     with seated(desk, workspace) as seat:
         table: Any = seat.panel.workbench.views["ledger"].table  # type: ignore[attr-defined]
-        lefts = table._lefts()
+        lefts = table._pool.lefts()
         left, top = desk.dpg.get_item_rect_min(table._pool[0].texts[5])
         x, y = desk.dpg.get_viewport_pos()
         desk.move(int(x + left - 9), int(y + top - table.pitch / 2 - 8))  # the line before the column "Read by"
@@ -51,13 +51,13 @@ def test_a_column_that_was_dragged_is_as_wide_with_the_next_start(desk: Desk, at
             desk.move(int(x + left - 9 + part), int(y + top - table.pitch / 2 - 8))
         desk.xdotool("mouseup", "1")
         desk.frames(6)
-        moved = table._lefts()
+        moved = table._pool.lefts()
         assert moved[5] - moved[4] > lefts[5] - lefts[4] + 30
         places = dict(seat.panel.shell.places)
         assert remembered_widths(places, "ledger")["place"] > 62 + 30
     with seated(desk, workspace, places=places) as seat:
         table = seat.panel.workbench.views["ledger"].table  # type: ignore[attr-defined]
-        again = table._lefts()
+        again = table._pool.lefts()
         assert all(abs((again[at] - again[0]) - (moved[at] - moved[0])) <= 4 for at in moved)
 
 
