@@ -38,7 +38,7 @@ class EditorKind:
     """What differs from one editor to another. `again` and `theirs` are label and tip of two of the three ways out.
 
     `shown(words, fits)` breaks words into lines that fit, `read` gives them back; the field is `least` to `most` lines
-    high. `small` fields and a `switch` (label and tip) stand below it.
+    high, with `spare` empty ones. `small` fields and a `switch` (label and tip) stand below it.
     """
 
     again: tuple[str, str]
@@ -47,6 +47,7 @@ class EditorKind:
     read: Callable[[str], str]
     least: int = 2
     most: int = 9
+    spare: int = 0
     small: tuple[SmallField, ...] = ()
     switch: tuple[str, str] = ("", "")
 
@@ -166,7 +167,7 @@ class Editor:
         shown = self._kind.shown(words if mine is None else mine, self._fits)
         dpg.set_value(self.field, shown)
         self._typed = self.now
-        self._lines = max(self._kind.least, min(self._kind.most, shown.count("\n") + 1))
+        self._lines = max(self._kind.least, min(self._kind.most, shown.count("\n") + 1 + self._kind.spare))
         self._look.size(self.field, height=self._lines * LINE + PADDING)
         self.settle()
         self._focus = 2

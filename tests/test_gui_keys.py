@@ -63,7 +63,7 @@ def test_ctrl_plus_minus_and_0_change_the_size_of_everything_at_once(desk: Desk,
         assert seat.panel.look.scale == 1.25 and seat.panel.shell.places["scale"] == 1.25
         large = sizes(seat)
         assert all(now == pytest.approx(before * 1.25, rel=0.08) for now, before in zip(large, usual, strict=True))
-        left = seat.panel.workbench.views["ledger"].table._lefts()  # type: ignore[attr-defined]
+        left = seat.panel.workbench.views["ledger"].table._pool.lefts()  # type: ignore[attr-defined]
         assert left[1] - left[0] > 1.15 * 42  # the column of icons
         desk.press("ctrl+minus")
         seat.settle()

@@ -13,6 +13,7 @@ from gui.icons import icon
 from gui.shell import RUN, Shell
 from gui.state import Snapshot, State
 from gui.theme import Look
+from gui.views.files_rows import short_folder
 from gui.widgets import Button, CopyText, text
 from gui.widgets_layout import box, space
 
@@ -84,7 +85,7 @@ class FirstStart:
 
     def refresh(self, state: State) -> None:
         """Show where is looked."""
-        words = str(self._shell.workspace.paths.conversations)
+        words = short_folder(str(self._shell.workspace.paths.conversations))
         if words != self._shown:
             self._shown = words
             self._folder.set(words)

@@ -15,6 +15,7 @@ from gui.shell import Shell
 from gui.state import State
 from gui.table import BigTable
 from gui.theme import Look
+from gui.views.files_rows import capital
 from gui.views.harvest_rows import (
     GROUPS,
     PLAN_COLUMNS,
@@ -187,7 +188,7 @@ class HarvestDialog:
         intro = "Nothing has been written. Apply would:" if work else "Nothing has been written, and nothing is to do."
         dpg.set_value(self._intro, intro)
         self._plan.set([*plan_lines(report, config), *([provider_line(config, report)] if work else [])])
-        dpg.set_value(self._notes, "\n".join(report.notes))
+        dpg.set_value(self._notes, "\n".join(capital(note) for note in report.notes))
         dpg.configure_item(self._notes, show=bool(report.notes))
         counts = group_counts(self._rows)
         for name, chip in self.chips.items():
@@ -219,7 +220,7 @@ class HarvestDialog:
         for item in (self._failures_title, self._failures):
             dpg.configure_item(item, show=bool(errors))
         dpg.set_value(self._failure_words, "\n".join(str(error) for error in errors[:50]))
-        dpg.set_value(self._end_notes, "\n".join(report.notes[:6]))
+        dpg.set_value(self._end_notes, "\n".join(capital(note) for note in report.notes[:6]))
         dpg.configure_item(self._end_notes, show=bool(report.notes))
         self.undo.show(bool(report.run) and not run.undone and bool(report.harvested or report.reclaimed))
         words = "Taken back: the files are as they were before this run." if run.undone else ""

@@ -71,7 +71,11 @@ def plan_rows(report: HarvestReport) -> list[PlanRow]:
     order = {"keep": 0, "user-kept": 1, "live": 2}
     kept.sort(key=lambda row: order.get(row.klass, 3))
     steps += [(row.klass, row.artifact, row.reason) for row in kept]
-    return [PlanRow(action, short_name(found.name), found.size, why) for action, found, why in steps]
+    told = {name: words for name, (_, _, _, words) in ACTIONS.items()}  # said once, under "What happens"
+    return [
+        PlanRow(action, short_name(found.name), found.size, "" if why == told.get(action) else why)
+        for action, found, why in steps
+    ]
 
 
 def group_counts(rows: Sequence[PlanRow]) -> dict[str, int]:
@@ -135,10 +139,7 @@ def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
 def provider_line(config: Config, report: HarvestReport) -> Line:
     """Who reads the conversations, and what that means for them."""
     if config.provider == "offline":
-        words = (
-            "Read by rules on this computer: nothing is sent anywhere, and every conversation stays where it is "
-            "until a language model has read it. Settings → provider changes that."
-        )
+        words = "Read by rules on this computer: nothing is sent anywhere. Settings → provider changes that."
         if config.reclaim == "always":
             words = (
                 "Read by rules on this computer: nothing is sent anywhere. Harvested conversations move to the trash."

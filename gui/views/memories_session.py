@@ -42,6 +42,7 @@ class MemorySession(Editing[Target]):
         read=unwrapped,
         least=4,
         most=14,
+        spare=1,
         small=(SmallField("tags", 300, placeholder=f"{icon('tag')}  Tags, with commas between"),),
         switch=("Only in this project", "Save it into the project around this folder instead of your home"),
     )

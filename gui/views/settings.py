@@ -18,6 +18,7 @@ from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
 from gui.theme import Look
+from gui.views.files_rows import short_folder
 from gui.widgets import Button, Toggle, field, hint, section, text
 from gui.widgets_layout import box, card, lowered, space, spread
 
@@ -196,7 +197,7 @@ class SettingsView:
             self._make(rows)
         for row in rows:
             self.editors[row.key].show(row)
-        dpg.set_value(self._file, f"Changes go to {settings.writable}")
+        dpg.set_value(self._file, f"Changes go to {short_folder(str(settings.writable))}")
 
     def _make(self, rows: Sequence[SettingRow]) -> None:
         look, group, parent = self._look, None, self._page

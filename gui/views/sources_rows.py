@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +12,7 @@ from core.commands.settings import Settings, config_set
 from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name
 from core.commands.view import local_day
 from core.commands.workspace import Workspace, reopened
+from gui.views.files_rows import short_folder
 from gui.views.ledger_rows import seconds_of
 from gui.widgets_charts import Part
 
@@ -38,10 +38,7 @@ class SourceRow:
     @property
     def place(self) -> str:
         """Where its conversations lie, as a person writes it."""
-        home = os.path.expanduser("~")
-        return "   ".join(
-            "~" + row[len(home) :] if (row + os.sep).startswith(home + os.sep) else row for row in self.folders
-        )
+        return "   ".join(short_folder(row) for row in self.folders)
 
 
 def rows_of(report: SourcesReport, picked: Sequence[str], now: float) -> tuple[SourceRow, ...]:
@@ -89,6 +86,8 @@ def summary(rows: Sequence[SourceRow], report: SourcesReport) -> str:
     """The line above the rows."""
     tools = sum(row.found for row in rows if row.name != HOME)
     total = sum(row.conversations for row in report.rows)
+    if not tools:
+        return f"No other tool left anything here  ·  {count(total, 'conversation')} in all"
     return f"{count(tools, 'other tool')} left something here  ·  {total:,} conversations in all"
 
 
