@@ -203,7 +203,8 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
         "harvest 6 conversations", "write digest.md anew",
     ]  # fmt: skip
     assert has_work(planned.value)
-    assert "stays where it is" in provider_line(home.config, planned.value).words
+    assert "nothing is sent anywhere" in provider_line(home.config, planned.value).words
+    assert any("take no conversation away" in note for note in planned.value.notes)
     sent = provider_line(replace(home.config, provider="openai", model="m", redact=False), planned.value).words
     assert sent.startswith("Sent to openai m.") and "NOT replaced" in sent
     assert estimate_words(planned.value).endswith("free")
