@@ -11,6 +11,7 @@ from typing import Any
 from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.result import Err, Ok, Result, fail
+from core.commands.actions import Takes, not_taken
 from core.commands.project import find_project, places
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
@@ -70,9 +71,15 @@ def digest_state(workspace: Workspace) -> Result[DigestState]:
     )
 
 
+TAKES: Takes = {"show": ("--project",), "on": (), "off": ()}
+
+
 def digest(workspace: Workspace, action: str = "show", project: str = "") -> Result[DigestState]:
     """Show the digest, write it anew (`on`), or delete it (`off`: its absence is the switch). With a `project`, what is
     shown is what a conversation there would see."""
+    wrong = not_taken("digest", action, TAKES, {"--project": project})
+    if wrong is not None:
+        return wrong
     paths, config = workspace.paths, workspace.config
     try:
         if action == "off":

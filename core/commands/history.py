@@ -7,6 +7,7 @@ from typing import Any
 
 from core.base.order import in_order
 from core.base.result import Err, Ok, Result, fail
+from core.commands.actions import Takes, not_taken
 from core.commands.runs import Run, runs
 from core.commands.trash import (
     LetGo,
@@ -70,10 +71,16 @@ def ledger(workspace: Workspace, sha: str = "", status: str = "") -> Result[list
     return Ok(in_order(rows, lambda row: (str(row.entry.get("at", "")), row.key), reverse=True))
 
 
+TRASH_TAKES: Takes = {"list": (), "restore": ("SHA",), "release": ("SHA",), "purge": ("--all",)}
+
+
 def trash(
     workspace: Workspace, action: str = "list", sha: str = "", all: bool = False
 ) -> Result[list[Trashed]] | Result[Restored] | Result[LetGo] | Result[PurgeReport]:
     """`knowledge trash list|restore|release|purge`. `all` purges also what is still in its grace period."""
+    wrong = not_taken("trash", action, TRASH_TAKES, {"SHA": sha, "--all": all})
+    if wrong is not None:
+        return wrong
     if action in ("restore", "release"):
         if not sha:
             return fail(

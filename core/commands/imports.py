@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from core.base.result import Err, Ok, Result
+from core.base.result import Err, Ok, Result, fail
 from core.commands.fact_feed import after_harvest
 from core.commands.harvest import HarvestRequest, harvest_options
 from core.commands.workspace import Workspace, utc_now
@@ -27,6 +27,8 @@ def import_memories(
     patience: Patience = DEFAULT_PATIENCE,
 ) -> Result[ImportReport]:
     """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
+    if not path.strip():
+        return fail("usage", "which file or folder?", hint="'knowledge import .' takes the current folder")
     where = Path(os.path.abspath(workspace.cwd / os.path.expanduser(path)))
     if not apply:
         ledger = seen_ledger(workspace.paths)

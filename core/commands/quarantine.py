@@ -17,6 +17,7 @@ from core.base import files
 from core.base.markdown import Bullet, bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
+from core.commands.actions import Takes, not_taken
 from core.commands.meant import Found, Match, choose
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Workspace, utc_now
@@ -64,10 +65,16 @@ class Released:
         return {**vars(self), "file": self.file or None, "warning": self.warning or None}
 
 
+TAKES: Takes = {"list": (), "accept": ("MATCH",), "drop": ("MATCH",)}
+
+
 def quarantine(
     workspace: Workspace, action: str = "list", match: str = ""
 ) -> Result[list[HeldItem]] | Result[Released]:
     """`knowledge quarantine list|accept|drop`."""
+    wrong = not_taken("quarantine", action, TAKES, {"MATCH": match})
+    if wrong is not None:
+        return wrong
     if action == "list":
         return quarantine_list(workspace)
     return quarantine_accept(workspace, match) if action == "accept" else quarantine_drop(workspace, match)

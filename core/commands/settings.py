@@ -11,6 +11,7 @@ from core.base import files
 from core.base.config import changed_config, load_config, writable_config_file
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import SETTINGS, parse_setting, unknown_key
+from core.commands.actions import Takes, not_taken
 from core.commands.workspace import Workspace
 
 
@@ -66,14 +67,19 @@ def config_set(workspace: Workspace, key: str, text: str, seen: str | None = Non
             files.write_atomic(file, changed.value)
     except OSError as error:
         return fail("config-failed", f"the settings file could not be changed: {error.strerror}", file)
-    again = load_config(None if workspace.loaded.found_by == "shipped" else file, workspace.environment, workspace.cwd)
-    if isinstance(again, Err):
-        return again
-    return config_show(Workspace(workspace.paths, again.value, workspace.environment, workspace.cwd))
+    known = None if workspace.loaded.found_by == "shipped" else file
+    again = load_config(known, workspace.environment, workspace.cwd, local=workspace.local)
+    return again if isinstance(again, Err) else config_show(replace(workspace, loaded=again.value))
+
+
+TAKES: Takes = {"show": ("KEY",), "set": ("KEY", "VALUE")}
 
 
 def config(workspace: Workspace, action: str = "show", key: str = "", value: str | None = None) -> Result[Settings]:
     """Show all settings (or the one named `key`), or set one."""
+    wrong = not_taken("config", action, TAKES, {"KEY": key, "VALUE": value})
+    if wrong is not None:
+        return wrong
     if action == "set" and (not key or value is None):
         hint = "for example 'knowledge config set jobs 2'"
         return fail("usage", "'knowledge config set' needs a key and a value", hint=hint)
