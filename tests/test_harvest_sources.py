@@ -12,7 +12,7 @@ from core.base.result import Ok
 from core.commands.sources import sources
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.options import HarvestOptions
-from core.harvest.sources import FILES, SOURCE, Place, known_name, places
+from core.harvest.sources import FILES, SOURCE, Place, known_name, places, project_at
 from core.harvest.survey import survey, told_apart
 from tests.harvest_world import FakeModel, World
 
@@ -282,3 +282,15 @@ def test_of_a_named_folder_the_settings_beside_the_conversations_are_not_read(tm
     assert [row.name for row in survey([Place(FILES, str(tmp_path / "package.json"))]).artifacts] == [
         "files/package.json"
     ]
+
+
+def test_a_history_in_a_project_belongs_to_it(tmp_path: Path, world: World) -> None:
+    """Its lines would never be seen by a conversation that starts in that project."""
+    path = leave(
+        tmp_path / "app/.aider.chat.history.md", "#### user: hi\n\nTODO: renew the certificate of the mirror\n"
+    )
+    world.options = replace(world.options, home=False, places=(Place("aider", str(tmp_path)),))
+    assert world.run(FakeModel()).harvested == 1
+    assert [entry["project"] for entry in world.entries().values()] == [str(path.parent)]
+    assert project_at(f"{tmp_path}/x/.specstory/history/1.md") == f"{tmp_path}/x"
+    assert project_at(f"{tmp_path}/x/history/1.md") == ""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,11 +15,12 @@ from hypothesis import strategies as st
 
 from core.base.markdown import parse_bullets
 from core.base.paths import Paths
-from core.base.result import Err, Ok
-from core.knowledge import edit
+from core.base.result import Err, Ok, Result
+from core.knowledge import bullet_text, edit
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.changes import read_changes
 from core.knowledge.edit import Edited
+from core.knowledge.hunks import Hunk
 from core.knowledge.reversal import ALREADY, CHANGED, REVERSED, take_back
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -54,6 +57,31 @@ def data(paths: Paths, name: str) -> bytes:
     return (paths.knowledge / name).read_bytes()
 
 
+def act(change: Callable[..., Result[list[Hunk]]], paths: Paths, ref: BulletRef, *words: str, **more: Any) -> Any:
+    """One change of one bullet, as the commands make it."""
+    return edit.change_file(paths, ref.file, lambda lines: change(lines, ref, *words), NOW, **more)
+
+
+def edit_text(paths: Paths, ref: BulletRef, text: str, _: datetime, *, seen: str | None = None) -> Any:
+    return act(bullet_text.with_text, paths, ref, text, seen=seen)
+
+
+def strike(paths: Paths, ref: BulletRef, _: datetime) -> Any:
+    return act(bullet_text.struck, paths, ref)
+
+
+def unstrike(paths: Paths, ref: BulletRef, _: datetime) -> Any:
+    return act(bullet_text.unstruck, paths, ref)
+
+
+def mark_done(paths: Paths, ref: BulletRef, _: datetime) -> Any:
+    return act(bullet_text.moved, paths, ref, "done")
+
+
+def reopen(paths: Paths, ref: BulletRef, _: datetime) -> Any:
+    return act(bullet_text.moved, paths, ref, "open")
+
+
 def undo_last(paths: Paths) -> str:
     result = take_back(paths, read_changes(paths)[-1], NOW, "undo-test")
     assert isinstance(result, Ok), result
@@ -63,7 +91,7 @@ def undo_last(paths: Paths) -> str:
 def test_new_words_keep_provenance_details_and_odd_spacing(tmp_path: Path) -> None:
     old = b"# Facts\r\n\r\n-   old words   [from: chat, 2026-01-01]\r\n  detail\r\n- next"
     paths = home(tmp_path, "facts.md", old)
-    done = ok(edit.edit_text(paths, ref_of(paths, "facts.md"), "new\nwords [from: me, 2020-01-01]", NOW))
+    done = ok(edit_text(paths, ref_of(paths, "facts.md"), "new\nwords [from: me, 2020-01-01]", NOW))
     new = data(paths, "facts.md")
     assert new == old.replace(b"old words", b"new words (from: me, 2020-01-01]")
     assert done.sha256 == hashlib.sha256(new).hexdigest()
@@ -75,27 +103,27 @@ def test_new_words_keep_provenance_details_and_odd_spacing(tmp_path: Path) -> No
 def test_strike_and_unstrike_are_each_others_inverse(tmp_path: Path) -> None:
     old = "- say ~~it~~ so [from: chat, 2026-01-01]\n"
     paths = home(tmp_path, "facts.md", old)
-    ok(edit.strike(paths, ref_of(paths, "facts.md"), NOW))
+    ok(strike(paths, ref_of(paths, "facts.md"), NOW))
     assert data(paths, "facts.md") == b"- ~~say ~~it~~ so~~ [from: chat, 2026-01-01]\n"
-    assert code(edit.strike(paths, ref_of(paths, "facts.md"), NOW)) == "already-struck"
-    ok(edit.unstrike(paths, ref_of(paths, "facts.md"), NOW))
+    assert code(strike(paths, ref_of(paths, "facts.md"), NOW)) == "already-struck"
+    ok(unstrike(paths, ref_of(paths, "facts.md"), NOW))
     assert data(paths, "facts.md") == old.encode()
-    assert code(edit.unstrike(paths, ref_of(paths, "facts.md"), NOW)) == "not-struck"
+    assert code(unstrike(paths, ref_of(paths, "facts.md"), NOW)) == "not-struck"
 
 
 def test_new_words_for_a_struck_bullet_leave_it_struck(tmp_path: Path) -> None:
     paths = home(tmp_path, "facts.md", "- ~~wrong~~\n")
-    ok(edit.edit_text(paths, ref_of(paths, "facts.md"), "very wrong", NOW))
+    ok(edit_text(paths, ref_of(paths, "facts.md"), "very wrong", NOW))
     assert data(paths, "facts.md") == b"- ~~very wrong~~\n"
 
 
 def test_done_moves_a_task_with_its_details_and_reopen_brings_it_back(tmp_path: Path) -> None:
     paths = home(tmp_path, "tasks.md", TASKS)
-    ok(edit.mark_done(paths, ref_of(paths, "tasks.md", 0), NOW))
+    ok(mark_done(paths, ref_of(paths, "tasks.md", 0), NOW))
     moved = "# Tasks\n\n## Open\n\n- two\n\n## Done\n\n- old\n- one [from: a, 2026-01-01]\n  detail\n"
     assert data(paths, "tasks.md").decode() == moved
-    assert code(edit.mark_done(paths, ref_of(paths, "tasks.md", 2), NOW)) == "already-done"
-    ok(edit.reopen(paths, ref_of(paths, "tasks.md", 2), NOW))
+    assert code(mark_done(paths, ref_of(paths, "tasks.md", 2), NOW)) == "already-done"
+    ok(reopen(paths, ref_of(paths, "tasks.md", 2), NOW))
     assert data(paths, "tasks.md").decode() == TASKS.replace(
         "- one [from: a, 2026-01-01]\n  detail\n- two\n", ""
     ).replace("## Open\n\n", "## Open\n\n- two\n- one [from: a, 2026-01-01]\n  detail\n")
@@ -104,13 +132,13 @@ def test_done_moves_a_task_with_its_details_and_reopen_brings_it_back(tmp_path: 
 
 def test_a_person_s_own_heading_after_done_is_not_taken_for_it(tmp_path: Path) -> None:
     paths = home(tmp_path, "tasks.md", "## Open\n\n- a\n\n## Done\n\n## Notes\n\nmine\n")
-    ok(edit.mark_done(paths, ref_of(paths, "tasks.md"), NOW))
+    ok(mark_done(paths, ref_of(paths, "tasks.md"), NOW))
     assert data(paths, "tasks.md") == b"## Open\n\n\n## Done\n\n- a\n\n## Notes\n\nmine\n"
 
 
 def test_a_missing_done_heading_is_made(tmp_path: Path) -> None:
     paths = home(tmp_path, "tasks.md", "- a\n- b")
-    ok(edit.mark_done(paths, ref_of(paths, "tasks.md"), NOW))
+    ok(mark_done(paths, ref_of(paths, "tasks.md"), NOW))
     assert data(paths, "tasks.md") == b"- b\n\n## Done\n\n- a\n"
     assert undo_last(paths) == REVERSED and data(paths, "tasks.md") == b"- a\n- b"
 
@@ -125,7 +153,7 @@ def test_a_file_that_changed_since_it_was_seen_is_not_written(tmp_path: Path) ->
     paths = home(tmp_path, "facts.md", "- a\n")
     seen, ref = hashlib.sha256(b"- a\n").hexdigest(), ref_of(paths, "facts.md")
     (paths.knowledge / "facts.md").write_bytes(b"- a\n- theirs\n")
-    assert code(edit.edit_text(paths, ref, "b", NOW, seen=seen)) == "changed-outside"
+    assert code(edit_text(paths, ref, "b", NOW, seen=seen)) == "changed-outside"
     assert code(edit.add_bullet(paths, "facts", "b", NOW, seen=seen)) == "changed-outside"
     assert data(paths, "facts.md") == b"- a\n- theirs\n"
     assert read_changes(paths) == []
@@ -156,7 +184,7 @@ def test_a_file_that_cannot_be_edited_gives_one_sentence(tmp_path: Path, damage:
         path.chmod(0o444)
     elif damage == "latin":
         path.write_bytes(b"- a\n- caf\xe9\n")
-    assert code(edit.strike(paths, BulletRef("facts.md", 1, "- a"), NOW)) == expected
+    assert code(strike(paths, BulletRef("facts.md", 1, "- a"), NOW)) == expected
     assert not paths.changes.exists()
     if damage == "link":
         assert (tmp_path / "target.md").read_text() == "- a\n"
@@ -165,7 +193,7 @@ def test_a_file_that_cannot_be_edited_gives_one_sentence(tmp_path: Path, damage:
 @pytest.mark.parametrize("name", ["../outside.md", "digest.md", "files/../facts.md", "/etc/hosts", "ledger.json"])
 def test_only_files_of_bullets_can_be_edited(tmp_path: Path, name: str) -> None:
     paths = home(tmp_path, "digest.md", "- a\n")
-    assert code(edit.strike(paths, BulletRef(name, 1, "- a"), NOW)) == "not-editable"
+    assert code(strike(paths, BulletRef(name, 1, "- a"), NOW)) == "not-editable"
 
 
 def test_an_added_bullet_says_that_a_person_wrote_it(tmp_path: Path) -> None:
@@ -229,14 +257,14 @@ def test_a_deleted_bullet_whose_neighbours_are_gone_comes_back_at_the_end_of_its
 
 def test_what_the_person_changed_after_an_edit_is_not_taken_back(tmp_path: Path) -> None:
     paths = home(tmp_path, "facts.md", "- a\n")
-    ok(edit.edit_text(paths, ref_of(paths, "facts.md"), "b", NOW))
+    ok(edit_text(paths, ref_of(paths, "facts.md"), "b", NOW))
     (paths.knowledge / "facts.md").write_text("- b, and more\n")
     assert undo_last(paths) == CHANGED and data(paths, "facts.md") == b"- b, and more\n"
 
 
 def test_a_task_that_the_person_moved_back_by_hand_is_left_where_it_is(tmp_path: Path) -> None:
     paths = home(tmp_path, "tasks.md", "## Open\n\n- a\n- b\n\n## Done\n")
-    ok(edit.mark_done(paths, ref_of(paths, "tasks.md"), NOW))
+    ok(mark_done(paths, ref_of(paths, "tasks.md"), NOW))
     theirs = b"## Open\n\n- b\n- c\n- a\n\n## Done\n"
     (paths.knowledge / "tasks.md").write_bytes(theirs)
     assert undo_last(paths) == CHANGED and data(paths, "tasks.md") == theirs
@@ -251,7 +279,7 @@ def test_a_disk_that_refuses_the_write_leaves_the_file_and_says_so(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("core.base.files.write_temporary", full)
-    assert code(edit.strike(paths, ref_of(paths, "facts.md"), NOW)) == "edit-failed"
+    assert code(strike(paths, ref_of(paths, "facts.md"), NOW)) == "edit-failed"
     assert data(paths, "facts.md") == b"- a\n"
 
 
@@ -294,13 +322,13 @@ def operate(paths: Paths, name: str, operation: str, number: int) -> object:
     bullet = bullets[number % len(bullets)]
     ref = BulletRef(name, bullet.line, bullet.raw)
     if operation == "edit":
-        return edit.edit_text(paths, ref, "new words", NOW)
+        return edit_text(paths, ref, "new words", NOW)
     act = {
-        "strike": edit.strike,
-        "unstrike": edit.unstrike,
+        "strike": strike,
+        "unstrike": unstrike,
         "delete": edit.delete_bullet,
-        "done": edit.mark_done,
-        "reopen": edit.reopen,
+        "done": mark_done,
+        "reopen": reopen,
     }[operation]
     return act(paths, ref, NOW)
 

@@ -19,6 +19,7 @@ from core.harvest.distil import Harvest, distil
 from core.harvest.meter import Meter
 from core.harvest.options import HarvestOptions
 from core.harvest.sessions import Shelf
+from core.harvest.sources import project_at
 from core.harvest.tails import GROWN, REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf:
         return fail(
             "too-large", "the conversation was rewritten since its last harvest and is too large", item.path, hint
         )
+    if not tail.conversation.folder and (folder := project_at(item.path)):
+        tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
     found = distil(tail.conversation, item.name, size, options.distil, meter)
     if isinstance(found, Err):
         return found

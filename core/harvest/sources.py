@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from core.harvest.artifact import HOME
@@ -181,6 +182,17 @@ def known_name(text: str) -> str:
     if name in (*NAMES, ALL):
         return name
     return text if os.sep in text or "/" in text or text.startswith((".", "~")) else ""
+
+
+def project_at(path: str) -> str:
+    """The project's folder around a history that a tool keeps there (aider, SpecStory); "" for any other path."""
+    parts = path.split(os.sep)
+    for source in SOURCES:
+        for pattern in source.patterns if source.project else ():
+            wanted = pattern.split("/")
+            if len(parts) > len(wanted) and all(map(fnmatchcase, parts[-len(wanted) :], wanted)):
+                return os.sep.join(parts[: -len(wanted)]) or os.sep
+    return ""
 
 
 def title_of(name: str) -> str:

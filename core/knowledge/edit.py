@@ -72,36 +72,11 @@ def new_edit_run(now: datetime) -> str:
 # --- the operations --------------------------------------------------------------------------------------------------
 
 
-def edit_text(paths: Paths, ref: BulletRef, text: str, now: datetime, *, seen: str | None = None) -> Result[Edited]:
-    """Other words for one bullet; provenance and indented lines stay."""
-    return change_file(paths, ref.file, lambda lines: bullet_text.with_text(lines, ref, text), now, seen=seen)
-
-
-def strike(paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None) -> Result[Edited]:
-    """Strike one bullet through: it leaves the digest and stays in the file."""
-    return change_file(paths, ref.file, lambda lines: bullet_text.struck(lines, ref), now, seen=seen)
-
-
-def unstrike(paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None) -> Result[Edited]:
-    """Take the strike-through away again."""
-    return change_file(paths, ref.file, lambda lines: bullet_text.unstruck(lines, ref), now, seen=seen)
-
-
 def delete_bullet(
     paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None, run: str = ""
 ) -> Result[Edited]:
     """Take one bullet and its indented lines out of its file."""
     return change_file(paths, ref.file, lambda lines: bullet_text.without(lines, ref), now, seen=seen, run=run)
-
-
-def mark_done(paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None) -> Result[Edited]:
-    """Move a task to the end of `## Done`; Err(already-done) when it stands there."""
-    return change_file(paths, ref.file, lambda lines: bullet_text.moved(lines, ref, "done"), now, seen=seen)
-
-
-def reopen(paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None) -> Result[Edited]:
-    """Move a task back to the end of the open ones; Err(already-open) when it stands there."""
-    return change_file(paths, ref.file, lambda lines: bullet_text.moved(lines, ref, "open"), now, seen=seen)
 
 
 def add_bullet(
