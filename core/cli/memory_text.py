@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.cli.store_text import change_text
-from core.commands.memories import Listed, Moved, Recalled, Saved
+from core.commands.memory_records import Listed, Moved, Recalled, Saved
 from core.knowledge.edit import Edited
 
 

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from core.base.result import ErrorInfo
-from core.commands.memories import Memory, Moved, memories
+from core.commands.memories import Memory, memories
+from core.commands.memory_records import Moved
 from gui.editor import shortened
 from gui.shell import Shell
 from gui.views.memories_rows import MemoryBook, which

@@ -1,0 +1,132 @@
+"""What the commands of memories return, with the display texts of seed 3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.memories import Memory
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A memory that was written. `display` is what an agent is told, as seed 3 has it; `warning` a sentence about the
+    secrets that were replaced in it ("" for none)."""
+
+    memory: Memory
+    warning: str = ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return (self.warning,) if self.warning else ()
+
+    @property
+    def display(self) -> str:
+        path = self.memory.path
+        return f"✓ Saved memory {self.memory.id}: {path.name}\nLocation: {path}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The return value of seed 3's `save_memory`, with `warnings` when there are any."""
+        row = {"display": self.display, "path": str(self.memory.path), "memory_id": self.memory.id}
+        return {**row, "warnings": list(self.warnings)} if self.warning else row
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What fits a query in the order that `why` says; `warnings` tell which files were skipped."""
+
+    query: str
+    memories: tuple[Memory, ...]
+    warnings: tuple[str, ...] = ()
+    why: str = "newest first"
+
+    @property
+    def display(self) -> str:
+        if not self.memories:
+            return f"No memories found matching '{self.query}'"
+        number = len(self.memories)
+        parts = [f"Found {number} {'memory' if number == 1 else 'memories'} matching '{self.query}':\n"]
+        for row in self.memories:
+            tags = f"Tags: {', '.join(row.tags)}\n" if row.tags else ""
+            parts.append(f"**Memory {row.id}** (created {row.created[:10]})\n{tags}{row.content}\n")
+        return "\n".join(parts) + "\n"
+
+    def tool_result(self) -> dict[str, Any]:
+        """The return value of seed 3's `recall_memory`."""
+        results = [
+            {
+                "id": row.id,
+                "content": row.content,
+                "tags": list(row.tags),
+                "created": row.created,
+                "path": str(row.path),
+            }
+            for row in self.memories
+        ]
+        return {"display": self.display, "count": len(results), "results": results}
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """`--json`: a list, best first, with the keys that every search of ours has."""
+        number = len(self.memories)
+        return [
+            {
+                "kind": "memory",
+                "key": f"{row.scope}:{row.id}",
+                "text": row.content,
+                "score": number - at,
+                "why": self.why,
+                "provenance": f"[from: {row.source}, {row.created[:10]}]",
+                "id": row.id,
+                "tags": list(row.tags),
+                "created": row.created,
+                "path": str(row.path),
+            }
+            for at, row in enumerate(self.memories)
+        ]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """All memories by id. `exists` is false when there is no folder yet."""
+
+    memories: tuple[Memory, ...]
+    exists: bool
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def display(self) -> str:
+        if not self.memories:
+            return "No memories found." if self.exists else "No memories saved yet."
+        parts = [f"Total memories: {len(self.memories)}\n\n"]
+        for row in self.memories:
+            tags = f" [{', '.join(row.tags)}]" if row.tags else ""
+            parts.append(f"**{row.id:03d}** ({row.created[:10]}){tags}: {row.summary}\n")
+        return "".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The return value of seed 3's `list_memories`; each row has its scope and path too."""
+        rows = [
+            {
+                "id": row.id,
+                "created": row.created,
+                "tags": list(row.tags),
+                "summary": row.summary,
+                "scope": row.scope,
+                "path": str(row.path),
+            }
+            for row in self.memories
+        ]
+        return {"display": self.display, "count": len(rows), "memories": rows}
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A memory that was moved into the archive or out of it; `path` is where it is now."""
+
+    memory: Memory
+    path: Path
+    archived: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return {"memory_id": self.memory.id, "path": str(self.path), "archived": self.archived}
