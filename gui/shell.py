@@ -187,8 +187,8 @@ class Shell:
 
         return self.write(f"Undo of {run}", lambda workspace: undo(workspace, run), done=finish)
 
-    def open_path(self, path: str) -> None:
-        """Open a file in the system's editor, or a folder in its file browser."""
+    def open_path(self, path: str, line: int = 0) -> None:
+        """Open a file in the system's editor (at a line, where that can be), or a folder in its file browser."""
 
         def finish(result: Result[Any]) -> None:
             if isinstance(result, Err):
@@ -196,7 +196,7 @@ class Shell:
             else:
                 self.toast(f"Opened {result.value}", icon="external-link", color="accent", seconds=2.5)
 
-        self.submit(f"Opening {path}", lambda _job: open_outside(path), finish)
+        self.submit(f"Opening {path}", lambda _job: open_outside(path, line), finish)
 
     def copy(self, words: str, what: str = "Copied") -> None:
         """Put words on the clipboard and say so."""

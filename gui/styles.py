@@ -215,6 +215,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "bare-table": (Rule("mvTable", {}, {"CellPadding": (0, 0)}),),
     "no-gap": spacing(0, 0),
     "gap": spacing(8, 8),
+    "beside": spacing(8, 0),
     "tight": spacing(8, 3),
     "row-lines": spacing(8, 6),
     "chips": spacing(6, 6),

@@ -237,8 +237,8 @@ def test_chips_keys_and_words_filter_and_esc_shows_all(stand: Stand) -> None:
     stand.press("Escape")
     stand.click(stand.view.kinds["wrong"].item)
     assert len(texts(stand)) == 1
-    opened: list[str] = []
-    stand.shell.open_path = opened.append  # type: ignore[method-assign, assignment]
+    opened: list[tuple[str, int]] = []
+    stand.shell.open_path = lambda *what: opened.append(what)  # type: ignore[method-assign, assignment, misc]
     stand.press("Down", "o")
     stand.press("v")
     assert len(texts(stand)) == 4, "the key that shows what is not valid also leaves it"
@@ -248,7 +248,7 @@ def test_chips_keys_and_words_filter_and_esc_shows_all(stand: Stand) -> None:
     assert texts(stand) == ["お湯は100度で沸く 🫖"]
     stand.press("x", "a")
     assert len(texts(stand)) == 1 and stand.view.kind == "alike"
-    assert opened == [str(stand.shell.workspace.paths.knowledge / TEAPOT)]
+    assert opened == [(str(stand.shell.workspace.paths.knowledge / TEAPOT), 6)], "at the line that is wrong"
 
 
 def test_a_fact_and_both_of_a_pair_are_copied_by_key(stand: Stand) -> None:

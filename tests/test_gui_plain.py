@@ -17,6 +17,7 @@ from gui.geometry import FILE_NAME, Geometry, on_screen, read_geometry, remember
 from gui.icons import ICONS
 from gui.jobs import Jobs
 from gui.keys import Shortcut, find, label_of
+from gui.outside import editor_at
 from gui.palette import PALETTES, STATUS_ICONS, contrast
 from gui.styles import STYLES, rules_of
 from gui.worker import Job, Worker
@@ -180,6 +181,27 @@ def test_plain_letters_belong_to_the_text_while_somebody_types() -> None:
     assert find(KEYS, "Z", ctrl, typing=True) is None  # the field undoes its own letters
     assert find(KEYS, "K", ctrl, typing=True) == KEYS[0] and find(KEYS, "F5", typing=True) == KEYS[3]
     assert find(KEYS, "K") is None and label_of(KEYS, "search") == "Ctrl+K"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "command"),
+    [
+        ("code --wait", ["code", "--wait", "-g", "/a b.yaml:7"]),
+        ("/usr/bin/vim", ["x-terminal-emulator", "-e", "/usr/bin/vim", "+7", "/a b.yaml"]),
+        ("emacs", ["emacs", "+7", "/a b.yaml"]),
+        ("emacs -nw", ["x-terminal-emulator", "-e", "emacs", "-nw", "+7", "/a b.yaml"]),
+        ("kate", ["kate", "-l", "7", "/a b.yaml"]),
+        ("'kate", []),
+        ("notes-of-mine", []),
+        ("", []),
+    ],
+)
+def test_what_is_wrong_is_opened_at_its_line_where_the_editor_knows_how(chosen: str, command: list[str]) -> None:
+    """Else a person looks for one wrong character in a thousand lines."""
+    assert editor_at("/a b.yaml", 7, {"VISUAL": chosen}, lambda name: name) == command
+    assert editor_at("/a b.yaml", 7, {"EDITOR": chosen}, lambda name: name) == command
+    assert editor_at("/a b.yaml", 7, {"VISUAL": chosen}, lambda _name: None) == []
+    assert editor_at("/a b.yaml", 0, {"VISUAL": chosen}, lambda name: name) == []
 
 
 def test_the_window_comes_back_where_it_was(tmp_path: Path) -> None:

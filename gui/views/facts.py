@@ -17,7 +17,7 @@ from gui.shell import Shell
 from gui.state import State
 from gui.theme import Look
 from gui.views import facts_rows
-from gui.views.bullet_acts import refusal
+from gui.views.bullet_acts import Act, refusal
 from gui.views.facts_rows import ACTIONS, CATEGORY_LOOKS, KINDS, Facts, Key, chosen
 from gui.views.facts_session import FactSession
 from gui.views.knowledge_rows import matching
@@ -249,9 +249,14 @@ class FactsView:
             "delete": lambda: self._delete(key),
             "merge": lambda: self._merge(key[1], key[2]),
             "merge-other": lambda: self._merge(key[2], key[1]),
-            "open": lambda: self._shell.open_path(str(self._shell.workspace.paths.knowledge / self._file_of(key))),
+            "open": lambda: self._open_file(key),
         }
         acts[name]()
+
+    def _open_file(self, key: Key) -> None:
+        """The file of a fact; of what is wrong, at its line."""
+        line = self.data.problems[key].line if key[0] == "wrong" else 0
+        self._shell.open_path(str(self._shell.workspace.paths.knowledge / self._file_of(key)), line)
 
     def _file_of(self, key: Key) -> str:
         return self.data.problems[key].file if key[0] == "wrong" else self.data.found[key[1]].file
@@ -264,25 +269,19 @@ class FactsView:
 
     def _delete(self, key: Key) -> None:
         found = self.data.found.get(key[1])
-        if found is None:
-            return
-        self.list.leave(key)
-        self._shell.write(
-            "The fact",
-            lambda core: delete_fact(core, found.fact.id, seen=found.sha256),
-            done=self._edited,
-            failed=lambda error: self._shell.error(refusal(error)),
-            said=f"Deleted the fact: {shortened(found.fact.fact)}",
-        )
+        if found is not None:
+            self.list.leave(key)
+            said = f"Deleted the fact: {shortened(found.fact.fact)}"
+            self._write("The fact", lambda core: delete_fact(core, found.fact.id, seen=found.sha256), said)
 
     def _merge(self, keep: str, gone: str) -> None:
         found = self.data.found[keep]
+        said = f"Merged {gone} into {keep}"
+        self._write("The merge", lambda core: merge_facts(core, keep, gone, seen=found.sha256), said)
+
+    def _write(self, name: str, act: Act, said: str) -> None:
         self._shell.write(
-            "The merge",
-            lambda core: merge_facts(core, keep, gone, seen=found.sha256),
-            done=self._edited,
-            failed=lambda error: self._shell.error(refusal(error)),
-            said=f"Merged {gone} into {keep}",
+            name, act, done=self._edited, failed=lambda error: self._shell.error(refusal(error)), said=said
         )
 
     def _edited(self, value: Any) -> None:

@@ -88,7 +88,7 @@ class SourceLine:
 
     def __init__(self, look: Look, parent: int, on_switch: Callable[[str, bool], object]) -> None:
         self.row = SourceRow("", "", False, False)
-        self.item = look.theme(int(dpg.add_group(horizontal=True, parent=parent, show=False)), "gap")
+        self.item = look.theme(int(dpg.add_group(horizontal=True, parent=parent, show=False)), "beside")
         self.toggle = Toggle(look, self.item, "", lambda on: on_switch(self.row.name, on),
                              tip="Whether a harvest looks for it")  # fmt: skip
         self._words = text(look, lowered(look, self.item, 7), "", "small", "hint")
