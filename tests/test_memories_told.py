@@ -115,3 +115,14 @@ def test_an_argument_that_would_do_nothing_is_refused(home: Path, words: list[st
     run(home, "save", "Prefers tabs")
     code, out, err = run(home, "memories", *words)
     assert (code, out) == (2, "") and named in err
+
+
+def test_an_undo_says_when_the_person_has_reworded_the_memory_since(home: Path) -> None:
+    """Told that all is as before the edit, they would look for their first words in vain."""
+    run(home, "save", "one line")
+    [path] = (home / "knowledge" / "memories").glob("*.md")
+    _, said, _ = run(home, "memories", "edit", "1", "two lines")
+    edit = said.split("undo ")[1].split("'")[0]
+    path.write_text(path.read_text().replace("two lines", "three lines"))
+    _, out, _ = run(home, "undo", edit)
+    assert "already" not in out and "stayed: two lines" in out and "three lines" in path.read_text()

@@ -154,6 +154,8 @@ def _back_exactly(lines: list[str], hunk: Hunk) -> list[str]:
 
 def _back_by_context(lines: list[str], hunk: Hunk) -> list[str] | None:
     came, went = _own(hunk.added), _own(hunk.removed)
+    if not came and not went and any(bare(line).strip() for line in hunk.removed):
+        came, went = _text(hunk.added), _text(hunk.removed)  # prose, the body of a memory say
     if came == went:
         return lines  # only a line break or a heading was added: it harms nobody
     ending = line_break(lines)
@@ -175,6 +177,13 @@ def _own(block: Sequence[str]) -> list[str]:
     """The bullets of a block with what belongs to them, without headings and blank lines that came along."""
     lines = [bare(line) for line in block]
     return [line for line in lines if line.startswith(("- ", " ", "\t")) and line.strip()]
+
+
+def _text(block: Sequence[str]) -> list[str]:
+    """The lines of a block from its first to its last that is not blank."""
+    lines = [bare(line) for line in block]
+    full = [at for at, line in enumerate(lines) if line.strip()]
+    return lines[full[0] : full[-1] + 1] if full else []
 
 
 def _find_block(lines: Sequence[str], block: Sequence[str], hunk: Hunk) -> int | None:
