@@ -13,7 +13,8 @@ from unittest.mock import patch
 
 from core.base.answer import Answer
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport
 from core.knowledge.patience import Patience

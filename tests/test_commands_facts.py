@@ -19,7 +19,8 @@ from core.commands.context import context
 from core.commands.fact_edits import delete_fact, edit_fact, facts_view, merge_facts
 from core.commands.fact_feed import sync_facts
 from core.commands.facts import bootstrap, facts_command, list_facts, validate
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.quarantine import quarantine_accept, quarantine_drop
 from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace

@@ -10,7 +10,8 @@ import pytest
 
 from core.cli.store_text import trash_text
 from core.commands import trash as trash_commands
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.history import trash, trash_list, trash_release, trash_restore, undo
 from core.commands.workspace import Workspace
 from core.knowledge.ledger import read_ledger

@@ -7,7 +7,8 @@ from typing import Any
 
 from core.base.result import Ok
 from core.commands.demo_home import demo_home
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from gui.column_widths import measured, remembered_widths, wide
 from gui.columns import Column
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself

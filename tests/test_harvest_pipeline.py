@@ -8,7 +8,8 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.result import Ok
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import open_workspace
 from core.harvest.asking import RETRY_SUFFIX
 from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot, unreachable

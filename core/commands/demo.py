@@ -14,7 +14,8 @@ from typing import Any
 from core.base import files
 from core.base.paths import Paths, shipped_root
 from core.base.result import Err, Ok, Result, fail
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.status import Status, status
 from core.commands.workspace import Workspace
 from core.harvest.report import HarvestReport, Report

@@ -15,7 +15,8 @@ from core.base.paths import Paths, shipped_root
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.exclusive import with_store
 from core.commands.fact_check import check_facts
-from core.commands.harvest import connect_provider, prompt_names
+from core.commands.harvest_options import prompt_names
+from core.commands.provider import connect_provider
 from core.commands.search import check_index
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.options import read_prompt

@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.base import files
-from core.base.paths import cache_folder, shipped_root
+from core.base.paths import cache_folder
 from core.base.price import price
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import find_setting
+from core.commands.harvest_options import HarvestRequest, harvest_options
+from core.commands.provider import connect_or_refuse, connect_provider
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
-from core.harvest.artifact import HOME
-from core.harvest.classify import Limits
 from core.harvest.hashes import HashCache
-from core.harvest.options import DistilSettings, HarvestOptions, read_prompt
+from core.harvest.options import HarvestOptions
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
-from core.harvest.sources import ALL, places
 from core.knowledge.ledger import rebuild, seen_ledger
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 if TYPE_CHECKING:
-    from core.base.answer import Answer, Generate
+    from core.base.answer import Generate
 
-HARVEST_PROMPT = "harvest-conversation.md"
-CATEGORY_PROMPT = "harvest-category.md"
-SUMMARIZE_PROMPT = "summarize.md"
 EXPECTED_OUTPUT_TOKENS = 700
 """What one harvest's answer usually takes, for the estimate of a price."""
-
-
-@dataclass(frozen=True)
-class HarvestRequest:
-    """What the person asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
-    `core.harvest.sources.known_name` gives them; `look_around`: a dry run also tells what it did not look at."""
-
-    apply: bool = False
-    no_harvest: bool = False
-    keep: bool = False
-    max_harvest_bytes: int | None = None
-    limit: int | None = None
-    provider: str = ""
-    model: str = ""
-    jobs: int | None = None
-    sources: tuple[str, ...] = ()
-    look_around: bool = False
 
 
 def harvest(
@@ -197,102 +174,8 @@ def _apply(
     from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
 
     if generate is None and options.limits.provider != "offline" and not request.no_harvest:
-        generate = _connect(workspace, options.limits.provider, request, cancelled)
+        generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
     return run_harvest(workspace.paths, options, generate, now=now, progress=progress, cancelled=cancelled, cache=cache)
-
-
-def prompt_names(style: str) -> tuple[str, str]:
-    """The files of the two prompts that a way of asking needs."""
-    return (CATEGORY_PROMPT if style == "per_category" else HARVEST_PROMPT, SUMMARIZE_PROMPT)
-
-
-def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Patience) -> Result[HarvestOptions]:
-    """All settings of a run. Err for a prompt that cannot be read or a source that there is not."""
-    config, paths = workspace.config, workspace.paths
-    shipped = shipped_root() / "assets" / "prompts"
-    try:
-        prompts = [read_prompt(name, paths.prompts, shipped) for name in prompt_names(config.harvest_style)]
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        where = error.filename if isinstance(error, OSError) and error.filename else paths.prompts
-        return fail("bad-prompt", f"a prompt cannot be read: {why}", where, "mend it, or remove your copy")
-    limits = Limits(
-        provider=request.provider or config.provider,
-        max_source_bytes=config.max_harvest_source_bytes,
-        reclaim=config.reclaim,
-        harvest=not request.no_harvest,
-        keep=request.keep,
-        max_run_bytes=request.max_harvest_bytes,
-        limit=request.limit,
-        reclaim_foreign=config.reclaim_foreign,
-    )
-    named = chosen_sources(request.sources or config.sources)
-    if isinstance(named, Err):
-        return named
-    distil = DistilSettings(
-        attempts=config.harvest_max_attempts,
-        summarize_bytes=config.summarize_threshold_bytes,
-        quotes=config.quotes,
-        redact=config.redact,
-        part_bytes=config.summary_part_bytes,
-        harvest_prompt=prompts[0],
-        summarize_prompt=prompts[1],
-        style=config.harvest_style,
-    )
-    return Ok(
-        HarvestOptions(
-            limits,
-            distil,
-            trash_days=config.trash_days,
-            file_roots=tuple(os.path.expanduser(root) for root in config.file_roots),
-            digest_max_bytes=config.digest_max_bytes if config.digest_enabled else None,
-            jobs=request.jobs or config.jobs,
-            max_run_tokens=config.max_run_tokens,
-            patience=patience,
-            home=HOME in named.value or ALL in named.value,
-            copies=cache_folder(workspace.paths.home, workspace.environment) / "stores",
-            places=places(named.value, workspace.environment, config.project_roots),
-        )
-    )
-
-
-# --- the provider ----------------------------------------------------------------------------------------------------
-
-
-def _connect(workspace: Workspace, provider: str, request: HarvestRequest, cancelled: Callable[[], bool]) -> Generate:
-    """The configured model. One that cannot be reached at all is a callable whose every answer is that error, so that
-    each conversation ends `harvest-failed` with the reason."""
-    connected = connect_provider(workspace, provider, request.model, cancelled)
-    if isinstance(connected, Ok):
-        return connected.value
-    error = connected
-
-    def refuse(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        return error
-
-    return refuse
-
-
-def connect_provider(
-    workspace: Workspace, provider: str, model: str, cancelled: Callable[[], bool] = lambda: False
-) -> Result[Generate]:
-    """Ready the provider for calls; nothing is sent yet. Err for missing credentials or settings."""
-    from core.llm.credentials import keys_from
-    from core.llm.generate import connect
-    from core.llm.wire import ModelSettings
-
-    config = workspace.config
-    settings = ModelSettings(
-        provider=provider,
-        model=model or (config.model if provider == config.provider else ""),
-        base_url=config.base_url if provider == config.provider else "",
-        command=config.command,
-        timeout_seconds=config.request_timeout_seconds,
-        max_answer_bytes=config.max_answer_bytes,
-        max_output_tokens=config.max_output_tokens,
-    )
-    keys = keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
-    return connect(settings, credentials=keys, cancelled=cancelled)
 
 
 def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:

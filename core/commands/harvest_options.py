@@ -1,0 +1,92 @@
+"""What the person asked of a harvest, and the settings, as the options of a run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from core.base.paths import cache_folder, shipped_root
+from core.base.result import Err, Ok, Result, fail
+from core.commands.sources import chosen_sources
+from core.commands.workspace import Workspace
+from core.harvest.artifact import HOME
+from core.harvest.classify import Limits
+from core.harvest.options import DistilSettings, HarvestOptions, read_prompt
+from core.harvest.sources import ALL, places
+from core.knowledge.patience import Patience
+
+HARVEST_PROMPT = "harvest-conversation.md"
+CATEGORY_PROMPT = "harvest-category.md"
+SUMMARIZE_PROMPT = "summarize.md"
+
+
+@dataclass(frozen=True)
+class HarvestRequest:
+    """What the person asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
+    `core.harvest.sources.known_name` gives them; `look_around`: a dry run also tells what it did not look at."""
+
+    apply: bool = False
+    no_harvest: bool = False
+    keep: bool = False
+    max_harvest_bytes: int | None = None
+    limit: int | None = None
+    provider: str = ""
+    model: str = ""
+    jobs: int | None = None
+    sources: tuple[str, ...] = ()
+    look_around: bool = False
+
+
+def prompt_names(style: str) -> tuple[str, str]:
+    """The files of the two prompts that a way of asking needs."""
+    return (CATEGORY_PROMPT if style == "per_category" else HARVEST_PROMPT, SUMMARIZE_PROMPT)
+
+
+def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Patience) -> Result[HarvestOptions]:
+    """All settings of a run. Err for a prompt that cannot be read or a source that there is not."""
+    config, paths = workspace.config, workspace.paths
+    shipped = shipped_root() / "assets" / "prompts"
+    try:
+        prompts = [read_prompt(name, paths.prompts, shipped) for name in prompt_names(config.harvest_style)]
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        where = error.filename if isinstance(error, OSError) and error.filename else paths.prompts
+        return fail("bad-prompt", f"a prompt cannot be read: {why}", where, "mend it, or remove your copy")
+    limits = Limits(
+        provider=request.provider or config.provider,
+        max_source_bytes=config.max_harvest_source_bytes,
+        reclaim=config.reclaim,
+        harvest=not request.no_harvest,
+        keep=request.keep,
+        max_run_bytes=request.max_harvest_bytes,
+        limit=request.limit,
+        reclaim_foreign=config.reclaim_foreign,
+    )
+    named = chosen_sources(request.sources or config.sources)
+    if isinstance(named, Err):
+        return named
+    distil = DistilSettings(
+        attempts=config.harvest_max_attempts,
+        summarize_bytes=config.summarize_threshold_bytes,
+        quotes=config.quotes,
+        redact=config.redact,
+        part_bytes=config.summary_part_bytes,
+        harvest_prompt=prompts[0],
+        summarize_prompt=prompts[1],
+        style=config.harvest_style,
+    )
+    return Ok(
+        HarvestOptions(
+            limits,
+            distil,
+            trash_days=config.trash_days,
+            file_roots=tuple(os.path.expanduser(root) for root in config.file_roots),
+            digest_max_bytes=config.digest_max_bytes if config.digest_enabled else None,
+            jobs=request.jobs or config.jobs,
+            max_run_tokens=config.max_run_tokens,
+            patience=patience,
+            home=HOME in named.value or ALL in named.value,
+            copies=cache_folder(workspace.paths.home, workspace.environment) / "stores",
+            places=places(named.value, workspace.environment, config.project_roots),
+        )
+    )
