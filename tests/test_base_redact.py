@@ -206,3 +206,8 @@ def test_the_corpus_keeps_nearly_everything() -> None:
     found = [redact(file.read_text("utf-8", "replace")) for file in files]
     assert len(files) > 20
     assert sum(sum(one.counts.values()) for one in found) <= 10, [one.counts for one in found if one.counts]
+
+
+def test_a_password_with_an_ampersand_leaves_no_tail() -> None:
+    assert "3x" not in redact("password=Tr0ub4dor&3x").text
+    assert redact("/?password=Tr0ub4dor&next=3").text == "/?password=[redacted: password]&next=3"

@@ -116,3 +116,10 @@ def test_what_a_test_case_does_is_no_task() -> None:
     plan = "**TestTurnEnd**\n\n- Setup: a session at work\n- Action: call `end_turn` with no actions\n- Assert: same"
     assert items(("user", "plan?"), ("assistant", plan)) == []
     assert items(("user", "plan?"), ("assistant", "- Action: call the bank about the card\n")) != []
+
+
+@pytest.mark.parametrize("name", ["src/app.py", "mypackage.cli", "npm_token", "k8s", "iOS"])
+def test_a_name_at_the_beginning_keeps_its_letters(name: str) -> None:
+    """`Src/app.py` is another file, and the wrong name would stand in every prompt."""
+    (row,) = items(("user", f"Note that {name} must be started with PYTHONPATH=. because of the imports."))
+    assert row["statement"].startswith(f"{name} must be started")

@@ -24,7 +24,8 @@ def connected(settings: ModelSettings, key: str = "") -> Any:
     [
         (ModelSettings("opneai", model="m"), "unknown-provider", "openai"),
         (ModelSettings("offline"), "unknown-provider", "openai"),
-        (ModelSettings("openai"), "no-model", "--model"),
+        (ModelSettings("openai"), "no-credentials", "--model"),
+        (ModelSettings("ollama"), "no-model", "--model"),
         (ModelSettings("openai", model="m"), "no-credentials", "OPENAI_API_KEY"),
         (ModelSettings("anthropic", model="m"), "no-credentials", "ANTHROPIC_API_KEY"),
         (ModelSettings("gemini", model="m"), "no-credentials", "GEMINI_API_KEY"),

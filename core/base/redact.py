@@ -37,7 +37,7 @@ ASSIGNMENT = re.compile(
     r"(?P<core>pass(?:word|wd|phrase)?|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?)(?:[_-]?base)?"
     rf"(?:{_QUOTE})?\]?(?P<sep>\s{{0,4}}(?::\s?str\s{{0,2}}=|=>|:=|[:=](?!=))\s{{0,4}}|\s{{1,2}})"
     rf"(?:{_QUOTE}(?P<quoted>[^\"'`\\\n]{{6,400}}){_QUOTE}"
-    r"|(?P<bare>[^\s\"'`,;(){}<>&|\\$\[\]]{6,200})(?P<next>[(\[{<]?))",
+    r"|(?P<bare>(?:[^\s\"'`,;(){}<>&|\\$\[\]]|&(?=[^\s&=]{1,40}(?:\s|$))){6,200})(?P<next>[(\[{<]?))",
     re.I,
 )
 """From the last word of a name on: the word, a separator and a value. `_is_secret_value` decides what the value is."""

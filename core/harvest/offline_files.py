@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation
-from core.harvest.offline_prose import Row, Sentence, has, looks_like_code, sentences, whole
+from core.harvest.offline_prose import Row, Sentence, begun, has, looks_like_code, sentences, whole
 from core.harvest.offline_statements import Found
 
 _EXTENSIONS = (
@@ -111,5 +111,5 @@ def absolute_path(path: str, conversation: Conversation) -> str:
 
 
 def _found(path: str, note: str, said: Sentence, score: int, row: Row) -> Found:
-    note = note[:1].upper() + note[1:] if note[:1].isalpha() else note
+    note = begun(note)
     return Found("files", {"path": path, "note": note, "quote": said.quote}, score + (row.role == "user"), row.turn)

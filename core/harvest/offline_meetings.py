@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from core.harvest.offline_features import Seen, line_features, question_features
-from core.harvest.offline_prose import looks_like_code
+from core.harvest.offline_prose import begun, looks_like_code
 from core.harvest.offline_statements import Found
 from core.harvest.offline_talk import Said, Talk
 from core.harvest.offline_weights import Models, chance, chance_at, places
@@ -82,5 +82,5 @@ def _question(seen: Seen, at: int, models: Models) -> Iterator[Found]:
 
 
 def _found(category: str, text: str, line: Said, score: float) -> Found:
-    text = text[:1].upper() + text[1:] if text[:1].isalpha() else text
+    text = begun(text)
     return Found(category, {"statement": text, "detail": "", "quote": line.quote}, round(score), line.turn)

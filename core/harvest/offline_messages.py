@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation
 from core.harvest.offline_features import request_features
-from core.harvest.offline_prose import Row, clean, looks_like_code, sentences
+from core.harvest.offline_prose import Row, begun, clean, looks_like_code, sentences
 from core.harvest.offline_statements import Found
 from core.harvest.offline_weights import Models, chance
 
@@ -34,7 +34,6 @@ def find_requests(rows: list[Row], conversation: Conversation, models: Models) -
                 continue
             yes = chance(weights, request_features(text))
             if yes >= weights.threshold:
-                text = clean(text)
-                text = text[:1].upper() + text[1:]
+                text = begun(clean(text))
                 fields = {"statement": text, "detail": "", "quote": sentence.quote}
                 yield Found("tasks_open", fields, round(1 + 4 * yes), row.turn)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation, Turn
-from core.harvest.offline_prose import Code, clean
+from core.harvest.offline_prose import Code, begun, clean
 from core.harvest.offline_statements import Found
 
 _SHELL = frozenset(("bash", "sh", "zsh", "shell", "console", "terminal", "powershell", "fish", ""))
@@ -175,8 +175,7 @@ def _name(code: Code, commands: list[str]) -> str:
     lead = _INTENT.sub("", _LEAD_FILLER.sub("", said)).strip(" :.*#-")
     words = lead.split()
     if 2 <= len(words) <= 14 and "`" not in lead and not lead.endswith("?"):
-        name = clean(lead)
-        return name[:1].upper() + name[1:]
+        return begun(clean(lead))
     heads: list[str] = []
     for command in commands:
         for part in command.split(" && "):

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from core.conversations.conversation import Conversation
 from core.harvest.offline_playbooks import MAX_STEPS, bare_command, is_shell, known_program
-from core.harvest.offline_prose import Code, Row, clean, looks_like_code, sentences, whole
+from core.harvest.offline_prose import Code, Row, begun, clean, looks_like_code, sentences, whole
 from core.harvest.offline_statements import Found
 
 _FENCED = re.compile(r"`([^`\n]{2,300})`\.?")
@@ -175,5 +175,5 @@ def _command(text: str, lead: str, title: str) -> str:
 
 def _found(name: str, steps: list[str], quote: str, number: int, score: int) -> Found:
     name = name.strip(" :.*#-")
-    name = name[:1].upper() + name[1:] if name[:1].isalpha() else name
+    name = begun(name)
     return Found("playbooks", {"name": name[:120], "steps": "; ".join(steps), "quote": quote}, score, number)

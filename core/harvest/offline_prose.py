@@ -126,6 +126,9 @@ def whole(row: Row) -> Sentence:
     return Sentence(clean(row.text), row, 0, len(row.text))
 
 
+_NAME = re.compile(r"[/\\._0-9`@=:$]")
+
+
 def clean(text: str) -> str:
     """Without emphasis, links and doubled blanks; code in backticks stays."""
     if "](" in text:
@@ -133,6 +136,14 @@ def clean(text: str) -> str:
     if "*" in text or "_" in text:
         text = _BOLD.sub(r"\2", text)
     return " ".join(text.split())
+
+
+def begun(text: str) -> str:
+    """With a capital at its beginning, unless a name stands there: of a file, a module, a command."""
+    first = text.split(" ", 1)[0]
+    if not text[:1].isalpha() or _NAME.search(first.rstrip(".,:;!?")) or first[1:] != first[1:].lower():
+        return text
+    return text[0].upper() + text[1:]
 
 
 def looks_like_code(text: str) -> bool:

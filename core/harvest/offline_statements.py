@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.harvest.offline_prose import Row, Sentence, has, looks_like_code, sentences
+from core.harvest.offline_prose import Row, Sentence, begun, has, looks_like_code, sentences
 
 
 @dataclass(frozen=True)
@@ -259,6 +259,6 @@ def _found(category: str, statement: str, detail: str, sentence: Sentence, score
     statement = statement.strip(" ,;—–-")
     if statement[:1] == '"' and statement[-1:] == '"' and statement.count('"') == 2:
         statement = statement[1:-1]
-    statement = statement[:1].upper() + statement[1:] if statement[:1].isalpha() else statement
+    statement = begun(statement)
     fields = {"statement": statement, "detail": detail.strip(" ,;—–-"), "quote": sentence.quote}
     return Found(category, fields, score, row.turn)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation, Turn
-from core.harvest.offline_prose import Row, Sentence, clean, has, looks_like_code, sentences, whole
+from core.harvest.offline_prose import Row, Sentence, begun, clean, has, looks_like_code, sentences, whole
 from core.harvest.offline_statements import Found
 
 _TODO = re.compile(
@@ -202,7 +202,7 @@ def _question(text: str, said: Sentence, score: int, row: Row) -> Iterator[Found
 
 def _found(category: str, text: str, said: Sentence, score: int, row: Row) -> Found:
     text = clean(text)
-    text = text[:1].upper() + text[1:] if text[:1].isalpha() else text
+    text = begun(text)
     return Found(category, {"statement": text, "detail": "", "quote": said.quote}, score, row.turn)
 
 

@@ -42,7 +42,6 @@ class ProviderSpec:
 
     base_url: str = ""
     key_variables: tuple[str, ...] = ()
-    model: str = ""
     wire: Wire | None = None
 
 
@@ -83,10 +82,7 @@ def connect(
         return fail("bad-settings", message, hint="Check request_timeout_seconds in config.toml")
     if spec.wire is None:
         return _program(settings, cancelled)
-    model = settings.model.strip() or spec.model
-    if not model:
-        hint = "Set model in [ai_settings.knowledge], or pass --model"
-        return fail("no-model", f"The provider {settings.provider} needs the name of a model", hint=hint)
+    model = settings.model.strip()
     base_url = settings.base_url.strip() or spec.base_url
     if not _is_web_address(base_url):
         hint = "It begins with http:// or https:// and has no ? or #"
@@ -97,7 +93,11 @@ def connect(
         case Ok(key):
             if not key and spec.key_variables and base_url.rstrip("/") == spec.base_url:
                 where = f"Set {spec.key_variables[0]}, or write {settings.provider} into [keys] of credentials.toml"
-                return fail("no-credentials", f"There is no key for {settings.provider}", hint=where)
+                too = "" if model else "; it needs the name of a model as well ('model' in the settings, or --model)"
+                return fail("no-credentials", f"There is no key for {settings.provider}", hint=f"{where}{too}")
+    if not model:
+        hint = "Set model in [ai_settings.knowledge], or pass --model"
+        return fail("no-model", f"The provider {settings.provider} needs the name of a model", hint=hint)
     question = Question("", model, max_output_tokens=settings.max_output_tokens, key=key)
     return Ok(_http(settings, spec.wire, base_url, question, cancelled, clock, sleep))
 
