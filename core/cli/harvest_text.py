@@ -69,7 +69,9 @@ def _source_lines(report: HarvestReport) -> list[str]:
     if set(counts) <= {"home"}:
         return []
     told = [
-        f"{name}:{row.conversations} ({size(row.bytes)}, {row.to_harvest} to harvest)" for name, row in counts.items()
+        f"{name}:{row.conversations} ({size(row.bytes)}; {row.to_harvest} to harvest"
+        + (f", {size(row.to_read)})" if row.to_read else ")")
+        for name, row in counts.items()
     ]
     return [f"sources: {', '.join(told)}"]
 

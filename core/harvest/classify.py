@@ -21,6 +21,7 @@ from core.harvest.trashed import grace_end, sha_in_trash
 from core.knowledge.ledger import restored_paths
 
 RESTORED = "brought back by you"
+UNKNOWN_NAME = "not a name that we know; kept"
 CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 
 _UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
@@ -73,11 +74,13 @@ class Step(NamedTuple):
 
 
 class SourceCount(NamedTuple):
-    """What a plan holds of one source: conversations, their bytes, and how many of them are to be harvested."""
+    """What a plan holds of one source: conversations, their bytes, how many of them are to be harvested, and how many
+    bytes this run will read of these."""
 
     conversations: int = 0
     bytes: int = 0
     to_harvest: int = 0
+    to_read: int = 0
 
 
 @dataclass(frozen=True)
@@ -100,13 +103,21 @@ class HarvestPlan:
 
     def by_source(self) -> dict[str, SourceCount]:
         """How much there is of each source: conversations alone, not what the home folder holds beside them."""
-        waiting = {step.artifact.path for step in self.steps if step.action in ("harvest", "duplicate", "defer")}
+        waiting = {
+            step.artifact.path: step.new_bytes if step.action == "harvest" else 0
+            for step in self.steps
+            if step.action in ("harvest", "duplicate", "defer")
+        }
         counts: dict[str, SourceCount] = {}
         for item, klass, _ in self.classified:
             if item.kind in ("conversation", "session") and (item.is_foreign or klass in ("harvest", "keep")):
                 old = counts.get(item.source, SourceCount())
-                new = SourceCount(old.conversations + 1, old.bytes + item.size, old.to_harvest + (item.path in waiting))
-                counts[item.source] = new
+                counts[item.source] = SourceCount(
+                    old.conversations + 1,
+                    old.bytes + item.size,
+                    old.to_harvest + (item.path in waiting),
+                    old.to_read + waiting.get(item.path, 0),
+                )
         return counts
 
 
@@ -157,7 +168,7 @@ def classify_conversation(item: Artifact, protection: Protection, folder: str) -
         return Classified(item, "harvest", "delegated conversation")
     if name.startswith("latest-"):
         return Classified(item, "live", "still being written")
-    return Classified(item, "keep", "not a name that we know; kept")
+    return Classified(item, "keep", UNKNOWN_NAME)
 
 
 def _classify_split(item: Artifact, scan: Scan) -> Classified:

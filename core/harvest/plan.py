@@ -12,6 +12,7 @@ from core.base.paths import Paths
 from core.harvest.classify import Classified, HarvestPlan, classify, plan_steps
 from core.harvest.hashes import HashCache, hash_artifacts
 from core.harvest.options import HarvestOptions
+from core.harvest.passed_over import passed_over
 from core.harvest.scan import Scan, scan
 from core.harvest.sessions import Shelf, hash_sessions, list_sessions
 from core.harvest.survey import survey, told_apart
@@ -64,8 +65,8 @@ def _judged(
     hashes = {**hash_artifacts(wanted, cache), **hashes}
     is_proven = _proofs(paths) if entries else _never  # without entries nothing can be proven yet
     plan = plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
-    told = _never_read(classified)
-    return replace(plan, notes=tuple(told)) if told else plan
+    told = (*_never_read(classified), *passed_over(plan, str(paths.conversations), options.limits.max_source_bytes))
+    return replace(plan, notes=told) if told else plan
 
 
 def _never_read(classified: list[Classified]) -> list[str]:

@@ -1,0 +1,74 @@
+"""What a harvest says about what it did not read. A newcomer whose file is passed over without a word takes the program
+for broken, or never learns that a conversation is not in the knowledge."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+from core.cli.harvest_text import harvest_text
+from core.harvest.report import HarvestReport
+from core.harvest.sources import FILES, Place
+from tests.harvest_world import World
+
+
+def about(notes: list[str] | tuple[str, ...], words: str) -> list[str]:
+    return [note for note in notes if words in note]
+
+
+def test_files_whose_names_say_nothing_are_counted_and_named_with_what_to_do(tmp_path: Path) -> None:
+    """The first thing a newcomer does is to copy `chat.md` into the folder; nothing happened, and nothing was said."""
+    world = World(tmp_path)
+    for name in ("a.md", "b.md", "c.md", "d.md", "e.md"):
+        world.converse(name=name)
+    world.converse("User: We decided to use ninja.\n")
+    [note] = about(world.plan().notes, "names do not say")
+    assert note.startswith("5 files of ") and "a.md, b.md, c.md, d.md and 1 more" in note
+    assert "-<uuid4>" in note and "--source PATH" in note
+    assert about(world.run().notes, "names do not say") == [note]
+
+
+def test_one_such_file_is_told_in_the_singular_and_not_when_it_was_named_itself(tmp_path: Path) -> None:
+    """Whoever followed the advice and named the file should not be given it again."""
+    world = World(tmp_path)
+    path = world.converse(name="chat.md")
+    [note] = about(world.plan().notes, "harvested")
+    assert note.startswith("1 file of ") and "chat.md" in note and "its name does not say" in note
+    world.options = replace(world.options, places=(Place(FILES, str(path)),))
+    assert not about(world.plan().notes, "does not say")
+
+
+def test_a_home_of_proper_names_gets_no_such_note(tmp_path: Path) -> None:
+    """A note that is always there is read by nobody."""
+    world = World(tmp_path)
+    world.converse()
+    world.converse(name="latest-x")
+    world.converse(name=f"{uuid.uuid4()}-delegated")
+    assert world.plan().notes == ()
+
+
+def test_what_is_too_large_is_told_with_its_size_the_limit_and_the_setting(tmp_path: Path) -> None:
+    """aider appends to one file for ever: without this its user would never learn how to have it read."""
+    world = World(tmp_path).limits(max_source_bytes=1000)
+    big = world.converse("User: hello\n" * 200)
+    world.converse("User: hi\n")
+    [note] = about(world.plan().notes, "too large")
+    assert f"{big.name} (2.3KB)" in note and "1000B" in note
+    assert "knowledge config set max_harvest_source_bytes 4000" in note
+    assert about(world.run().notes, "too large") == [note]
+
+
+def test_what_is_too_large_is_not_told_as_to_be_read(tmp_path: Path) -> None:
+    """Somebody who pays by the token would be told of a megabyte that nobody will send."""
+    world = World(tmp_path).limits(max_source_bytes=1000)
+    folder = tmp_path / "dl"
+    folder.mkdir()
+    (folder / "big.md").write_text("User: hello\n" * 200)
+    (folder / "small.md").write_text("User: hello\n")
+    world.options = replace(world.options, home=False, places=(Place(FILES, str(folder)),))
+    plan = world.plan()
+    text = harvest_text(HarvestReport(applied=False, plan=plan, too_large=1))
+    assert plan.bytes_to_send() == 12
+    assert "sources: files:2 (2.4KB; 1 to harvest, 12B)\n" in text
+    assert text.startswith("artifacts: live:0, user-kept:0, prune:0, harvest:2, keep:0\nharvest candidates: 2.4KB (~0 ")
