@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.base import files
+from core.base.homes import is_home
 from core.base.markdown import defuse_fences
-from core.base.paths import Paths, project_paths
+from core.base.paths import PROJECT_FOLDER, Paths, project_paths
 from core.base.redact import redact
 from core.context_files import Context, load_context
 
@@ -42,9 +43,10 @@ def stable_prefix(
     digest: str | None = None,
 ) -> Prefix:
     """The context files of the home and of a project, then the digest (`enabled` switches that). `digest` is shown in
-    place of the file's text, as long as that is there: the file is the switch. Raises OSError when the digest is there
-    and cannot be read."""
-    local = project_paths(project).context if project is not None else None
+    place of the file's text, as long as that is there: the file is the switch. A `project` whose folder holds a home,
+    as `~` does, has no context of its own. Raises OSError when the digest is there and cannot be read."""
+    own = project is not None and not is_home(project / PROJECT_FOLDER, paths.home)
+    local = project_paths(project).context if project is not None and own else None
     context = load_context(paths.context, local, secrets=secrets)
     block = knowledge_block(paths.digest, enabled=enabled, secrets=secrets)
     if block and digest is not None:
