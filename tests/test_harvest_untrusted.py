@@ -11,7 +11,6 @@ from core.cli.main import main
 from core.cli.text import to_json, visible
 from core.conversations.conversation import Conversation, Turn
 from core.harvest.answer import items_from
-from core.harvest.named_paths import is_working_folder
 from core.harvest.parts import fenced
 from core.harvest.quotes import source_of
 from tests.harvest_world import FakeModel, World
@@ -70,17 +69,6 @@ def test_a_conversation_that_nobody_could_read_stays(world: World, data: bytes) 
     assert path.exists()
     assert report.harvested == 0
     assert [error.code for error in report.errors] == ["unread-conversation"]
-
-
-SYSTEM = ("etc", "usr", "bin", "sbin", "lib", "boot", "proc", "sys", "dev", "run", "var")
-PRIVATE = ("/home/a/.ssh", "/home/a/.config/x", "/", "/home", "home/a/x", "", "/home/a\0b")
-
-
-@pytest.mark.parametrize("folder", [*PRIVATE, *(f"/{name}/a/b" for name in SYSTEM)])
-def test_a_conversation_cannot_open_a_private_folder_for_notes(folder: str) -> None:
-    """A forged working folder must not let a model ask which of your keys exist."""
-    assert not is_working_folder(folder)
-    assert is_working_folder("/home/a/project") and is_working_folder("/srv/app")
 
 
 def test_output_cannot_command_a_terminal_or_forge_a_line(world: World) -> None:

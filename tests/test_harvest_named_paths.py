@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from core.harvest.named_paths import source_file
+from core.harvest.named_paths import is_working_folder, source_file
 
 ROOT = Path(__file__).resolve().parents[1]
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -140,3 +140,14 @@ def test_a_link_into_another_root_is_followed_and_a_chain_without_end_is_not(tmp
     assert source_file(f"{root}/chain-0", both) is None
     assert source_file(f"{root}/chain-8", both) is not None
     assert source_file("/", ["/"]) is None and source_file(f"{root}/inside.py", ["/"]) is not None
+
+
+SYSTEM = ("etc", "usr", "bin", "sbin", "lib", "boot", "proc", "sys", "dev", "run", "var")
+PRIVATE = ("/home/a/.ssh", "/home/a/.config/x", "/", "/home", "home/a/x", "", "/home/a\0b")
+
+
+@pytest.mark.parametrize("folder", [*PRIVATE, *(f"/{name}/a/b" for name in SYSTEM)])
+def test_a_conversation_cannot_open_a_private_folder_for_notes(folder: str) -> None:
+    """A forged working folder must not let a model ask which of your keys exist."""
+    assert not is_working_folder(folder)
+    assert is_working_folder("/home/a/project") and is_working_folder("/srv/app")
