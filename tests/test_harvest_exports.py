@@ -107,7 +107,7 @@ def test_one_broken_conversation_costs_itself_and_is_told(tmp_path: Path) -> Non
     assert "1 cannot be read" in told
     assert "shared_conversations.json" in told
     bad = world.run(FakeModel(), **vars(reading(world, path.parent / "notes.zip")))
-    assert "the archive cannot be read" in "\n".join(bad.plan.notes)
+    assert "the archive cannot be read" in "\n".join(map(str, bad.errors))
 
 
 def test_a_title_is_one_harmless_part_of_a_provenance(tmp_path: Path) -> None:

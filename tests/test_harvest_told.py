@@ -3,14 +3,25 @@ for broken, or never learns that a conversation is not in the knowledge."""
 
 from __future__ import annotations
 
+import io
+import json
+import os
 import uuid
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from core.cli.harvest_text import harvest_text
+from core.cli.main import main
 from core.harvest.report import HarvestReport
 from core.harvest.sources import FILES, Place
 from tests.harvest_world import World
+
+
+def call(*words: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return main(list(words), out, err), out.getvalue(), err.getvalue()
 
 
 def about(notes: list[str] | tuple[str, ...], words: str) -> list[str]:
@@ -72,3 +83,57 @@ def test_what_is_too_large_is_not_told_as_to_be_read(tmp_path: Path) -> None:
     assert plan.bytes_to_send() == 12
     assert "sources: files:2 (2.4KB; 1 to harvest, 12B)\n" in text
     assert text.startswith("artifacts: live:0, user-kept:0, prune:0, harvest:2, keep:0\nharvest candidates: 2.4KB (~0 ")
+
+
+# --- what was named and cannot be read -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["bad.zip", "bad.db", "pipe"])
+def test_a_named_file_that_cannot_be_read_is_an_error(name: str, tmp_path: Path) -> None:
+    """A script that harvests a download would take the loss of all of it for success."""
+    path = tmp_path / "dl" / name
+    path.parent.mkdir()
+    os.mkfifo(path) if name == "pipe" else path.write_bytes(b"neither an archive nor a database" * 40)
+    for words in (
+        ["harvest", "--source", str(path)],
+        ["harvest", "--apply", "--source", str(path)],
+        ["sources", str(path)],
+    ):
+        code, _, err = call(*words, "--home", str(tmp_path / "home"))
+        assert code == 1, words
+        assert err.count(str(path)) == 1 and any(why in err for why in ("cannot be read", "no SQLite database")), err
+
+
+def test_the_same_file_in_a_named_folder_stays_a_note(tmp_path: Path) -> None:
+    """One broken download among many should not make a good harvest look failed."""
+    folder = tmp_path / "dl"
+    folder.mkdir()
+    (folder / "bad.db").write_bytes(b"no database" * 99)
+    (folder / "good.md").write_text("User: hello\n")
+    code, out, err = call("harvest", "--source", str(folder), "--home", str(tmp_path / "home"))
+    assert (code, err) == (0, "")
+    assert "note: " in out and "bad.db" in out and "plan: 1 to harvest" in out
+
+
+# --- what is not looked at -------------------------------------------------------------------------------------------
+
+
+def test_only_what_is_new_elsewhere_is_told_and_only_who_named_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reminder of what was harvested long ago teaches people to pass over reminders."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    folder = tmp_path / ".claude" / "projects" / "p"
+    folder.mkdir(parents=True)
+    for name in ("one", "two"):
+        row = {"type": "user", "message": {"role": "user", "content": f"hello {name}"}, "uuid": name, "sessionId": name}
+        (folder / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
+    home = ("--home", str(tmp_path / "home"))
+    assert "not looked at: claude_code (2);" in call("harvest", *home)[1]
+    assert "not looked at" not in call("harvest", "--source", "codex", *home)[1]
+    assert call("harvest", "--apply", "--source", "claude_code", "--quiet", *home)[0] == 0
+    assert "not looked at" not in call("harvest", *home)[1]
+    (folder / "three.jsonl").write_text((folder / "one.jsonl").read_text().replace("one", "three"))
+    assert "not looked at: claude_code (1);" in call("harvest", *home)[1]

@@ -135,9 +135,9 @@ def _dry_run(
     if plan.careful:
         notes.append(f"nothing will be reclaimed: {plan.careful}")
     notes += [*plan.notes, *_before_applying(workspace, request, options)]
-    if request.look_around:
-        notes += elsewhere(workspace, request.sources or workspace.config.sources)
-    report = HarvestReport(applied=False, plan=plan, notes=notes, ledger=str(paths.ledger))
+    if request.look_around and not request.sources:  # who names a source knows what they want
+        notes += elsewhere(workspace, workspace.config.sources, entries)
+    report = HarvestReport(applied=False, plan=plan, notes=notes, ledger=str(paths.ledger), errors=[*plan.errors])
     actions = [step.action for step in plan.steps]
     report.too_large, report.deferred = actions.count("too-large"), actions.count("defer")
     return Ok(report)

@@ -25,7 +25,7 @@ from core.harvest.protection import read_protection
 from core.harvest.scan import scan_conversations
 from core.harvest.sessions import Shelf, list_sessions
 from core.harvest.sources import ALL as ALL
-from core.harvest.sources import EXPORTS, SOURCES, Place, known_as, places
+from core.harvest.sources import EXPORTS, FILES, SOURCES, Place, known_as, places
 from core.harvest.sources import NAMES as NAMES
 from core.harvest.sources import known_name as known_name
 from core.harvest.sources import title_of as title_of
@@ -124,8 +124,10 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     rows = places(named.value, workspace.environment, workspace.config.project_roots)
     found = survey(rows)
     with Shelf(cache_folder(workspace.paths.home, workspace.environment) / "stores") as shelf:
-        inside = list_sessions([row for row in found.artifacts if row.kind == "store"], shelf)
+        asked = {row.folder for row in rows if row.source == FILES}
+        inside = list_sessions([row for row in found.artifacts if row.kind == "store"], shelf, asked)
     report.notes += [*found.notes, *inside.notes]
+    report.errors += [*found.errors, *inside.errors]
     by_source: dict[str, list[Artifact]] = {}
     for item in (*(row for row in found.artifacts if row.kind != "store"), *inside.artifacts):
         by_source.setdefault(item.source, []).append(item)
@@ -149,15 +151,23 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     return Ok(report)
 
 
-def elsewhere(workspace: Workspace, asked: Sequence[str]) -> list[str]:
-    """What a dry run should say about conversations that it did not look at, one sentence or none. Tools that keep
-    them in project folders are left out: finding those takes a walk through the disk."""
+def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, Entry]) -> list[str]:
+    """What a dry run should say about conversations that it did not look at, one sentence or none: only of those that
+    are not harvested as they are now. Tools that keep them in project folders are left out: finding those takes a walk
+    through the disk. A database is opened only where conversations of its tool were harvested before."""
     left = [row.name for row in SOURCES if row.name not in asked and not row.project]
     if ALL in asked or not left:
         return []
+    found = survey(places(left, workspace.environment, ())).artifacts
+    known = _by_path(entries) if found else {}
+    read = {str(entry.get("source", "")) for entry in entries.values() if entry.get("status") == "harvested"}
+    opened = [item for item in found if item.kind == "store" and item.source in read]
+    with Shelf(cache_folder(workspace.paths.home, workspace.environment) / "stores") as shelf:
+        inside = list_sessions(opened, shelf).artifacts
     counts: dict[str, list[str]] = {}
-    for item in survey(places(left, workspace.environment, ())).artifacts:
-        counts.setdefault(item.source, []).append(item.kind)
+    for item in (*(row for row in found if row not in opened), *inside):
+        if not _is_harvested(item, known):
+            counts.setdefault(item.source, []).append(item.kind)
     if not counts:
         return []
     told = ", ".join(f"{name} ({'a database' if 'store' in kinds else len(kinds)})" for name, kinds in counts.items())

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from core.base.result import ErrorInfo
 from core.harvest.artifact import Artifact
 from core.harvest.protection import Protection, why_careful
 from core.harvest.scan import Scan
@@ -86,13 +87,14 @@ class SourceCount(NamedTuple):
 @dataclass(frozen=True)
 class HarvestPlan:
     """The plan of a run as plain data. `careful` tells, if not empty, why nothing may be reclaimed; `notes` what kept a
-    look at other tools' places from being whole."""
+    look at other tools' places from being whole, `errors` what the person named and cannot be read."""
 
     classified: tuple[Classified, ...]
     steps: tuple[Step, ...]
     careful: str = ""
     counts: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    errors: tuple[ErrorInfo, ...] = ()
 
     def bytes_of(self, klass: str) -> int:
         return sum([item.size for item, its_class, _ in self.classified if its_class == klass])

@@ -84,7 +84,7 @@ def _apply(
 ) -> HarvestReport:
     run = new_run(now())
     report = HarvestReport(applied=True, run=run, plan=plan, ledger=str(paths.ledger))
-    report.errors += recovered.errors
+    report.errors += [*recovered.errors, *plan.errors]
     report.notes += [
         *recovered.notes,
         *plan.notes,

@@ -15,6 +15,7 @@ from core.harvest.options import HarvestOptions
 from core.harvest.passed_over import passed_over
 from core.harvest.scan import Scan, scan
 from core.harvest.sessions import Shelf, hash_sessions, list_sessions
+from core.harvest.sources import FILES
 from core.harvest.survey import survey, told_apart
 
 TOLD = 5
@@ -42,12 +43,14 @@ def _plan(
         return _judged(paths, options, entries, now, found, cache, {})
     elsewhere = survey(options.places)
     with Shelf(options.copies) as shelf:
-        inside = list_sessions([row for row in elsewhere.artifacts if row.kind == "store"], shelf)
+        named = {place.folder for place in options.places if place.source == FILES}
+        inside = list_sessions([row for row in elsewhere.artifacts if row.kind == "store"], shelf, named)
         hashes = hash_sessions(inside.artifacts, shelf, cache)
     foreign = told_apart([row for row in elsewhere.artifacts if row.kind != "store"], entries)
     found = replace(found, artifacts=(*found.artifacts, *foreign, *inside.artifacts))
     plan = _judged(paths, options, entries, now, found, cache, hashes)
-    return replace(plan, notes=(*elsewhere.notes, *inside.notes, *plan.notes))
+    notes = (*elsewhere.notes, *inside.notes, *plan.notes)
+    return replace(plan, notes=notes, errors=(*elsewhere.errors, *inside.errors))
 
 
 def _judged(

@@ -10,7 +10,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from core.base.markdown import sanitise_name
 from core.base.redact import redact
+from core.base.result import ErrorInfo
 from core.harvest.artifact import Artifact
 from core.harvest.hashes import HashCache
 from core.harvest.sources import EXPORTS, known_as
@@ -38,10 +39,12 @@ _UNFIT = re.compile(r"[/\\\[\]<>`#*|\x00-\x1f\x7f]")
 
 @dataclass
 class Sessions:
-    """What a look into stores found. `notes` tell in words which store could not be read."""
+    """What a look into stores found. `notes` tell in words which store could not be read, `errors` which of those that
+    the person named."""
 
     artifacts: list[Artifact] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
 
 
 class Shelf:
@@ -110,15 +113,21 @@ class Shelf:
         return OpenStore(path, self._copies)
 
 
-def list_sessions(stores: Sequence[Artifact], shelf: Shelf) -> Sessions:
-    """The conversations of these stores; one that cannot be read is told and passed over."""
+def list_sessions(stores: Sequence[Artifact], shelf: Shelf, named: Collection[str] = ()) -> Sessions:
+    """The conversations of these stores; one that cannot be read is told and passed over. `named` are paths that the
+    person named: there it is an error."""
     found = Sessions()
     for store in stores:
         try:
             found.artifacts += shelf.sessions(store)
             found.notes += shelf.notes(store)
         except OSError as error:
-            found.notes.append(f"{store.path}: {error.strerror or error}")
+            why = str(error.strerror or error)
+            if store.path in named:
+                hint = "see that the file is whole and that you may read it"
+                found.errors.append(ErrorInfo("unreadable", why, store.path, hint))
+            else:
+                found.notes.append(f"{store.path}: {why}")
     _keep_newest(found)
     return found
 

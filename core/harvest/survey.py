@@ -16,7 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.base import files
 from core.base.markdown import sanitise_name
+from core.base.result import ErrorInfo
 from core.harvest.artifact import Artifact
 from core.harvest.sources import FILES, SOURCE, SOURCES, Place, Source
 
@@ -33,20 +35,26 @@ _SUFFIXES = (".jsonl", ".json", ".md", ".txt", ".traj", ".toml", ".zst", *_STORE
 
 @dataclass
 class Found:
-    """What lies in the places: files, sorted by path, and what kept a look from being whole, in words."""
+    """What lies in the places: files, sorted by path, and what kept a look from being whole, in words; `errors` tell
+    which file or folder that the person named cannot be read."""
 
     artifacts: list[Artifact] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
 
 
 def survey(rows: Sequence[Place]) -> Found:
     """Every file that one of the tools left behind at these places. What cannot be listed is told in a note."""
     found: dict[str, Artifact] = {}
     notes: list[str] = []
+    errors: list[ErrorInfo] = []
     walked: dict[str, list[Place]] = {}
     for place in rows:
         if place.source == FILES:
-            _named_files(place.folder, found, notes)
+            if (trouble := _named_trouble(place.folder)) is not None:
+                errors.append(trouble)
+            else:
+                _named_files(place.folder, found, notes)
         elif SOURCE[place.source].project:
             walked.setdefault(place.folder, []).append(place)
         else:
@@ -56,7 +64,7 @@ def survey(rows: Sequence[Place]) -> Found:
         for project in _folders_in(folder, seen, notes):
             for place in asked:
                 _take(SOURCE[place.source], project, project, found, notes)
-    return Found(_without_second_views(sorted(found.values())), list(dict.fromkeys(notes)))
+    return Found(_without_second_views(sorted(found.values())), list(dict.fromkeys(notes)), errors)
 
 
 def _take(source: Source, root: str, folder: str, found: dict[str, Artifact], notes: list[str]) -> None:
@@ -212,12 +220,29 @@ def _folders_in(root: str, seen: set[str], notes: list[str], hidden: frozenset[s
             waiting += [(os.path.join(folder, name), depth + 1) for name in reversed(inside)]
 
 
+def _named_trouble(path: str) -> ErrorInfo | None:
+    """Why a file or folder that the person named cannot be read; None when it can, and when nothing is there: the disk
+    may be one that is not there today."""
+    if not os.path.lexists(path):
+        return None
+    is_folder = os.path.isdir(path)
+    try:
+        if is_folder:
+            os.scandir(path).close()
+        else:
+            os.close(files.open_regular(path))
+    except OSError as error:
+        message = f"the {'folder' if is_folder else 'file'} cannot be read: {error.strerror or error}"
+        return ErrorInfo("unreadable", message, path, "name another, or see that you may read it")
+    return None
+
+
 def _named_files(path: str, found: dict[str, Artifact], notes: list[str]) -> None:
     """A file that the person named, or the files of known kinds in a folder and the folders below it."""
     if not os.path.isdir(path):
         item = _artifact(path, FILES, f"{FILES}/{os.path.basename(path)}")
         if item is None:
-            notes.append(f"{path} is no file that can be read")
+            notes.append(f"{path} is not there")
         else:
             as_store = path.lower().endswith(".zip") or _is_export(path)
             found.setdefault(path, item._replace(kind="store") if as_store else item)
@@ -268,7 +293,6 @@ def _is_something_else(path: str) -> bool:
     whoever reads it tells."""
     if not path.lower().endswith(_DATA):
         return False
-    from core.base import files
     from core.conversations.read import HEAD_BYTES, format_of
 
     try:
