@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from core.base import files, locks
+from core.base.homes import ADVICE, unwritable_folder
 from core.base.paths import Paths, shipped_root
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.exclusive import with_store
@@ -104,17 +105,35 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
     """All findings, in the order in which they should be mended. Writes nothing. `locked` says that the caller holds
     the run lock and has brought the journal to its end, as far as that goes."""
     paths = workspace.paths
-    yield from _check_journal(paths, locked)
-    yield from check_leftovers(paths, clear_leftovers)
-    yield from check_bullets(paths)
-    yield from check_changes(paths)
-    yield from check_notes(paths)
-    yield from _check_history(paths)
-    yield from check_permissions(paths)
-    yield from _check_digest(workspace)
-    yield from check_facts(workspace)
-    yield from check_index(workspace)
-    yield from _check_settings(workspace)
+    checks: tuple[Iterator[Finding], ...] = (
+        _check_rights(paths),
+        _check_journal(paths, locked),
+        check_leftovers(paths, clear_leftovers),
+        check_bullets(paths),
+        check_changes(paths),
+        check_notes(paths),
+        _check_history(paths),
+        check_permissions(paths),
+        _check_digest(workspace),
+        check_facts(workspace),
+        check_index(workspace),
+        _check_settings(workspace),
+    )
+    told: set[str] = set()
+    for check in checks:
+        try:
+            yield from check
+        except PermissionError as error:
+            place = str(error.filename or paths.home)
+            if place not in told:  # several checks may stumble over it
+                yield Finding("closed", f"this is closed to you, so not all was looked at: {ADVICE}", place)
+            told.add(place)
+
+
+def _check_rights(paths: Paths) -> Iterator[Finding]:
+    folder = unwritable_folder(paths)
+    if folder is not None:
+        yield Finding("read-only", "this home cannot be written by you: check its owner and rights", str(folder))
 
 
 def _check_journal(paths: Paths, locked: bool) -> Iterator[Finding]:

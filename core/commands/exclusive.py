@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from core.base import locks
+from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import Result, fail
 from core.harvest.recovery import Recovered, recover
@@ -27,4 +28,4 @@ def with_store(
         return fail("lock-held", f"a harvest is running (process {error.holder or 'unknown'})", paths.lock, hint)
     except OSError as error:
         message = f"the knowledge folder cannot be used: {error.strerror or error}"
-        return fail("store-failed", message, error.filename or "")
+        return fail("store-failed", message, error.filename or "", advice(error))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.base import files
+from core.base.homes import ADVICE, unwritable_folder
 from core.base.paths import cache_folder
 from core.base.price import price
 from core.base.result import Err, Ok, Result, fail
@@ -146,6 +147,9 @@ def _dry_run(
 def _before_applying(workspace: Workspace, request: HarvestRequest, options: HarvestOptions) -> list[str]:
     """What a person should know before they say --apply."""
     limits, notes = options.limits, []
+    unwritable = unwritable_folder(workspace.paths)
+    if unwritable is not None:
+        notes.append(f"--apply will fail, for this home cannot be written by you ({unwritable}): {ADVICE}")
     if options.home and not files.exists(workspace.paths.conversations):
         notes.append(f"conversations are looked for in {workspace.paths.conversations}, which does not exist yet")
     if limits.harvest and limits.provider != "offline":

@@ -10,13 +10,15 @@ from pathlib import Path
 
 from core.base import files
 from core.base.config import Config, LoadedConfig, load_config
+from core.base.homes import ADVICE, closed_folder
 from core.base.paths import Paths, choose_home
 from core.base.result import Err, Ok, Result, fail
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """A home, its places and its effective settings. Opening one reads config.toml and nothing else."""
+    """A home, its places and its effective settings. Opening one reads config.toml, asks whether
+    the home may be entered, and does nothing else."""
 
     paths: Paths
     loaded: LoadedConfig
@@ -41,7 +43,8 @@ def open_workspace(
     """Find the settings and the home. `home` and `config_file` are what the person asked for, "" and None for nothing;
     `local` is false where `./config.toml` does not count.
 
-    Err for settings that cannot be read or are wrong; a home that does not exist yet is fine.
+    Err for settings that cannot be read or are wrong, and for a home that this person may not enter; one that does not
+    exist yet is fine.
     """
     variables = os.environ if environment is None else environment
     folder = Path.cwd() if cwd is None else cwd
@@ -49,6 +52,9 @@ def open_workspace(
     if isinstance(loaded, Err):
         return loaded
     paths = Paths(choose_home(home, loaded.value.home_setting, variables))
+    closed = closed_folder(paths)
+    if closed is not None:
+        return fail("closed-home", "this home cannot be opened by you", closed, ADVICE)
     if files.exists(paths.home) and not paths.home.is_dir():
         return fail("bad-home", "the home must be a folder, and this is none", paths.home, "name another with --home")
     return Ok(Workspace(paths, loaded.value, variables, folder, local))

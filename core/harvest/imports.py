@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files, locks
+from core.base.homes import advice
 from core.base.markdown import sanitise_name
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok, Result, fail
@@ -205,7 +206,8 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
         hint = "wait until it is done; nothing was changed"
         return fail("lock-held", f"a harvest is running (process {error.holder or 'unknown'})", paths.lock, hint)
     except OSError as error:
-        return fail("store-failed", f"the knowledge folder cannot be used: {error.strerror}", error.filename or "")
+        message = f"the knowledge folder cannot be used: {error.strerror}"
+        return fail("store-failed", message, error.filename or "", advice(error))
 
 
 def _commit(row: ImportRow, before: Mapping[str, str], committer: Committer) -> bool:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from core.base import locks
 from core.base.answer import Generate
+from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.harvest.classify import HarvestPlan, Step, may_reclaim
@@ -69,7 +70,8 @@ def run_harvest(
         hint = "wait until it is done; nothing was changed"
         return fail("lock-held", f"another harvest is running (process {error.holder or 'unknown'})", paths.lock, hint)
     except OSError as error:
-        return fail("store-failed", f"the knowledge folder cannot be used: {error.strerror}", error.filename or "")
+        message = f"the knowledge folder cannot be used: {error.strerror}"
+        return fail("store-failed", message, error.filename or "", advice(error))
 
 
 def _apply(
