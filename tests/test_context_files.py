@@ -219,6 +219,13 @@ def test_valid_fields_give_no_complaint() -> None:
     assert validate_context({"version": 1, "updated": "2026-02-10T09:00:00", "more": [1]}) == []
 
 
+def test_a_lone_carriage_return_ends_no_line() -> None:
+    """YAML takes it for the end of a line and an editor does not: the line that is named must be one of the file's."""
+    text = "---\n\ufeff---\r\nversion: 2\rr\n---"
+    found = parse_frontmatter(text)
+    assert found.problem and 1 <= found.line <= text.count("\n") + 1
+
+
 @given(st.text())
 def test_no_text_makes_the_frontmatter_raise(text: str) -> None:
     """A conversation starts, whatever lies in the file."""

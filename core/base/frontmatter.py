@@ -84,7 +84,8 @@ def _load(written: str) -> tuple[dict[str, Any], str, int]:
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark is not None else 1
+        # Counted by hand: YAML takes a lone carriage return for the end of a line, editors do not.
+        line = written.count("\n", 0, error.problem_mark.index) + 1 if error.problem_mark is not None else 1
         return {}, f"the frontmatter is not YAML: {error.problem or 'it cannot be read'}", line
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
         return (

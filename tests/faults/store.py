@@ -160,7 +160,7 @@ class Store:
 
     def harvest(self) -> int:
         """`knowledge harvest --apply` with the model of this run."""
-        with patch("core.commands.harvest._connect", lambda *_: self.model()):
+        with patch("core.commands.harvest.connect_or_refuse", lambda *_: self.model()):
             return self.command("harvest", "--apply")
 
     def workspace(self) -> Workspace:
