@@ -125,28 +125,22 @@ def _matches(query: Query, terms: Sequence[Term]) -> list[str]:
 
 def _take(database: sqlite3.Connection, found: Found, match: str, filters: Filters, wanted: int, how: str = "") -> None:
     condition, values = filters.sql()
+    # `+`: SQLite keeps the best while it goes through the matches; the table's own sorting makes a statement each time.
     if condition:
         sql = (
             f"SELECT {_ALL} FROM words JOIN entries e ON e.id = words.rowid WHERE words MATCH ?{condition}"
-            " ORDER BY words.rank LIMIT ?"
+            " ORDER BY +words.rank LIMIT ?"
         )
-        rows = {row[0]: row for row in database.execute(sql, (match, *values, wanted))}
-        ranked = list(rows)
-    else:  # the rows are fetched for the best alone
-        sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
-        ranked = [row[0] for row in database.execute(sql, (match, wanted)) if row[0] not in found.rows]
-        rows = {}
-        for start in range(0, len(ranked), BATCH):
-            part = ranked[start : start + BATCH]
-            marks = ", ".join("?" * len(part))
-            rows |= {
-                row[0]: row for row in database.execute(f"SELECT {COLUMNS} FROM entries WHERE id IN ({marks})", part)
-            }
-    for number in ranked:
-        if number not in found.rows:
-            found.rows[number] = Row._make(rows[number])
+    else:  # the rows are fetched for the best alone; CROSS keeps them in their order
+        sql = (
+            f"SELECT {_ALL} FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY +rank LIMIT ?) best"
+            " CROSS JOIN entries e ON e.id = best.rowid"
+        )
+    for row in map(Row._make, database.execute(sql, (match, *values, wanted))):
+        if row.id not in found.rows:
+            found.rows[row.id] = row
             if how:
-                found.how[number] = how
+                found.how[row.id] = how
 
 
 def _spelling_is_open(query: Query, found: Found, limit: int) -> bool:

@@ -13,7 +13,7 @@ from core.search.candidates import EVERYTHING, Filters, Found, find, nearest, ne
 from core.search.index import Index
 from core.search.rank import Features
 from core.search.reading import Seen, see_all
-from core.search.store import Row
+from core.search.store import Row, one_state
 from core.search.terms import Query, parse_query
 from core.search.words import folded
 
@@ -27,6 +27,7 @@ BEST_NEAR, NEAR_SAID = 50, 2.0
 """So many of the nearest by vector may become candidates; from so many deviations on it is a reason."""
 Near: TypeAlias = Mapping[int, float]
 _COMING = {"part": PART, "prefix": PREFIX}
+_PLACE_OF_KIND = {kind: place for place, kind in enumerate(KINDS)}
 BESIDE_OF = 60
 """The neighbours of so many of the best candidates may become hits of their own."""
 
@@ -108,6 +109,13 @@ def rank_all(
     index: Index, text: str, filters: Filters, limit: int, near: Near | None
 ) -> tuple[Query, Found, list[Ranked], Features]:
     """Everything that may be meant, best first, with what the ranking saw of it."""
+    with one_state(index.database):
+        return _rank_all(index, text, filters, limit, near)
+
+
+def _rank_all(
+    index: Index, text: str, filters: Filters, limit: int, near: Near | None
+) -> tuple[Query, Found, list[Ranked], Features]:
     query = parse_query(text, index.database, index.stems)
     if not query.literal:
         return query, Found({}, {}), [], Features(query, [], {})
@@ -120,31 +128,35 @@ def rank_all(
     features = Features(query, seen, lengths, near)
     ranked = []
     spelled = query.phrases or len(query.words) > 1 or query.exact
+    first = "" if query.phrases else query.literal.partition(" ")[0]
     for one in seen:
-        literal, bonus = _letters(query, one.row) if spelled else ("", 0.0)
+        literal, bonus = _letters(query, one.row, first) if spelled else ("", 0.0)
         if found.how:
             bonus += _COMING.get(found.how.get(one.row.id, ""), 0.0)
         if one.length > LONG_WORDS:
             bonus -= LONG_COST * math.log(one.length / LONG_WORDS)
         ranked.append(Ranked(one, features.score(one) + bonus, literal))
     # Between equal scores: kinds in their order, then what is newer; nothing depends on when it was indexed.
-    if len({one.score for one in ranked}) < len(ranked):
-        ranked.sort(key=lambda one: _order(one.seen.row))
-        ranked.sort(key=lambda one: one.seen.row.date, reverse=True)
     ranked.sort(key=itemgetter(1), reverse=True)
+    start = 0
+    for at in range(1, len(ranked) + 1):
+        if at == len(ranked) or ranked[at].score != ranked[start].score:
+            if at - start > 1:
+                same = sorted(ranked[start:at], key=lambda one: _order(one.seen.row))
+                ranked[start:at] = sorted(same, key=lambda one: one.seen.row.date, reverse=True)
+            start = at
     return query, found, ranked, features
 
 
 def _order(row: Row) -> tuple[int, str, str, int]:
-    kind = KINDS.index(row.kind) if row.kind in KINDS else len(KINDS)
-    return kind, row.key, row.text, row.position
+    return _PLACE_OF_KIND.get(row.kind, len(KINDS)), row.key, row.text, row.position
 
 
-def _letters(query: Query, row: Row) -> tuple[str, float]:
-    """Which letters of the query stand in an entry as they were typed, and what that is worth."""
+def _letters(query: Query, row: Row, first: str) -> tuple[str, float]:
+    """Which letters of the query stand in an entry as they were typed, and what that is worth. Without `first`, the
+    beginning of what is looked for, there can be none."""
     text = f"{row.title}\n{row.text}"
-    first = query.literal.partition(" ")[0]
-    if text.isascii() and not query.phrases and first not in text.lower():
+    if first not in text.lower() and text.isascii():
         return "", 0.0
     text = folded(text)
     bonus, said = 0.0, ""

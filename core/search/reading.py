@@ -1,14 +1,14 @@
 """Reads candidates: how often each has the words of a query, and the other things that ranking wants to know.
 
 Only words that begin like one that is looked for are taken from a plain ASCII text and brought to their stems; that is
-several times faster than parting the whole of it, and sees the same.
+several times faster than parting the whole of it, and sees the same. They are sought as plain strings: no expression is
+compiled for a query, which would take longer than reading its candidates.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -25,11 +25,14 @@ READ_CHARACTERS = 20_000
 ENDING = 2
 """A stem may differ from the beginning of its word in so many of its last letters (`valence`, `valenci`)."""
 
+_APART = {code: code if chr(code).isalnum() else " " for code in range(128)}
+"""For str.translate: of ASCII text only words stay, at their places."""
+
 Placed: TypeAlias = "list[tuple[str, int]]"
 """Words with their places, counted in words."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Seen:
     """What was seen of one candidate: how often it has each term (weighted), its length in words, which terms stand
     next to each other as in the query, and the marks that the features need."""
@@ -54,8 +57,10 @@ def see_all(query: Query, found: Found, stems: Stems) -> list[Seen]:
     rows = list(found.rows.values())
     read = _read(rows, _beginnings(where))
     titles = {title: words_of(title) for title in {row.title for row in rows}}
-    words = {word for placed, _, about in read for word in (*(one for one, _ in placed), *about)}
-    words.update(query.words, *titles.values())
+    words = set(query.words).union(*titles.values())
+    for placed, _, about in read:
+        words.update(about)
+        words.update([word for word, _ in placed])
     known = stems.learn(words)
     telling = {word: where[known[word]] for word in words if known[word] in where}
     asked = {known[word] for word in query.words}
@@ -66,7 +71,7 @@ def see_all(query: Query, found: Found, stems: Stems) -> list[Seen]:
     ]
 
 
-def _read(rows: Sequence[Row], begins: re.Pattern[str] | None) -> list[tuple[Placed, int, list[str]]]:
+def _read(rows: Sequence[Row], begins: Iterable[str]) -> list[tuple[Placed, int, list[str]]]:
     """For each row the words of its text that may be looked for, how many words it has in all, and the same of its tags
     and source. All plain rows are gone through in one breath."""
     made: list[tuple[Placed, int, list[str]]] = []
@@ -86,28 +91,39 @@ def _read(rows: Sequence[Row], begins: re.Pattern[str] | None) -> list[tuple[Pla
             text = about = ""
         parts += (text, about)
         ends += (end := end + len(text) + 1, end := end + len(about) + 1)
-    if begins is None:
-        return made
-    whole = "\n".join(parts).lower().replace("_", " ")
-    at, place, last = 0, 0, 0
-    for one in begins.finditer(whole):
-        start = one.start()
-        if start >= ends[at]:
+    whole = f" {' '.join(parts)} ".lower().translate(_APART)  # a place in it is the end of the space before a word
+    at, place, last, beyond = 0, 0, 0, ends[0] if ends else 0
+    for start in _places(whole, begins):
+        if start >= beyond:
             at, place, last = bisect_right(ends, start), 0, 0
+            beyond = ends[at]
+        stop = whole.index(" ", start + 1)
+        word = whole[start + 1 : stop]
         if at % 2:
-            made[at // 2][2].append(one[0])
+            made[at // 2][2].append(word)
             continue
         placed = made[at // 2][0]
-        place += len(words_of(whole[last:start])) if placed else 0
-        placed.append((one[0], place))
-        place, last = place + 1, one.end()
+        if placed:
+            place += len(whole[last:start].split())
+        placed.append((word, place))
+        place, last = place + 1, stop
     return made
 
 
-def _beginnings(stems: Mapping[str, object]) -> re.Pattern[str] | None:
-    """Finds the words of an ASCII text that may have one of these stems; None when there are none."""
-    parts = {re.escape(stem[: max(min(2, len(stem)), len(stem) - ENDING)]) for stem in stems if stem.isascii()}
-    return re.compile(rf"\b(?:{'|'.join(sorted(parts))})\w*", re.ASCII) if parts else None
+def _places(whole: str, begins: Iterable[str]) -> list[int]:
+    """Where the space before each word stands that begins so, in their order."""
+    places: set[int] = set()
+    for begin in begins:
+        at = whole.find(begin)
+        while at >= 0:
+            places.add(at)
+            at = whole.find(begin, at + 1)
+    return sorted(places)
+
+
+def _beginnings(stems: Iterable[str]) -> set[str]:
+    """How the words of an ASCII text begin that may have one of these stems, each with the space before it."""
+    return {" " + stem[: max(min(2, len(stem)), len(stem) - ENDING)] for stem in stems if stem.isascii()}
 
 
 def _seen(

@@ -7,6 +7,7 @@ state of the file (size, times, inode); any other state is nobody's promise.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -141,6 +142,17 @@ def seal(folder: Path) -> None:
     files.write_cache(folder / SEAL, json.dumps({"version": VERSION, "state": state_of(folder / FILE)}).encode("ascii"))
 
 
+@contextlib.contextmanager
+def one_state(database: sqlite3.Connection) -> Iterator[None]:
+    """Several statements that read see one state of the index, and need not lock the file and look at it each."""
+    database.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if database.in_transaction:  # SQLite ends it by itself where the file is damaged
+            database.execute("ROLLBACK")
+
+
 # --- rows ------------------------------------------------------------------------------------------------------------
 
 
@@ -235,6 +247,14 @@ def counted(database: sqlite3.Connection) -> int:
     """How many entries there are."""
     number: int = database.execute("SELECT entries FROM counted").fetchone()[0]
     return number
+
+
+def places_of(database: sqlite3.Connection, stems: Sequence[str]) -> tuple[int, dict[str, int]]:
+    """How many entries there are, and how many have each of these stems (none: not in it), in one statement."""
+    marks = ", ".join("?" * len(stems))
+    sql = f"SELECT entries, '' FROM counted UNION ALL SELECT doc, term FROM stems WHERE term IN ({marks})"
+    places = {stem: number for number, stem in database.execute(sql, stems)}
+    return places.pop(""), places
 
 
 def every_row(database: sqlite3.Connection) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.search.english import STOP_WORDS, forms
-from core.search.store import counted
+from core.search.store import places_of
 from core.search.when import Moment, moments_of
 from core.search.words import Stems, folded, storable, words_of
 
@@ -70,10 +70,8 @@ def parse_query(text: str, database: sqlite3.Connection, stems: Stems) -> Query:
         others = changing.get(word, ())
         group = {known[other]: FORM_WEIGHT for other in others} | {known[word]: 1.0}
         groups.setdefault(known[word], (word, group))
-    entries = counted(database)
-    wanted = list(dict.fromkeys(stem for _, group in groups.values() for stem in group))
-    marks = ", ".join("?" * len(wanted))
-    places = dict(database.execute(f"SELECT term, doc FROM stems WHERE term IN ({marks})", wanted))
+    wanted = dict.fromkeys(stem for _, group in groups.values() for stem in group)
+    entries, places = places_of(database, list(wanted))
     terms = []
     for word, group in groups.values():
         found = min(sum(places.get(stem, 0) for stem in group), entries)
