@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import sqlite3
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from core.base import files, locks
-from core.search import store
+from core.search import query, store
 from core.search.index import differences, entries_of
 from tests.search_shelf import Shelf, answers
 
@@ -33,6 +34,29 @@ def test_a_second_opening_reads_no_file_again(shelf: Shelf) -> None:
     assert shelf.open().rebuilt
     again = shelf.open()
     assert (again.rebuilt, again.changed) == (False, 0)
+
+
+def test_a_search_lets_the_index_go(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A panel that keeps an index open, or a search that broke off, would keep every update waiting."""
+    index = shelf.open()
+
+    def somebody_writes() -> None:
+        with contextlib.closing(sqlite3.connect(shelf.cache / store.FILE, timeout=0, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            other.execute("ROLLBACK")
+
+    def breaks_off(*_: object) -> None:
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            somebody_writes()  # while it reads, all that it reads is of one state
+        raise sqlite3.OperationalError("disk I/O error")
+
+    assert query.search(index, "port 8080")
+    somebody_writes()
+    monkeypatch.setattr(query, "see_all", breaks_off)
+    with pytest.raises(sqlite3.OperationalError, match="disk"):
+        query.search(index, "port 8080")
+    somebody_writes()
+    index.close()
 
 
 def test_deleted_index_gives_the_same_answers(shelf: Shelf) -> None:
