@@ -299,7 +299,7 @@ def test_a_prompt_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 def test_a_repair_that_the_disk_refuses_is_not_called_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = sound(tmp_path)
-    (workspace.paths.knowledge / "facts.md").chmod(0o644)
+    workspace.paths.knowledge.chmod(0o755)
 
     def refuse(*_: object) -> None:
         raise OSError(1, "Operation not permitted")

@@ -129,7 +129,7 @@ def test_doctor_compares_index_and_files(workspace: Workspace) -> None:
     assert stale(workspace) == []
     path.write_text(path.read_text() + "- One more fact\n")
     [note] = stale(workspace)
-    assert "lacks 1 of its entries" in note.message and note.note
+    assert "facts.md has changed since the last search (1 new, 0 gone)" in note.message and note.note
     report = doctor(workspace, repair=True)
     assert isinstance(report, Ok) and stale(workspace) == []
     index = search_folder(workspace, None) / store.FILE

@@ -201,9 +201,7 @@ def test_differences_name_the_file(shelf: Shelf) -> None:
     """The doctor can say where an index is behind."""
     shelf.open().close()
     shelf.write("facts", "The server listens on port 8080", "A new line")
-    assert differences(shelf.cache, shelf.sources()) == [
-        "facts: the search index lacks 1 of its entries and has 2 others"
-    ]
+    assert differences(shelf.cache, shelf.sources()) == ["facts.txt has changed since the last search (1 new, 2 gone)"]
 
 
 def settle(shelf: Shelf) -> None:

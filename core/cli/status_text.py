@@ -13,7 +13,8 @@ from core.commands.status import Status
 
 
 def status_text(state: Status) -> str:
-    rows = [f"home: {state.home}", ""]
+    new = "" if state.exists else " (does not exist yet: the first 'knowledge add' or 'harvest --apply' makes it)"
+    rows = [f"home: {state.home}{new}", ""]
     for row in state.files:
         detail = (
             f"{size(row.bytes):>8}  {count(row.bullets, 'bullet'):>12}  {age(row.modified):>7}" if row.exists else ""

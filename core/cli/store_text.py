@@ -146,5 +146,6 @@ def doctor_text(report: DoctorReport) -> str:
     left = len(report.errors)
     end = "the store is whole" if not left else f"{count(left, 'damage')} left"
     if any(found.repairable and not found.repaired for found in report.findings):
-        end += "; 'knowledge doctor --repair' mends what can be mended"
+        mends = "mends what can be mended" if left else "sees to what the notes name"
+        end += f"; 'knowledge doctor --repair' {mends}"
     return "\n".join([*rows, end]) + "\n"

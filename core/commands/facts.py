@@ -231,6 +231,8 @@ def validate(workspace: Workspace, path: str = "") -> Result[Validation]:
     """Check a YAML file, an index.json, or a knowledge folder with both; without a path the home's own."""
     place = workspace.cwd / os.path.expanduser(path) if path else workspace.paths.knowledge
     try:
+        if not path and not files.exists(place):
+            return Ok(Validation(str(place), 0, 0, ()))  # nothing there yet is nothing wrong
         if place.is_dir():
             return Ok(_validate_folder(place))
         if place.suffix in ENDINGS:

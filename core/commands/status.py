@@ -51,12 +51,15 @@ class Status:
     memories: int = 0
     outdated: int = 0
     errors: list[ErrorInfo] = field(default_factory=list)
+    exists: bool = True
+    """Whether there is such a home; one that is not there yet is made by the first command that writes."""
 
     def to_json(self) -> dict[str, Any]:
         digest = self.digest.to_json()
         digest.pop("text")
         return {
             "home": self.home,
+            "exists": self.exists,
             "digest": digest,
             "categories": {row.name: asdict(row) for row in self.files},
             "tasks": self.tasks,
@@ -96,6 +99,7 @@ def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
             *_seed_three(workspace),
             _outdated(paths),
             errors,
+            files.exists(paths.home),
         )
     )
 

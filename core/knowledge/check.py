@@ -175,8 +175,11 @@ def check_permissions(paths: Paths) -> Iterator[Finding]:
             continue  # a conversation keeps the permissions that it came with; the folder hides it
         open_to_others = [item for item in sorted(folder.iterdir()) if _is_open(item)]
         if open_to_others:
-            message = f"{len(open_to_others)} file(s) here can be read by others on this computer"
-            yield Finding("open-files", message, str(folder), partial(_close, open_to_others))
+            hidden = not folder.stat().st_mode & 0o077  # nobody else comes that far: what an editor saves is like this
+            names = ", ".join(item.name for item in open_to_others[:3]) + (" …" if len(open_to_others) > 3 else "")
+            where = "only the closed folder hides these from" if hidden else "these can be read by"
+            message = f"{where} others on this computer: {names}"
+            yield Finding("open-files", message, str(folder), partial(_close, open_to_others), note=hidden)
 
 
 def _is_open(path: Path) -> bool:

@@ -111,8 +111,8 @@ def differences(folder: Path, sources: Sequence[SearchSource]) -> list[str]:
                 # No `known` was given, so there is a look, and it has rows or none.
                 more, less = len(set(wanted) - set(there)), len(set(there) - set(wanted))
                 if sorted(map(repr, there)) != sorted(map(repr, wanted)):
-                    found.append(f"{source.name}: the search index lacks {more} of its entries and has {less} others")
-            found += [f"{name}: in the search index, and not a source any more" for name in held]
+                    found.append(f"{source.path.name} has changed since the last search ({more} new, {less} gone)")
+            found += [f"{name.rpartition(':')[2]} was searched the last time, and is not any more" for name in held]
             counted = database.execute("SELECT count(*) FROM entries").fetchone()[0]
             words = database.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
             if counted != words:
