@@ -16,7 +16,7 @@ from core.cli.harvest_text import harvest_text
 from core.cli.main import main
 from core.harvest.report import HarvestReport
 from core.harvest.sources import FILES, Place
-from tests.harvest_world import World
+from tests.harvest_world import World, says
 
 
 def call(*words: str) -> tuple[int, str, str]:
@@ -137,3 +137,37 @@ def test_only_what_is_new_elsewhere_is_told_and_only_who_named_nothing(
     assert "not looked at" not in call("harvest", *home)[1]
     (folder / "three.jsonl").write_text((folder / "one.jsonl").read_text().replace("one", "three"))
     assert "not looked at: claude_code (1);" in call("harvest", *home)[1]
+
+
+# --- what the offline rules cannot do, and what became of notes ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fruitless", "fruitful", "told"), [(9, 0, False), (10, 0, True), (9, 3, False), (10, 3, True)]
+)
+def test_a_run_of_the_offline_rules_that_finds_next_to_nothing_says_why(
+    fruitless: int, fruitful: int, told: bool, tmp_path: Path
+) -> None:
+    """Whoever talks Italian would take "37 with nothing durable" for a judgement of their conversations."""
+    world = World(tmp_path)
+    for number in range(fruitless):
+        world.converse(f"User: Abbiamo parlato del tempo, numero {number}.\n")
+    for number in range(fruitful):
+        world.converse(f"User: We decided to use port 80{number} because it is free.\n")
+    code, out, _ = call("harvest", "--apply", "--quiet", "--home", str(world.paths.home))
+    assert code == 0 and f"{fruitless} of them with nothing durable" in out
+    assert ("know English" in out and "knowledge config set provider" in out) is told
+
+
+def test_notes_on_files_that_are_not_there_are_told_as_what_they_became(tmp_path: Path) -> None:
+    """`files:2` and an empty files/ look like a loss; that the notes stand in facts.md should be said."""
+    world = World(tmp_path)
+    world.converse()
+    there = tmp_path / "there.py"
+    there.write_text("pass\n")
+    rows = [{"path": str(tmp_path / f"gone{number}.py"), "note": f"Holds part {number}"} for number in (1, 2)]
+    report = world.run(says(files=[*rows, {"path": str(there), "note": "Is there"}]))
+    text = harvest_text(report)
+    assert report.items["files"] == 3 and len(world.text("facts.md").split("\n- ")) == 3
+    assert "files:3\n" in text and "\n2 notes on files that were not found became facts\n" in text
+    assert report.to_json()["notes_as_facts"] == 2

@@ -31,6 +31,14 @@ def harvest_text(report: HarvestReport) -> str:
                 f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
                 f"durable, {report.reclaimed} reclaimed, {report.kept} kept, {len(report.errors)} failed)"
             )
+        if report.notes_as_facts:
+            one = report.notes_as_facts == 1
+            words = (
+                "note on a file that was not found became a fact"
+                if one
+                else ("notes on files that were not found became facts")
+            )
+            lines.append(f"{report.notes_as_facts} {words}")
         lines += fed(report.facts)
         if report.input_tokens or report.output_tokens:
             cost = f", {dollars(report.spent)}" if report.spent else ""

@@ -27,6 +27,8 @@ from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 if TYPE_CHECKING:
     from core.base.answer import Generate
 
+MANY = 10
+"""From so many conversations on, a run that found next to nothing says why that may be."""
 EXPECTED_OUTPUT_TOKENS = 700
 """What one harvest's answer usually takes, for the estimate of a price."""
 
@@ -61,7 +63,19 @@ def harvest(
         _estimate(workspace, request, options.value, report.value)
     if isinstance(report, Ok) and report.value.applied:
         _feed_facts(workspace, report.value, now)
+        if options.value.limits.provider == "offline":
+            report.value.notes += _little_found(report.value)
     return report
+
+
+def _little_found(report: HarvestReport) -> list[str]:
+    """What a person should know when the offline rules read much and found next to nothing."""
+    if report.harvested < MANY or report.empty * 4 <= report.harvested * 3:
+        return []
+    return [
+        f"{report.empty} of {report.harvested} conversations gave nothing: the offline rules know English and a few "
+        "fixed forms; a language model finds more ('knowledge config set provider …')"
+    ]
 
 
 def _feed_facts(workspace: Workspace, report: HarvestReport, now: Callable[[], datetime]) -> None:

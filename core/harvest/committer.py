@@ -146,6 +146,7 @@ class Committer:
         self.report.harvested += 1
         self.report.empty += not harvest.items
         self.report.quarantined += plan.entry.get("quarantined", 0)
+        self.report.notes_as_facts += plan.entry.get("notes_as_facts", 0)
         add_counts(self.report.items, plan.items)
         add_counts(self.report.skipped, harvest.skipped)
         add_counts(self.report.redacted, harvest.redacted)

@@ -33,7 +33,8 @@ def freeze(
     """Decide the exact lines of every file. `date` is the UTC date of the run, YYYY-MM-DD; `roots` are the folders in
     which a note may be bound to a file.
 
-    A note whose path is not allowed or not there becomes a fact `path: note` and still counts under `files`.
+    A note whose path is not allowed or not there becomes a fact `path: note`. It still counts under `files`; how many
+    there are stands in the entry as `notes_as_facts`.
     Renames notes when their source file was renamed or its inode was reused; raises OSError when that fails.
     """
     provenance = Provenance(sanitise_name(conversation), date)
@@ -42,7 +43,7 @@ def freeze(
     done: dict[str, None] = {}
     notes: NoteRecords = {}
     counts = {row.name: 0 for row in CATEGORIES}
-    held = 0
+    held = unfound = 0
     for item in items:
         row = CATEGORY[item.category]
         if item.held:
@@ -58,6 +59,7 @@ def freeze(
                 name = _bind_note(source, paths, records, notes)
                 _add(lines, headers, name, f"# {sanitise_line(source.path, None)}", bullet_line(item.text, provenance))
                 continue
+            unfound += 1
             about = f"{item.path}: " if item.path else ""
             fact = bullet_line(sanitise_line(f"{about}{item.text}", None), provenance)
             _add(lines, headers, CATEGORY["facts"].file, CATEGORY["facts"].header, fact)
@@ -70,7 +72,8 @@ def freeze(
         PlannedFile(name, headers[name], tuple(rows), tuple(done) if name == TASKS_FILE else ())
         for name, rows in lines.items()
     )
-    return FrozenPlan(planned, counts, notes, {"quarantined": held} if held else {})
+    told = (("quarantined", held), ("notes_as_facts", unfound))
+    return FrozenPlan(planned, counts, notes, {key: number for key, number in told if number})
 
 
 def _add(lines: dict[str, dict[str, None]], headers: dict[str, str], name: str, header: str, line: str = "") -> None:

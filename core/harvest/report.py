@@ -42,6 +42,8 @@ class HarvestReport:
     harvested: int = 0
     empty: int = 0
     quarantined: int = 0
+    notes_as_facts: int = 0
+    """Notes on files that were not found: they count under `files` and stand in facts.md."""
     skipped: dict[str, int] = field(default_factory=dict)
     redacted: dict[str, int] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
@@ -74,6 +76,7 @@ class HarvestReport:
             "empty": self.empty,
             "items": self.items,
             "quarantined": self.quarantined,
+            "notes_as_facts": self.notes_as_facts,
             "skipped_rows": self.skipped,
             "redacted": self.redacted,
             "changed": self.changed,
