@@ -15,7 +15,8 @@ def similar_text(value: Pairs) -> str:
         rows += [f"{pair.score:>5.1f}  {_placed(pair.first)}", f"       {_placed(pair.second)}"]
     if not rows:
         return f"no two bullets are alike by {value.least} of 100\n"
-    end = f"{count(len(value.pairs), 'pair')} alike; 'knowledge rm' and 'edit' take FILE:LINE"
+    how = "'knowledge rm FILE:LINE' or 'knowledge edit FILE:LINE TEXT' changes a bullet"
+    end = f"{count(len(value.pairs), 'pair')} alike; {how}"
     return "\n".join([*rows, end]) + "\n"
 
 

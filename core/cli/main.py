@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import IO, Any, NoReturn
 
+from core.cli.mistakes import slip, with_category
 from core.cli.parser import build_parser
 
 
@@ -38,8 +39,13 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
     if not arguments:
         parser.print_help(out)
         return 2
+    if told := slip(arguments):
+        from core.cli.text import visible
+
+        print(visible(f"knowledge: {told}"), file=err)
+        return 2
     try:
-        options = vars(parser.parse_args(list(arguments)))
+        options = vars(parser.parse_args(with_category(arguments)))
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
     try:

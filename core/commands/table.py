@@ -15,6 +15,7 @@ _TRASH = ("list", "restore", "release", "purge")
 _LEAST: Mapping[str, Any] = {"type": int, "default": 85, "metavar": "N"}
 _CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
 _CATEGORY = Argument(("category",), "facts, decisions, questions, playbooks, tasks or files", {"choices": _CATEGORIES})
+_OF_BULLET = Argument(_CATEGORY.names, f"{_CATEGORY.help}; FILE:LINE does without", _CATEGORY.options)
 _SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
 _MATCH = Argument(("match",), "its text, or a part that nothing else has: all lines that say it; or FILE:LINE")
 
@@ -124,7 +125,7 @@ COMMANDS: tuple[Command, ...] = (
         'knowledge edit facts "port 8080" "The server listens on port 8081"',
         "core.commands.bullets:edit",
         True,
-        (_CATEGORY, _MATCH, Argument(("text",), "the new text"), _SECRETS),
+        (_OF_BULLET, _MATCH, Argument(("text",), "the new text"), _SECRETS),
     ),
     Command(
         "rm",
@@ -132,7 +133,7 @@ COMMANDS: tuple[Command, ...] = (
         'knowledge rm facts "port 8080" --strike',
         "core.commands.bullets:remove",
         True,
-        (_CATEGORY, _MATCH, flag("--strike", "strike it through instead: kept, but in no digest")),
+        (_OF_BULLET, _MATCH, flag("--strike", "strike it through instead: kept, but in no digest")),
     ),
     Command(
         "search",
