@@ -11,6 +11,7 @@ import pytest
 from core.base.result import Err, Ok
 from core.commands import bullets, view_files
 from core.commands.mentions import mentioned_lines
+from core.commands.overview import overview
 from core.commands.quarantine import quarantine_accept
 from core.commands.trash import trash_restore
 from core.commands.undo import undo
@@ -227,3 +228,17 @@ def test_a_conversation_is_found_in_the_trash_and_back_in_its_place(tmp_path: Pa
     assert (gone.where, gone.now, gone.turns) == ("gone", "", ()) and gone.given
     assert isinstance(conversation_view(workspace, "0" * 64), Err)
     assert isinstance(conversation_key(workspace, "nobody"), Err)
+
+
+def test_the_sections_at_a_glance_add_up_to_the_digest_on_the_disk(tmp_path: Path) -> None:
+    """A person adds lines between two harvests: what is shown of digest.md must still be what lies there."""
+    workspace = make_home(tmp_path)
+    bullets.add(workspace, "facts", "water boils")
+    knowledge(workspace, "digest.md", "# Knowledge digest\n(old)\n\n## Facts\n- water boils\n")
+    for number in range(6):
+        bullets.add(workspace, "decisions", f"kettle number {number} is bought, and it is a red one")
+    knowledge(workspace, "digest.md", "# Knowledge digest\n(old)\n\n## Facts\n- water boils\n")
+    found = value(overview(workspace))
+    assert found.stale and found.sections == (("Facts", len("\n## Facts\n- water boils\n")),)
+    (workspace.paths.knowledge / "digest.md").unlink()
+    assert {title for title, _ in value(overview(workspace)).sections} == {"Decisions", "Facts"}

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from core.base.markdown import Bullet, defuse_fences, parse_bullets
 from core.base.paths import Paths
-from core.knowledge.digest import HEADER, NOTE, SECTIONS, current_digest, regenerate_digest, render_digest
+from core.knowledge.digest import (
+    HEADER,
+    NOTE,
+    SECTIONS,
+    current_digest,
+    regenerate_digest,
+    render_digest,
+    section_sizes,
+)
 from core.knowledge.same import normalised, statements
 from tests.harvest_world import World
 
@@ -68,6 +76,19 @@ def test_a_digest_that_just_fits_has_no_note() -> None:
     exact = render_digest({"facts": rows}, len(whole.text.encode()))
     less = render_digest({"facts": rows}, len(whole.text.encode()) - 1)
     assert exact == whole and less is not None and less.dropped > 0
+
+
+def test_the_sections_are_those_of_the_file() -> None:
+    """A panel that shows the next digest beside the size of this one has numbers that do not add up."""
+    rows = {
+        "tasks_open": bullets("- [ ] do it\n  first this"),
+        "facts": bullets(*(f"- fact {n} ä" for n in range(500))),
+    }
+    digest = render_digest(rows, 1024)
+    assert digest is not None and digest.dropped
+    assert section_sizes(digest.text) == digest.bytes
+    assert section_sizes(digest.text + "\n## Mine\n- x\n").keys() == digest.bytes.keys()
+    assert section_sizes("") == section_sizes("# Notes\n- none\n") == {}
 
 
 def test_one_giant_bullet_does_not_hide_the_rest() -> None:

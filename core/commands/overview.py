@@ -16,7 +16,7 @@ from core.commands.status import Status, status
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note_files, read_text
 from core.knowledge.changes import Change, read_changes
-from core.knowledge.digest import current_digest
+from core.knowledge.digest import current_digest, section_sizes
 from core.knowledge.edit import EDIT_RUN
 
 DAYS = 14
@@ -55,9 +55,9 @@ class Day:
 
 @dataclass(frozen=True)
 class Overview:
-    """The store at a glance, for a window. `sections` are the digest's bytes by title, in its order; `dropped` is how
-    many bullets did not fit; `stale` says that digest.md is there and not what the files would give. `days` ends with
-    today; `runs` are newest first."""
+    """The store at a glance, for a window. `sections` are the bytes of digest.md by title, in its order, or what they
+    would be while there is none; `dropped` is how many bullets do not fit; `stale` says that digest.md is there and not
+    what the files would give. `days` ends with today; `runs` are newest first."""
 
     status: Status
     files: tuple[FileState, ...]
@@ -88,7 +88,8 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> Res
     except OSError as error:
         return fail("unreadable", f"the knowledge cannot be read: {error.strerror}", error.filename or paths.knowledge)
     shown = state.value.digest
-    sections = tuple((CATEGORY[name].digest_title, size) for name, size in digest.bytes.items()) if digest else ()
+    sizes = section_sizes(shown.text) if shown.exists else digest.bytes if digest else {}
+    sections = tuple((CATEGORY[name].digest_title, size) for name, size in sizes.items())
     stale = shown.exists and shown.text != (digest.text if digest else "")
     days = last_days(listed.value, now().astimezone().date())
     dropped = digest.dropped if digest else 0

@@ -58,6 +58,18 @@ def render_digest(
     return _fill(rows, max_bytes - len(note.encode()), note)
 
 
+def section_sizes(text: str) -> dict[str, int]:
+    """The bytes of each section of a digest as it lies on the disk, by category, in its order, counted as in
+    `Digest.bytes`. A section under another heading is left out."""
+    categories = {row.digest_title: name for name, row in CATEGORY.items()}
+    sizes: dict[str, int] = {}
+    for part in text.removesuffix(NOTE).split("\n## ")[1:]:
+        category = categories.get(part.partition("\n")[0].strip())
+        if category is not None:
+            sizes[category] = sizes.get(category, 0) + len(f"\n## {part}".encode("utf-8", "replace"))
+    return sizes
+
+
 def digest_lines(statement: Statement) -> str:
     """A statement as it stands in the digest: `- text (in 3 conversations) [from: the newest, DATE]`."""
     bullet, number = statement.bullet, statement.conversations

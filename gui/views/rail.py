@@ -91,7 +91,7 @@ def digest_parts(found: Overview) -> list[Part]:
         Part(title, amount, SECTION_COLORS.get(title, "ramp:3"), f"{amount:,} B") for title, amount in found.sections
     ]
     rest = found.status.digest.bytes - shown
-    if parts and found.status.digest.exists and not found.stale and rest > 0:
+    if parts and found.status.digest.exists and rest > 0:
         parts.append(Part("headings and note", rest, "handle", f"{rest:,} B"))
     return parts
 
