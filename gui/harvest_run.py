@@ -42,6 +42,8 @@ class Run:
     provider: str = "offline"
     took: float = 0.0
     undone: bool = False
+    stayed: int = 0
+    """So many of its lines the undo left, because the person has changed them since."""
     sources: tuple[str, ...] = ()
 
 
@@ -93,7 +95,10 @@ class HarvestRun:
         """Take back what the run did."""
         report = self.now.report
         if report is not None and report.run and not self.now.undone:
-            self._shell.undo(report.run, lambda _report: self._set(replace(self.now, undone=True)))
+            self._shell.undo(report.run, self._undone)
+
+    def _undone(self, report: Any) -> None:
+        self._set(replace(self.now, undone=True, stayed=len(report.stayed)))
 
     def rest(self) -> None:
         """Forget a result or a plan that was looked at."""
@@ -161,4 +166,4 @@ def ended_words(report: HarvestReport) -> str:
     begun = "Stopped" if report.cancelled else "Harvested"
     items = sum(report.items.values())
     words = f"{begun}: {report.harvested} conversation{'' if report.harvested == 1 else 's'}, {items} new lines"
-    return f"{words}, {len(report.errors)} failed" if report.errors else words
+    return f"{words}, {report.failed} failed" if report.failed else words

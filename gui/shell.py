@@ -12,7 +12,7 @@ import dearpygui.dearpygui as dpg
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.workspace import Workspace
 from gui.jobs import no_wake
-from gui.outside import open_outside
+from gui.outside import open_outside, open_settings
 from gui.state import NOTHING, Activity, Selection, State
 from gui.theme import Look
 from gui.widgets import text
@@ -187,16 +187,23 @@ class Shell:
 
         return self.write(f"Undo of {run}", lambda workspace: undo(workspace, run), done=finish)
 
+    def open_settings(self) -> None:
+        """Open the person's own settings file; the first time it is made."""
+        workspace = self.workspace
+        self._opening("the settings file", lambda: open_settings(workspace))
+
     def open_path(self, path: str, line: int = 0) -> None:
         """Open a file in the system's editor (at a line, where that can be), or a folder in its file browser."""
+        self._opening(path, lambda: open_outside(path, line))
 
+    def _opening(self, what: str, act: Callable[[], Result[str]]) -> None:
         def finish(result: Result[Any]) -> None:
             if isinstance(result, Err):
                 self.error(result.error)
             else:
                 self.toast(f"Opened {result.value}", icon="external-link", color="accent", seconds=2.5)
 
-        self.submit(f"Opening {path}", lambda _job: open_outside(path, line), finish)
+        self.submit(f"Opening {what}", lambda _job: act(), finish)
 
     def copy(self, words: str, what: str = "Copied") -> None:
         """Put words on the clipboard and say so."""

@@ -21,7 +21,7 @@ def add_store_actions(shell: Shell) -> None:
     shell.add_action("trash.purge", "Empty the trash of what is past its time", "trash-2", lambda: purge(shell))
     shell.add_action("context.copy", "Copy what a new conversation would start with", "copy", lambda: copy(shell))
     shell.add_action("demo", "Try the demo in a home of its own", "circle-play", lambda: open_demo(shell))
-    shell.add_action("config.open", "Open the settings file", "external-link", lambda: open_settings(shell))
+    shell.add_action("config.open", "Open the settings file", "external-link", shell.open_settings)
     shell.add_action("home.open", "Open the home folder", "folder-open", lambda: open_home(shell))
 
 
@@ -101,11 +101,6 @@ def copy(shell: Shell) -> None:
             shell.toast("There is nothing to inject: no digest, or it is switched off", icon="info", color="accent")
 
     shell.submit("The prompt", lambda _job: context(workspace), finish)
-
-
-def open_settings(shell: Shell) -> None:
-    """Open the settings file in force."""
-    shell.open_path(str(shell.workspace.loaded.file))
 
 
 def open_home(shell: Shell) -> None:

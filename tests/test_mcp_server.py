@@ -87,6 +87,27 @@ def test_the_settings_of_the_folder_that_an_agent_works_on_do_not_count(home: Pa
     assert "Port 8080" in told(result)
 
 
+def test_a_setting_counts_from_the_moment_it_is_made(home: Path, tmp_path: Path) -> None:
+    """A person switches redaction back on while an agent works: the next answer has no secret in it any more, and none
+    is given while nobody can read what the settings say."""
+    settings = tmp_path / "named.toml"
+    settings.write_text("[ai_settings.knowledge]\nredact = false\n")
+    asked = server(home)
+    asked.args[2:2] = ["--config", str(settings)]
+
+    async def work(client: Client) -> list[str]:
+        said = [told(await client.call_tool("list_tasks", {}))]
+        settings.write_text("[ai_settings.knowledge]\nredact = true\n")
+        said.append(told(await client.call_tool("list_tasks", {})))
+        settings.write_text("[ai_settings.knowledge\n")
+        said.append(told(await client.call_tool("list_tasks", {})))
+        return said
+
+    (open_, closed, broken), _ = session(asked, work)
+    assert KEY in open_ and KEY not in closed and "Rotate" in closed
+    assert "named.toml" in broken and "Rotate" not in broken
+
+
 def told(result: Any) -> str:
     return "".join(getattr(row, "text", "") for row in result.content)
 

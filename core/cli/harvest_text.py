@@ -29,7 +29,7 @@ def harvest_text(report: HarvestReport) -> str:
         if report.harvested or report.reclaimed or report.errors:
             lines.append(
                 f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
-                f"durable, {report.reclaimed} reclaimed, {report.kept} kept, {len(report.errors)} failed)"
+                f"durable, {report.reclaimed} reclaimed, {report.kept} kept, {report.failed} failed)"
             )
         if report.notes_as_facts:
             one = report.notes_as_facts == 1

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.config import SHIPPED_FILE, load_config
 from core.base.paths import Paths, shipped_root
 from core.base.result import Err, Ok, Result, fail
 from core.commands.harvest import harvest
@@ -52,14 +53,17 @@ def demo(
 ) -> Result[Demo]:
     """Make a home from `assets/demo`, harvest it with the offline rules, and say what is there now.
 
-    The home is a new temporary folder, or `into`, which must not exist yet. Nothing else is changed.
+    The home is a new temporary folder, or `into`, which must not exist yet. Nothing else is read or changed: the
+    settings are the shipped ones, because the person's own may name the stores of other tools, and what to take away.
     """
     made = make_demo_home(into)
     if isinstance(made, Err):
         return made
-    config = replace(workspace.config, file_roots=(str(made.value),), digest_enabled=True)
-    loaded = replace(workspace.loaded, config=config)
-    inside = Workspace(Paths(made.value), loaded, workspace.environment, workspace.cwd)
+    shipped = load_config(SHIPPED_FILE, {}, made.value, local=False)
+    if isinstance(shipped, Err):
+        return shipped
+    loaded = replace(shipped.value, config=replace(shipped.value.config, file_roots=(str(made.value),)))
+    inside = Workspace(Paths(made.value), loaded, workspace.environment, made.value, local=False)
     dry = harvest(inside, HarvestRequest(provider="offline"))
     if isinstance(dry, Err):
         return dry

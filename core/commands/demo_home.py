@@ -19,17 +19,15 @@ digest_enabled = true
 def demo_home(workspace: Workspace) -> Result[Workspace]:
     """Make a new demo home, harvest it by the rules, and open it with settings of its own.
 
-    They begin as a copy of the settings in force, comments included, and lie in the demo's home: a change of a setting
-    there must not reach the person's own file.
+    They lie in the demo's home and name nothing but the switch of the digest: a change of a setting there does not
+    reach the person's own file, and what that one says of other tools' conversations does not reach the demo.
     """
     made = demo(workspace, no_panel=True)
     if isinstance(made, Err):
         return made
     own = Path(made.value.home) / SETTINGS_NAME
-    shipped = workspace.loaded.found_by == "shipped"
     try:
-        data = NEW_SETTINGS.encode() if shipped else files.read_file(workspace.loaded.file).data
-        files.write_atomic(own, data)
+        files.write_atomic(own, NEW_SETTINGS.encode())
     except OSError as error:
         return fail("demo-failed", f"the demo's settings could not be written: {error.strerror}", own)
-    return open_workspace(made.value.home, own, workspace.environment, workspace.cwd)
+    return open_workspace(made.value.home, own, workspace.environment, Path(made.value.home), local=False)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.config import changed_config, load_config, writable_config_file
+from core.base.config import NEW_FILE, changed_config, writable_config_file
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import SETTINGS, parse_setting, unknown_key
 from core.commands.actions import Takes, not_taken
-from core.commands.workspace import Workspace
+from core.commands.workspace import Workspace, reopened
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,21 @@ def config_set(workspace: Workspace, key: str, text: str, seen: str | None = Non
             files.write_atomic(file, changed.value)
     except OSError as error:
         return fail("config-failed", f"the settings file could not be changed: {error.strerror}", file)
-    known = None if workspace.loaded.found_by == "shipped" else file
-    again = load_config(known, workspace.environment, workspace.cwd, local=workspace.local)
-    return again if isinstance(again, Err) else config_show(replace(workspace, loaded=again.value))
+    again = reopened(workspace)
+    return again if isinstance(again, Err) else config_show(again.value)
+
+
+def settings_to_open(workspace: Workspace) -> Result[Path]:
+    """The file that a person may write their settings into, made where they have none: the shipped one is not theirs,
+    and the next update takes back what was written there."""
+    file = writable_config_file(workspace.loaded, workspace.environment)
+    try:
+        if not files.exists(file):
+            files.make_folder(file.parent)
+            files.write_atomic(file, NEW_FILE.encode())
+    except OSError as error:
+        return fail("config-failed", f"the settings file could not be made: {error.strerror}", file)
+    return Ok(file)
 
 
 TAKES: Takes = {"show": ("KEY",), "set": ("KEY", "VALUE")}

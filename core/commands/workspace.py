@@ -26,6 +26,8 @@ class Workspace:
     cwd: Path
     local: bool = True
     """Whether `config.toml` of the folder in which the program runs counts."""
+    named: Path | None = None
+    """The settings file that the person named, None where it was looked for."""
 
     @property
     def config(self) -> Config:
@@ -57,13 +59,12 @@ def open_workspace(
         return fail("closed-home", "this home cannot be opened by you", closed, ADVICE)
     if files.exists(paths.home) and not paths.home.is_dir():
         return fail("bad-home", "the home must be a folder, and this is none", paths.home, "name another with --home")
-    return Ok(Workspace(paths, loaded.value, variables, folder, local))
+    return Ok(Workspace(paths, loaded.value, variables, folder, local, config_file))
 
 
 def reopened(workspace: Workspace) -> Result[Workspace]:
-    """The same home with the settings as they are on disk now."""
-    file = workspace.loaded.file if workspace.loaded.found_by != "shipped" else None
-    loaded = load_config(file, workspace.environment, workspace.cwd, local=workspace.local)
+    """The same home with the settings as they are on disk now; their file is looked for anew."""
+    loaded = load_config(workspace.named, workspace.environment, workspace.cwd, local=workspace.local)
     if isinstance(loaded, Err):
         return loaded
     return Ok(replace(workspace, loaded=loaded.value))

@@ -214,6 +214,7 @@ class Committer:
     def fail(self, step: Step, error: ErrorInfo, meter: Meter | None) -> bool:
         """The conversation stays; the ledger says why."""
         path = error.path or step.artifact.path
+        self.report.failed += 1
         self.report.errors.append(ErrorInfo(error.code, error.message, step.artifact.path, error.hint))
         if step.sha256:
             entry = self.entry_for(step, "harvest-failed", self.now())

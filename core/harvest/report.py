@@ -50,6 +50,8 @@ class HarvestReport:
     too_large: int = 0
     deferred: int = 0
     kept: int = 0
+    failed: int = 0
+    """Conversations that could not be harvested. Each is one of `errors`, which also tell of everything else."""
     errors: list[ErrorInfo] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     digest: str = ""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.base.redact import redact
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import Err, ErrorInfo, Result
 from core.commands.bullets import Found, list_tasks, notes
 from core.commands.context import context, digest_state
 from core.commands.facts import bootstrap
@@ -44,53 +44,61 @@ def save_memory(workspace: Workspace, content: str, tags: Sequence[str], project
 
 def recall_memory(workspace: Workspace, query: str, max_results: int) -> dict[str, Any]:
     """Seed 3's `recall_memory`."""
-    found = _value(recall_command(_now(workspace), query, limit=min(max(max_results, 1), MOST)))
-    return _safe(workspace, {**found.tool_result(), "warnings": list(found.warnings)})
+    now = _now(workspace)
+    found = _value(recall_command(now, query, limit=min(max(max_results, 1), MOST)))
+    return _safe(now, {**found.tool_result(), "warnings": list(found.warnings)})
 
 
 def list_memories(workspace: Workspace) -> dict[str, Any]:
     """Seed 3's `list_memories`."""
-    listed = _value(memories(_now(workspace)))
-    return _safe(workspace, {**listed.to_json(), "warnings": list(listed.warnings)})
+    now = _now(workspace)
+    listed = _value(memories(now))
+    return _safe(now, {**listed.to_json(), "warnings": list(listed.warnings)})
 
 
 def search_knowledge(
     workspace: Workspace, query: str, kind: str, since: str, tags: Sequence[str], project: str, limit: int
 ) -> dict[str, Any]:
     """The best entries of everything: bullets, notes, memories, context, facts."""
-    found = _value(search(_now(workspace), query, kind, since, tags, project, min(max(limit, 1), MOST)))
-    return _safe(workspace, {"count": len(found.hits), "hits": found.to_json(), "warnings": list(found.warnings)})
+    now = _now(workspace)
+    found = _value(search(now, query, kind, since, tags, project, min(max(limit, 1), MOST)))
+    return _safe(now, {"count": len(found.hits), "hits": found.to_json(), "warnings": list(found.warnings)})
 
 
 def get_facts(workspace: Workspace, domains: Sequence[str], budget: int) -> dict[str, Any]:
     """The facts that are worth their tokens at the start of a task, as `knowledge facts bootstrap` gives them."""
-    chosen = _value(bootstrap(_now(workspace), domains, budget=min(max(budget, 0), MOST_TOKENS)))
-    return _safe(workspace, chosen.to_json())
+    now = _now(workspace)
+    chosen = _value(bootstrap(now, domains, budget=min(max(budget, 0), MOST_TOKENS)))
+    return _safe(now, chosen.to_json())
 
 
 def get_context(workspace: Workspace, project: str) -> dict[str, Any]:
     """What a new conversation would start with."""
-    found = _value(context(_now(workspace), project))
+    now = _now(workspace)
+    found = _value(context(now, project))
     told = {"text": found.prefix.text, "bytes": len(found.prefix.text.encode()), "warnings": list(found.warnings)}
-    return _safe(workspace, told)
+    return _safe(now, told)
 
 
 def digest_text(workspace: Workspace) -> str:
     """The digest as it is injected, "" when it is not."""
-    state = _value(digest_state(_now(workspace)))
-    return str(_bounded(state.text, [ANSWER_CHARACTERS], workspace.config.redact)) if state.injected else ""
+    now = _now(workspace)
+    state = _value(digest_state(now))
+    return str(_bounded(state.text, [ANSWER_CHARACTERS], now.config.redact)) if state.injected else ""
 
 
 def get_file_notes(workspace: Workspace, path: str) -> dict[str, Any]:
     """What conversations taught about a source file, whatever it was called then."""
-    found = _value(notes(_now(workspace), path))
-    return _safe(workspace, {"path": found.path, "count": len(found.bullets), "notes": _rows(found.bullets)})
+    now = _now(workspace)
+    found = _value(notes(now, path))
+    return _safe(now, {"path": found.path, "count": len(found.bullets), "notes": _rows(found.bullets)})
 
 
 def tasks(workspace: Workspace, state: str) -> dict[str, Any]:
     """The tasks that are open or done."""
-    found = _value(list_tasks(_now(workspace), state))
-    return _safe(workspace, {"state": state, "count": len(found), "tasks": _rows(found)})
+    now = _now(workspace)
+    found = _value(list_tasks(now, state))
+    return _safe(now, {"state": state, "count": len(found), "tasks": _rows(found)})
 
 
 def _rows(bullets: Sequence[Found]) -> list[dict[str, Any]]:
@@ -106,9 +114,10 @@ def _rows(bullets: Sequence[Found]) -> list[dict[str, Any]]:
 
 
 def _now(workspace: Workspace) -> Workspace:
-    """With the settings as they are on disk now: a server lives for days."""
-    opened = reopened(workspace)
-    return opened.value if isinstance(opened, Ok) else workspace
+    """With the settings as they are on disk now: a server lives for days. Refused while they cannot be read, because
+    they say what may be shown."""
+    opened: Workspace = _value(reopened(workspace))
+    return opened
 
 
 def _value(result: Result[Any]) -> Any:
@@ -121,10 +130,10 @@ def _sentence(error: ErrorInfo) -> str:
     return redact(str(error)).text
 
 
-def _safe(workspace: Workspace, answer: dict[str, Any]) -> dict[str, Any]:
+def _safe(now: Workspace, answer: dict[str, Any]) -> dict[str, Any]:
     """The answer without secrets, cut where it is too long for a conversation, and marked as data."""
     room = [ANSWER_CHARACTERS]
-    return {**_bounded(answer, room, workspace.config.redact), "notice": NOTICE}
+    return {**_bounded(answer, room, now.config.redact), "notice": NOTICE}
 
 
 def _bounded(value: Any, room: list[int], secrets: bool) -> Any:

@@ -73,7 +73,7 @@ class FirstStart:
         self.demo = Button(look, row, "Try the demo", self.try_demo, icon="circle-play", kind="primary",
                            tip="A temporary home with sample conversations; yours is not touched",
                            shortcut="Enter")  # fmt: skip
-        Button(look, row, "Open settings", lambda: shell_settings(self._shell), icon="settings", kind="secondary",
+        Button(look, row, "Open settings", self._shell.open_settings, icon="settings", kind="secondary",
                tip="The settings file in the system's editor")  # fmt: skip
         self._busy = text(look, inside, "", "small", "hint")
         look.follow(page, self._fit)
@@ -111,13 +111,6 @@ class FirstStart:
     def _ended(self) -> None:
         dpg.set_value(self._busy, "")
         self.demo.enable(True)
-
-
-def shell_settings(shell: Shell) -> None:
-    """Open the folder of the settings file, or the file where it is there already."""
-    settings = shell.state.snapshot.settings if shell.state.snapshot is not None else None
-    if settings is not None:
-        shell.open_path(settings.file)
 
 
 def open_demo(shell: Shell, ended: Callable[[], object] = lambda: None) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 
 import dearpygui.dearpygui as dpg
 
+from core.base.figures import count
 from gui.column_widths import remembered_widths, remembering
 from gui.columns import Cell, Column
 from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Outcome, Run
@@ -223,8 +224,10 @@ class HarvestDialog:
         dpg.set_value(self._end_notes, "\n".join(capital(note) for note in report.notes[:6]))
         dpg.configure_item(self._end_notes, show=bool(report.notes))
         self.undo.show(bool(report.run) and not run.undone and bool(report.harvested or report.reclaimed))
-        words = "Taken back: the files are as they were before this run." if run.undone else ""
-        dpg.set_value(self._undo_words, words)
+        words = "Taken back: the files are as they were before this run."
+        if run.stayed:
+            words = f"Taken back; {count(run.stayed, 'line')} stayed, because you changed them since."
+        dpg.set_value(self._undo_words, words if run.undone else "")
         took = f"{run.took:.0f} s" if run.took >= 1 else "under a second"
         self.dialog.set_note(f"took {took}")
         self.dialog.set_confirm("Done")

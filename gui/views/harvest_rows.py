@@ -187,8 +187,11 @@ def result_lines(report: HarvestReport) -> list[Line]:
         lines.append(Line("archive", "harvested", words, size(report.reclaimed_bytes)))
     if report.kept:
         lines.append(Line("shield", "muted", f"{count(report.kept, 'conversation')} stay where they are"))
-    if report.errors:
-        lines.append(Line("circle-x", "failed", f"{count(len(report.errors), 'conversation')} failed and stay"))
+    if report.failed:
+        lines.append(Line("circle-x", "failed", f"{count(report.failed, 'conversation')} failed and stay"))
+    if len(report.errors) > report.failed:
+        words = f"{count(len(report.errors) - report.failed, 'other problem')}: see below"
+        lines.append(Line("circle-alert", "failed", words))
     if report.quarantined:
         words = f"{count(report.quarantined, 'item')} held back in quarantine.md for you to look at"
         lines.append(Line("shield", "edited", words))

@@ -177,7 +177,7 @@ class SettingsView:
         look = self._look
         left, right = spread(look, parent)
         self._file = text(look, lowered(look, left, 7), "", "mono", "hint")
-        Button(look, right, "Open file", self._open, icon="external-link", kind="ghost",
+        Button(look, right, "Open file", self._shell.open_settings, icon="external-link", kind="ghost",
                tip="Open the settings file in the system's editor")  # fmt: skip
         self._page = box(look, parent, "clear", scroll=True)
 
@@ -219,13 +219,6 @@ class SettingsView:
 
     def dispose(self) -> None:
         """Nothing lives outside of the parent."""
-
-    def _open(self) -> None:
-        settings = self._shell.state.snapshot.settings if self._shell.state.snapshot is not None else None
-        if settings is None:
-            return
-        path = settings.writable if Path(settings.writable).exists() else settings.file
-        self._shell.open_path(path)
 
     def _change(self, key: str, kind: str, words: str) -> None:
         """Write one value, with the sha256 of the file that was seen; a refusal stands beside its field."""
