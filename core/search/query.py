@@ -13,6 +13,7 @@ from core.search.candidates import EVERYTHING, Filters, Found, find, nearest, ne
 from core.search.index import Index
 from core.search.rank import Features
 from core.search.reading import Seen, see_all
+from core.search.reasons import reasons
 from core.search.store import Row, one_state
 from core.search.terms import Query, parse_query
 from core.search.words import folded
@@ -23,8 +24,8 @@ longer words, a word that begins so. A literal is worth what it says: as many le
 LITERAL_CHARACTERS = 12
 LONG_WORDS, LONG_COST = 200, 1.5
 """A text beyond so many words loses so much with each e-fold: it has every word somewhere, and takes long to read."""
-BEST_NEAR, NEAR_SAID = 50, 2.0
-"""So many of the nearest by vector may become candidates; from so many deviations on it is a reason."""
+BEST_NEAR = 50
+"""So many of the nearest by vector may become candidates."""
 Near: TypeAlias = Mapping[int, float]
 _COMING = {"part": PART, "prefix": PREFIX}
 _PLACE_OF_KIND = {kind: place for place, kind in enumerate(KINDS)}
@@ -87,9 +88,12 @@ def search(
             more = tuple(source for source in dict.fromkeys(sources) if source and source != own)
             hits[at[same]] = Hit(known.entry, known.score, known.why, more)
         elif len(hits) < limit:
+            why = reasons(query, one.seen, one.literal, found.how.get(row.id, ""), (near or {}).get(row.id, 0.0))
+            if not why:
+                continue
             if same:
                 at[same] = len(hits)
-            hits.append(Hit(row.entry(), one.score, _why(query, one, found, near or {}), ()))
+            hits.append(Hit(row.entry(), one.score, why, ()))
     return hits
 
 
@@ -167,28 +171,3 @@ def _letters(query: Query, row: Row, first: str) -> tuple[str, float]:
         worth = min(len(query.literal), LITERAL_CHARACTERS) / LITERAL_CHARACTERS
         bonus, said = bonus + LITERAL * worth, query.literal
     return said, bonus
-
-
-def _why(query: Query, one: Ranked, found: Found, near: Near) -> tuple[str, ...]:
-    """What matched, in words a person understands."""
-    row, why = one.seen.row, []
-    if one.literal:
-        why.append(f"exact: {one.literal}")
-    matched = sorted(one.seen.words)
-    if matched:
-        why.append(f"words: {', '.join(matched)}")
-    if one.seen.titled:
-        why.append("title")
-    if one.seen.dated.within:
-        why.append(f"date: {row.date}")
-    how = found.how.get(row.id, "")
-    if how == "prefix":
-        begun = [term.word for term in query.terms if not term.found]
-        why.append(f"begins like: {', '.join(begun)}")
-    elif how == "part" and not one.literal:
-        why.append(f"part of a word: {query.literal}")
-    elif how == "beside" and not matched:
-        why.append("beside a match")
-    if how == "vector" or near.get(row.id, 0.0) >= NEAR_SAID:
-        why.append("alike in meaning")
-    return tuple(why) or ("related",)
