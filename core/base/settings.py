@@ -128,7 +128,12 @@ SETTINGS: tuple[Setting, ...] = (
     _whole("summary_part_bytes", 1024, _BYTES),
     _whole("max_harvest_source_bytes", 1, _BYTES),
     _row("file_roots", "list", _folders, 'a list of absolute folders or ones that begin with ~, such as ["~", "/srv"]'),
-    _row("sources", "list", _sources, "a list of names that `knowledge sources` prints, or of paths"),
+    _row(
+        "sources",
+        "list",
+        _sources,
+        'a list of names that `knowledge sources` prints, or of paths, such as ["home", "codex"]',
+    ),
     _row("project_roots", "list", _folders, 'a list of absolute folders or ones that begin with ~, such as ["~/src"]'),
     _switch("redact"),
     _choice("quotes", "check", "require", "off"),
@@ -196,6 +201,17 @@ def found_words(raw: object) -> str:
     return _ARTICLES.get(type(raw), "a date or time")
 
 
+def _as_list(setting: Setting, typed: str) -> str:
+    """How a list is typed: with the words that were typed, where they are what the setting takes."""
+    import json
+
+    words = [word for word in typed.strip("[]").replace(",", " ").split() if word.strip("\"'")]
+    meant = json.dumps([word.strip("\"'") for word in words], ensure_ascii=False)
+    if not words or checked_value(setting, json.loads(meant)) is None:
+        return "; in a shell it stands between single quotes"
+    return f"; you may mean {meant}, in a shell '{meant}'"
+
+
 def unknown_key(name: str) -> Err:
     """The error for a key that does not exist, with the nearest one that does."""
     near = nearest_key(name)
@@ -226,9 +242,8 @@ def parse_setting(key: str, text: str) -> Result[Value]:
             raw = text
     value = checked_value(setting, raw)
     if value is None:
-        return fail(
-            "bad-setting",
-            f"{setting.key} is {found_words(raw)}, which is not accepted",
-            hint=f"Accepted: {setting.accepted}",
-        )
+        hint = f"Accepted: {setting.accepted}"
+        if setting.kind == "list":
+            hint += _as_list(setting, word)
+        return fail("bad-setting", f"{setting.key} is {found_words(raw)}, which is not accepted", hint=hint)
     return Ok(value)

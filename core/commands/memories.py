@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.actions import Takes, not_taken
 from core.commands.memory_preview import words_of
-from core.commands.memory_records import Listed, Moved, Recalled, Saved
+from core.commands.memory_records import Listed, Moved, Recalled, Reworded, Saved, in_two_scopes
 from core.commands.project import find_project, places
 from core.commands.undo_edit import settled, undone_elsewhere
 from core.commands.workspace import Workspace, utc_now
-from core.knowledge.edit import Edited, change_file
+from core.knowledge.edit import change_file
 from core.knowledge.hunks import Hunk, bare, line_break, made
 from core.memories import ARCHIVE as ARCHIVE
 from core.memories import (
@@ -83,7 +82,7 @@ def recall_command(
     told: tuple[str, ...] = ()
     if not rows and query.strip():
         (rows, told), why = _searched(workspace, found.value.memories, query, limit), "most words first"
-    return Ok(Recalled(query, tuple(rows), _told(found.value, told), why))
+    return Ok(Recalled(query, tuple(rows), _told(found.value, told), why, in_two_scopes(found.value.memories)))
 
 
 def _searched(
@@ -109,12 +108,15 @@ def memories(
     keep_secrets: bool = False,
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
-) -> Result[Listed | Edited | Moved]:
+) -> Result[Listed | Reworded | Moved]:
     """List them; `edit` gives one other words, `archive` moves one out of the way and `restore` back. `which` is its id
     or file name, `seen` the sha256 of the file that the person looked at. Secrets in new words: as in `save`."""
     wrong = not_taken("memories", action, TAKES, {"ID": which, "TEXT": text, "--keep-secrets": keep_secrets})
     if wrong is not None:
         return wrong
+    if action != "list" and not which.strip():
+        needs = "an id and the new text" if action == "edit" else "an id"
+        return fail("usage", f"'knowledge memories {action}' needs {needs}", hint="'knowledge memories' lists the ids")
     found = all_memories(workspace, project, archived=action == "restore")
     if isinstance(found, Err):
         return found
@@ -144,7 +146,8 @@ def memories(
     if isinstance(edited, Err):
         return edited
     sentences = (told, edited.value.warning, unsettled, undone_elsewhere(workspace, where))
-    return Ok(replace(edited.value, warning="; ".join(filter(None, sentences))))
+    warning = "; ".join(filter(None, sentences))
+    return Ok(Reworded(**{**vars(edited.value), "warning": warning}, scope=memory.scope))
 
 
 def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Result[Memories]:

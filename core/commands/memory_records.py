@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.knowledge.edit import Edited
 from core.memories import Memory
+
+
+def in_two_scopes(memories: Iterable[Memory]) -> bool:
+    """Whether some belong to the home and some to a project. Each counts from 1: only then does an id need its scope in
+    front, and the seed's texts, which know one folder, stay as they are otherwise."""
+    return len({row.scope for row in memories}) > 1
 
 
 @dataclass(frozen=True)
@@ -34,12 +42,14 @@ class Saved:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What fits a query in the order that `why` says; `warnings` tell which files were skipped."""
+    """What fits a query in the order that `why` says; `warnings` tell which files were skipped. `scoped`: an id is said
+    with its scope, for there are memories of the home and of a project."""
 
     query: str
     memories: tuple[Memory, ...]
     warnings: tuple[str, ...] = ()
     why: str = "newest first"
+    scoped: bool = False
 
     @property
     def display(self) -> str:
@@ -49,7 +59,8 @@ class Recalled:
         parts = [f"Found {number} {'memory' if number == 1 else 'memories'} matching '{self.query}':\n"]
         for row in self.memories:
             tags = f"Tags: {', '.join(row.tags)}\n" if row.tags else ""
-            parts.append(f"**Memory {row.id}** (created {row.created[:10]})\n{tags}{row.content}\n")
+            name = f"{row.scope}:{row.id}" if self.scoped else row.id
+            parts.append(f"**Memory {name}** (created {row.created[:10]})\n{tags}{row.content}\n")
         return "\n".join(parts) + "\n"
 
     def tool_result(self) -> dict[str, Any]:
@@ -99,9 +110,11 @@ class Listed:
         if not self.memories:
             return "No memories found." if self.exists else "No memories saved yet."
         parts = [f"Total memories: {len(self.memories)}\n\n"]
+        scoped = in_two_scopes(self.memories)
         for row in self.memories:
             tags = f" [{', '.join(row.tags)}]" if row.tags else ""
-            parts.append(f"**{row.id:03d}** ({row.created[:10]}){tags}: {row.summary}\n")
+            scope = f"{row.scope}:" if scoped else ""
+            parts.append(f"**{scope}{row.id:03d}** ({row.created[:10]}){tags}: {row.summary}\n")
         return "".join(parts)
 
     def to_json(self) -> dict[str, Any]:
@@ -118,6 +131,13 @@ class Listed:
             for row in self.memories
         ]
         return {"display": self.display, "count": len(rows), "memories": rows}
+
+
+@dataclass(frozen=True)
+class Reworded(Edited):
+    """A memory that got other words; `scope` says whose it is: "global" or "project"."""
+
+    scope: str = "global"
 
 
 @dataclass(frozen=True)

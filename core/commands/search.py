@@ -132,8 +132,12 @@ def search(
     limit: int = LIMIT,
 ) -> Result[SearchReport]:
     """The best entries for any text. `since` is YYYY, YYYY-MM or YYYY-MM-DD; `project` limits it to what belongs to a
-    folder. Err for a filter that is none, or a store that cannot be listed."""
+    folder. Err for no words, a filter that is none, or a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
+    if not text.strip():
+        return fail(
+            "usage", "there is nothing to search for", hint="give some words; 'knowledge recall' lists memories"
+        )
     if kind and kind not in KINDS:
         return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
     if since and not _SINCE.match(since):

@@ -158,7 +158,14 @@ COMMANDS: tuple[Command, ...] = (
         True,
         (
             Argument(("text",), "what to remember"),
-            Argument(("--tag",), "a tag (repeatable); preference, decision, … set its category", _REPEATED),
+            Argument(
+                ("--tag",),
+                (
+                    "a tag (repeatable); preference, correction, decision, context and pattern are categories too, "
+                    "and the file then says 'source: detected'"
+                ),
+                _REPEATED,
+            ),
             Argument(("--project",), "save it for this project alone", {"default": "", "metavar": "DIR"}),
             _SECRETS,
         ),
@@ -183,7 +190,11 @@ COMMANDS: tuple[Command, ...] = (
         True,
         (
             action("list, edit, archive or restore", "list", "edit", "archive", "restore"),
-            Argument(("which",), "a memory's id or file name", {"nargs": "?", "default": ""}),
+            Argument(
+                ("which",),
+                "a memory's id, project:ID or global:ID where both have it, or its file name",
+                {"nargs": "?", "default": ""},
+            ),
             Argument(("text",), "its new text", {"nargs": "?", "default": ""}),
             _PROJECT,
             _SECRETS,

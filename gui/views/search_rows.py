@@ -41,7 +41,7 @@ ACTIONS = (
     RowAction("copy", "copy", "Copy", "Ctrl+C"),
     RowAction("open", "external-link", "Open its file in the editor", "O"),
 )
-_TERMS = re.compile(r"(?:exact|words|begins like|part of a word): (.*)", re.DOTALL)
+_TERMS = re.compile(r"(?:exact|words|part of the name|begins like|part of a word): (.*)", re.DOTALL)
 _SCRIPTS = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # written without blanks, or with word endings
 _WIDE = re.compile(f"[{_SCRIPTS}]")
 _NO_WORD_BEFORE = rf"(?<![^\W{_SCRIPTS}])"
@@ -151,7 +151,7 @@ def terms_of(why: Sequence[str]) -> tuple[str, ...]:
     for one in why:
         told = _TERMS.match(one)
         if told is not None:
-            found += [told[1]] if one.startswith(("exact", "part")) else told[1].split(", ")
+            found += [told[1]] if one.startswith(("exact", "part of a word")) else told[1].split(", ")
     return tuple(sorted({term.lower() for term in found if term.strip()}, key=lambda term: (-len(term), term)))
 
 

@@ -1,0 +1,78 @@
+"""Answers that a newcomer acts on: if these fail, an id means the memory of another place, a list is spelled by
+guessing, and an empty question looks like an empty store."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from core.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "app").mkdir()
+    monkeypatch.chdir(tmp_path / "app")
+
+
+def told(tmp_path: Path, *words: str, code: int = 0) -> str:
+    """What is said on either stream, warnings and all."""
+    out, err = io.StringIO(), io.StringIO()
+    config = tmp_path / "config.toml"
+    config.touch()
+    assert main([*words, "--home", str(tmp_path / "home"), "--config", str(config)], out, err) == code, err.getvalue()
+    return out.getvalue() + err.getvalue()
+
+
+def test_memories_of_two_places_are_told_apart(tmp_path: Path) -> None:
+    """Both count from 1; the person must see which is which, and how to name the one they mean."""
+    told(tmp_path, "save", "Prefers tabs in Makefiles")
+    assert "**001** (" in told(tmp_path, "memories") and "**Memory 1**" in told(tmp_path, "recall", "tabs")
+    told(tmp_path, "save", "Builds with ninja, tabs or not", "--project", ".")
+    listed = told(tmp_path, "memories")
+    assert "**global:001** (" in listed and "**project:001** (" in listed
+    assert "**Memory project:1** (" in told(tmp_path, "recall", "ninja")
+    both = told(tmp_path, "recall", "tabs")
+    assert "**Memory project:1** (" in both and "**Memory global:1** (" in both
+    assert "project:1 001-builds" in told(tmp_path, "memories", "edit", "1", "Other words", code=1)
+    edited = told(tmp_path, "memories", "edit", "project:001", "Builds with make")
+    assert edited.startswith("memories/001-builds-with-ninja-tabs-or-not.md of this project\n")
+    assert "of this project" not in told(tmp_path, "memories", "edit", "global:1", "Prefers blanks")
+    assert json.loads(told(tmp_path, "memories", "edit", "project:1", "Builds", "--json"))["scope"] == "project"
+
+
+@pytest.mark.parametrize("action", ["edit", "archive", "restore"])
+def test_a_memory_without_its_id_is_wrong_usage(tmp_path: Path, action: str) -> None:
+    said = told(tmp_path, "memories", action, code=2)
+    assert f"'knowledge memories {action}' needs an id" in said and "lists the ids" in said
+
+
+@pytest.mark.parametrize("query", ["", "  "])
+def test_an_empty_query_is_answered_with_a_sentence(tmp_path: Path, query: str) -> None:
+    """`nothing found for ''` reads like a store without anything in it."""
+    assert "there is nothing to search for. Give some words" in told(tmp_path, "search", query, code=2)
+    assert "nothing found for 'zebra'" in told(tmp_path, "search", "zebra")
+
+
+@pytest.mark.parametrize(
+    ("key", "typed", "spelled"),
+    [
+        ("sources", "home", """'["home"]'"""),
+        ("sources", "home, codex", """'["home", "codex"]'"""),
+        ("sources", "[home]", """'["home"]'"""),
+        ("file_roots", "/srv ~", """'["/srv", "~"]'"""),
+        ("file_roots", "srv", "in a shell it stands between single quotes"),
+        ("command", "", 'such as ["my-agent", "--print"]; in a shell it stands between single quotes'),
+    ],
+)
+def test_a_list_that_was_typed_bare_is_shown_as_it_is_spelled(
+    tmp_path: Path, key: str, typed: str, spelled: str
+) -> None:
+    """Quotes within quotes are not guessed; what is offered is taken as it stands there."""
+    said = told(tmp_path, "config", "set", key, typed, code=1)
+    assert spelled in said
+    if spelled.startswith("'["):
+        assert f"{key} = " in told(tmp_path, "config", "set", key, spelled.strip("'"))
