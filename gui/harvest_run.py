@@ -45,6 +45,8 @@ class Run:
     stayed: int = 0
     """So many of its lines the undo left, because the person has changed them since."""
     sources: tuple[str, ...] = ()
+    workspace: Workspace | None = None
+    """What the dry run looked at; the harvest is of the same, whatever the window shows by then."""
 
 
 class HarvestRun:
@@ -58,19 +60,27 @@ class HarvestRun:
 
     def look(self, sources: tuple[str, ...] = ()) -> None:
         """Make a dry run, of these sources alone where some are named; while a harvest runs, nothing."""
-        if self.now.phase in (PLANNING, RUNNING):
+        workspace, before = self._shell.workspace, self.now.workspace
+        same = before is not None and before.paths.home == workspace.paths.home
+        if self.now.phase == RUNNING or (self.now.phase == PLANNING and same):
             return
-        workspace = self._shell.workspace
-        self._set(Run(PLANNING, provider=workspace.config.provider, sources=sources))
+        asked = Run(PLANNING, provider=workspace.config.provider, sources=sources, workspace=workspace)
+        self._set(asked)
         request = HarvestRequest(sources=sources)
-        self._job = self._shell.submit("The dry run", lambda _job: harvest(workspace, request), self._planned, lane=RUN)
+
+        def planned(result: Result[HarvestReport]) -> None:
+            if self.now is asked:  # else another home has been asked about since
+                self._planned(result)
+
+        self._job = self._shell.submit("The dry run", lambda _job: harvest(workspace, request), planned, lane=RUN)
 
     def apply(self) -> bool:
         """Do what the dry run showed; False when there is no dry run to do."""
-        if self.now.phase != PLANNED:
+        workspace = self.now.workspace
+        if self.now.phase != PLANNED or workspace is None:
             return False
         self._set(replace(self.now, phase=RUNNING, outcomes=()))
-        begun, workspace, sources = time.monotonic(), self._shell.workspace, self.now.sources
+        begun, sources = time.monotonic(), self.now.sources
         self._shell.change(activity=Activity("Harvesting", words="begins", begun=begun), event="Harvest began")
 
         def finish(result: Result[Any]) -> None:

@@ -142,7 +142,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(st.lists(PIECES, max_size=8).map("".join))
 def test_redacting_twice_is_redacting_once(text: str) -> None:
     """Text is redacted before the model and again after it: placeholders must not grow or change."""

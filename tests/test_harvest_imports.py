@@ -85,7 +85,7 @@ def test_a_category_file_keeps_its_words_and_its_category() -> None:
     assert tasks.arrays == {"tasks_open": ["a b c"], "tasks_done": ["d e f"]}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(alphabet="#-*1. `~[]x:|<!\n\tab", max_size=200))
 def test_any_text_is_taken_apart(text: str) -> None:
     for rows in remembered("x.md", text).arrays.values():

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.markdown import parse_bullets
@@ -333,7 +333,7 @@ def operate(paths: Paths, name: str, operation: str, number: int) -> object:
     return act(paths, ref, NOW)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 @given(st.one_of(st.binary(max_size=60), TEXTS), st.sampled_from(OPERATIONS), st.integers(0, 20), st.booleans())
 def test_every_other_line_keeps_its_bytes_and_undo_gives_back_the_file(
     old: bytes, operation: str, number: int, tasks: bool

@@ -28,7 +28,7 @@ VALUES = st.recursive(
 ENTRIES = st.dictionaries(TEXTS, st.dictionaries(TEXTS, VALUES, max_size=4), max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(entries=ENTRIES, part=st.integers(1, 400), indent=st.sampled_from([None, 1, 2, 4]), cut=st.integers(0, 60))
 def test_reading_in_parts_gives_what_reading_at_once_gives(
     entries: dict[str, dict[str, Any]], part: int, indent: int | None, cut: int

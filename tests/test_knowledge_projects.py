@@ -73,7 +73,7 @@ def test_another_projects_questions_take_no_room_from_ones_own_facts(tmp_path: P
     assert len(found.text.encode()) <= 4096
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.sampled_from(SECTIONS), st.sampled_from([*PROJECTS, "x"]), st.integers(1, 300)), max_size=30),
     st.integers(300, 4096),

@@ -84,8 +84,10 @@ def _load(written: str) -> tuple[dict[str, Any], str, int]:
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        # Counted by hand: YAML takes a lone carriage return for the end of a line, editors do not.
-        line = written.count("\n", 0, error.problem_mark.index) + 1 if error.problem_mark is not None else 1
+        at = error.problem_mark.index if error.problem_mark is not None else 0
+        # Counted by hand: YAML takes a lone carriage return for the end of a line, editors do not. What is missing at
+        # the end is missed on the closing line.
+        line = written.count("\n", 0, at) + 1 + (at >= len(written))
         return {}, f"the frontmatter is not YAML: {error.problem or 'it cannot be read'}", line
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
         return (

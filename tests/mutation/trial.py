@@ -123,6 +123,6 @@ def _fails(tests: Sequence[str], where: str) -> bool:
     import pytest
 
     hypothesis.settings.register_profile("mutation", max_examples=20, derandomize=True, deadline=None, database=None)
-    hypothesis.settings.load_profile("mutation")
+    os.environ["HYPOTHESIS_PROFILE"] = "mutation"  # tests/conftest.py loads it
     options = ["-x", "-q", "-p", "no:cacheprovider", f"--basetemp={where}", f"--rootdir={ROOT}"]
     return pytest.main([*options, *tests]) != 0
