@@ -91,6 +91,22 @@ def test_the_sections_are_those_of_the_file() -> None:
     assert section_sizes("") == section_sizes("# Notes\n- none\n") == {}
 
 
+def test_many_open_tasks_do_not_hide_what_was_decided() -> None:
+    """A busy week of tasks would push every decision, fact and playbook out of each new conversation."""
+    rows = {name: bullets(*(f"- {name} number {n}, and what it is about" for n in range(200))) for name in SECTIONS}
+    digest = render_digest(rows, 4096)
+    assert digest is not None and len(digest.text.encode()) <= 4096
+    assert list(digest.shown) == list(SECTIONS) and min(digest.shown.values()) >= 10
+    for name in SECTIONS:  # the newest of each, newest first
+        assert [f"- {name} number {199 - n}," in digest.text for n in range(digest.shown[name])] == (
+            [True] * digest.shown[name]
+        )
+    alone = render_digest({"facts": rows["facts"]}, 4096)
+    few = render_digest({"tasks_open": bullets("- one"), "facts": rows["facts"]}, 4096)
+    assert alone is not None and few is not None
+    assert few.shown["facts"] >= alone.shown["facts"] - 1  # what one section does not need goes to the others
+
+
 def test_one_giant_bullet_does_not_hide_the_rest() -> None:
     digest = render_digest({"tasks_open": bullets("- " + "x" * 9000), "facts": bullets("- small")}, 4096)
     assert digest is not None and "- small" in digest.text and "## Open tasks" not in digest.text

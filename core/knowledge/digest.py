@@ -5,8 +5,11 @@ Layout after seed 2: two fixed lines, then sections in a fixed order, newest bul
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from core.base import files
@@ -39,7 +42,7 @@ def render_digest(
     Bullets are given oldest first. Struck ones are left out; what several conversations said stands there once, with
     their number. Never cuts inside a bullet, never leaves a heading bare; what does not fit is told by the truncation
     note, which counts towards `max_bytes`. Statements of a lower `rank` get their room first and stand first in their
-    section.
+    section; among equals each section gets an equal share before any gets more.
     """
     ranked = [
         (rank(statement), number, category, digest_lines(statement))
@@ -48,7 +51,7 @@ def render_digest(
         if not statement.bullet.struck
     ]
     ranked.sort(key=lambda row: row[:2])
-    rows = [(category, raw) for _, _, category, raw in ranked]
+    rows = [(rank_of, category, raw) for rank_of, _, category, raw in ranked]
     if not rows:
         return None
     whole = _fill(rows, max_bytes)
@@ -80,23 +83,34 @@ def digest_lines(statement: Statement) -> str:
     return "\n".join([raw, *bullet.more]).replace("\r", "")
 
 
-def _fill(rows: list[tuple[str, str]], room: int, note: str = "") -> Digest:
+def _fill(rows: list[tuple[int, str, str]], room: int, note: str = "") -> Digest:
+    """Rank by rank, each section first gets its equal share of what is left, then what others did not need goes to the
+    sections in their order: a hundred open tasks must not hide every decision."""
     left = room - len(HEADER.encode())
     taken: dict[str, list[str]] = {}
     sizes: dict[str, int] = {}
-    for category, raw in rows:
-        line = defuse_fences(raw) + "\n"
-        block = line if category in taken else _heading(category) + line
-        size = len(block.encode("utf-8", "replace"))
-        if size > left:
-            if len(line.encode("utf-8", "replace")) > room // 2:
-                continue  # one giant bullet must not hide all that comes after it
-            break
-        left -= size
-        taken.setdefault(category, []).append(line)
-        sizes[category] = sizes.get(category, 0) + size
+    for _, group in groupby(rows, key=itemgetter(0)):
+        waiting: dict[str, deque[str]] = {}
+        for _, category, raw in group:
+            waiting.setdefault(category, deque()).append(defuse_fences(raw) + "\n")
+        share = left // max(1, len(waiting))
+        for bound in (share, left):
+            for category, lines in waiting.items():
+                spent = 0
+                while lines:
+                    block = lines[0] if category in taken else _heading(category) + lines[0]
+                    size = len(block.encode("utf-8", "replace"))
+                    if size > left and len(lines[0].encode("utf-8", "replace")) > room // 2:
+                        lines.popleft()  # one giant bullet must not hide all that comes after it
+                        continue
+                    if size > left or spent + size > bound:
+                        break
+                    left, spent = left - size, spent + size
+                    taken.setdefault(category, []).append(lines.popleft())
+                    sizes[category] = sizes.get(category, 0) + size
     shown = {category: len(taken[category]) for category in SECTIONS if category in taken}
     text = "".join(_heading(category) + "".join(taken[category]) for category in shown)
+    sizes = {category: sizes[category] for category in shown}
     return Digest(HEADER + text + note, shown, sizes, len(rows) - sum(shown.values()))
 
 
