@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,43 @@ def test_a_list_that_was_typed_bare_is_shown_as_it_is_spelled(
     assert spelled in said
     if spelled.startswith("'["):
         assert f"{key} = " in told(tmp_path, "config", "set", key, spelled.strip("'"))
+
+
+# --- a harvest -------------------------------------------------------------------------------------------------------
+
+
+def conversations(tmp_path: Path, number: int) -> None:
+    folder = tmp_path / "home" / "conversations"
+    folder.mkdir(parents=True)
+    for at in range(number):
+        name = f"talk-{at:02}\n-{at:08x}-0000-4000-8000-000000000000"
+        (folder / name).write_text(f"User: We decided to use port 80{at:02} because it is free.\n", encoding="utf-8")
+        os.utime(folder / name, (1_779_969_600 + 86_400 * at,) * 2)
+
+
+def test_a_dry_run_names_what_it_would_read(tmp_path: Path) -> None:
+    """Before a conversation goes to a model its owner must be able to see that it is one of those."""
+    conversations(tmp_path, 23)
+    rows = [row for row in told(tmp_path, "harvest").split("\n") if row.startswith("  ")]
+    assert len(rows) == 21 and rows[-1] == "  and 3 more"
+    assert rows[0] == "  2026-05-28      54B  home  talk-00?-00000000-0000-4000-8000-000000000000"
+    assert len(json.loads(told(tmp_path, "harvest", "--json").partition("\nknowledge:")[0])["steps"]) == 23
+
+
+def test_conversations_of_other_tools_are_named_with_the_tool(tmp_path: Path) -> None:
+    (tmp_path / "dl").mkdir()
+    (tmp_path / "dl" / f"{'long ' * 30}end.md").write_text("User: hello\n", encoding="utf-8")
+    said = told(tmp_path, "harvest", "--source", str(tmp_path / "dl"))
+    [row] = [row for row in said.split("\n") if row.startswith("  ")]
+    assert "  your files  " in row and "…" in row and row.endswith("end.md") and len(row) < 120
+
+
+def test_what_another_run_will_read_is_counted_and_not_listed(tmp_path: Path) -> None:
+    """Thirty lines `deferred` would push the five that matter out of sight."""
+    conversations(tmp_path, 9)
+    said = told(tmp_path, "harvest", "--apply", "--limit", "2")
+    assert "left for a later run: 7\n" in said and "nothing new" not in said
+    assert sum(row.startswith("(") for row in said.split("\n")) == 2 and "deferred" not in said
+    assert "2 harvested, 0 of them with nothing durable, 0 failed; 0 taken away)" in said
+    told(tmp_path, "harvest", "--apply")
+    assert "\nnothing new: no conversation waits to be harvested\n" in told(tmp_path, "harvest", "--apply")

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from core.cli.figures import dollars, size, tokens
-from core.cli.text import fed, one_line
+from core.cli.text import fed, one_line, short
+from core.commands.sources import title_of
 from core.harvest.classify import CLASSES
 from core.harvest.report import HarvestReport
+
+NAMED, NAME_CHARACTERS = 20, 80
+"""So many conversations are named before a run, and so much of a name."""
 
 
 def harvest_text(report: HarvestReport) -> str:
@@ -18,7 +22,7 @@ def harvest_text(report: HarvestReport) -> str:
             f"prune candidates: {size(plan.bytes_of('prune'))}",
             "dry run; pass --apply to harvest and reclaim",
         ]
-        lines += _plan_lines(report) + _source_lines(report)
+        lines += _plan_lines(report) + _named(report) + _source_lines(report)
     else:
         lines = [
             f"reclaimed: {size(report.reclaimed_bytes)}",
@@ -29,8 +33,10 @@ def harvest_text(report: HarvestReport) -> str:
         if report.harvested or report.reclaimed or report.errors:
             lines.append(
                 f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
-                f"durable, {report.reclaimed} reclaimed, {report.kept} kept, {report.failed} failed)"
+                f"durable, {report.failed} failed; {report.reclaimed} taken away)"
             )
+        elif not (report.deferred or report.too_large or report.cancelled):
+            lines.append("nothing new: no conversation waits to be harvested")
         if report.notes_as_facts:
             one = report.notes_as_facts == 1
             words = (
@@ -45,7 +51,7 @@ def harvest_text(report: HarvestReport) -> str:
             lines.append(
                 f"spent: {tokens(report.input_tokens)} input and {tokens(report.output_tokens)} output tokens{cost}"
             )
-    for name, number in (("deferred", report.deferred), ("too large", report.too_large)):
+    for name, number in (("left for a later run", report.deferred), ("too large", report.too_large)):
         if number:
             lines.append(f"{name}: {number}")
     if report.quarantined:
@@ -82,6 +88,28 @@ def _source_lines(report: HarvestReport) -> list[str]:
         for name, row in counts.items()
     ]
     return [f"sources: {', '.join(told)}"]
+
+
+def _named(report: HarvestReport) -> list[str]:
+    """What --apply would read: the day of its last change, how big it is, which tool's it is, and its name."""
+    found = [step.artifact for step in report.plan.steps if step.action == "harvest"]
+    whose = [title_of(row.source) if row.is_foreign else "home" for row in found[:NAMED]]
+    width = max(map(len, whose), default=0)
+    lines = [
+        f"  {_day(row.mtime_ns):<10}  {size(row.size):>7}  {source:<{width}}  {short(row.name, NAME_CHARACTERS)}"
+        for row, source in zip(found, whose, strict=False)
+    ]
+    return lines + [f"  and {len(found) - NAMED} more"] * (len(found) > NAMED)
+
+
+def _day(mtime_ns: int) -> str:
+    """The day as the person's clock has it, "" for a time that no calendar has."""
+    from datetime import datetime
+
+    try:
+        return f"{datetime.fromtimestamp(mtime_ns / 1e9):%Y-%m-%d}" if mtime_ns > 0 else ""
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def _plan_lines(report: HarvestReport) -> list[str]:

@@ -5,22 +5,28 @@ from __future__ import annotations
 import os
 from typing import IO, TYPE_CHECKING, Any
 
+from core.cli.text import short
+
 if TYPE_CHECKING:
     from core.harvest.report import Progress, Report
 
 
+LATER = "deferred"
+"""What becomes of a conversation that another run will read, in the words of a step."""
+
+
 def reporter(stream: IO[str], quiet: bool) -> Report:
-    """A bar on a terminal, one plain line a conversation otherwise, nothing when quiet."""
+    """A bar on a terminal, one plain line for each whose turn it was otherwise, nothing when quiet."""
     if quiet:
         return lambda _: None
     if stream.isatty() and os.environ.get("TERM") != "dumb":
         return _Bar(stream)
-    return lambda step: print(f"({step.done}/{step.total}) {_name(step.name)}: {step.outcome}", file=stream, flush=True)
 
+    def line(step: Progress) -> None:
+        if step.outcome != LATER:  # the report has their number
+            print(f"({step.done}/{step.total}) {short(step.name)}: {step.outcome}", file=stream, flush=True)
 
-def _name(name: str) -> str:
-    shown = "".join(char if char.isprintable() else "?" for char in name)
-    return shown if len(shown) <= 60 else f"{shown[:28]}…{shown[-31:]}"
+    return line
 
 
 class _Bar:
@@ -44,7 +50,7 @@ class _Bar:
                 bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}] {postfix}",
             )
         tokens = f"{step.tokens:,} tokens, " if step.tokens else ""
-        self._bar.set_postfix_str(f"{tokens}{_name(step.name)[:40]}: {step.outcome}", refresh=False)
+        self._bar.set_postfix_str(f"{tokens}{short(step.name)[:40]}: {step.outcome}", refresh=False)
         self._bar.update(step.done - self._bar.n)
         if step.done == step.total:
             self._bar.close()

@@ -60,7 +60,15 @@ def fed(facts: Mapping[str, int] | None) -> list[str]:
     """What the fact index made of a run, where it made anything of it."""
     if facts is None or not facts["new"] + facts["confirmed"]:
         return []
-    return ["fact index: {new} new, {confirmed} confirmed, {total} in all".format(**facts)]
+    again = ", {confirmed} said again" if facts["confirmed"] else ""
+    return [("fact index: {new} new" + again + ", {total} in all").format(**facts)]
+
+
+def short(name: str, characters: int = 60) -> str:
+    """A name from outside on one line, its middle left out where it is long: the end tells conversations apart."""
+    shown = "".join(char if char.isprintable() else "?" for char in name)
+    head = (characters - 3) // 2
+    return shown if len(shown) <= characters else f"{shown[:head]}…{shown[head + 1 - characters :]}"
 
 
 def one_line(value: object) -> str:
