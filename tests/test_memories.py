@@ -197,7 +197,7 @@ def test_an_invalid_field_is_named_with_file_and_line(tmp_path: Path, head: str,
     ("data", "words"),
     [
         (b"no frontmatter", "no frontmatter"),
-        (b"---\nid: [\n---\nx", ":2: the frontmatter is not YAML"),
+        (b"---\nid: [\n---\nx", ":3: the frontmatter is not YAML"),
         (b"---\nid: 1\n", "no closing line"),
         (b"", "no frontmatter"),
         (b"---\nid: 1\ncreated: 2026-02-09T14:00:00Z\n---\ncaf\xe9", ":5: this memory is not UTF-8"),
