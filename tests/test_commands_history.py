@@ -153,6 +153,7 @@ def test_a_line_that_a_later_harvest_rests_on_stays(tmp_path: Path) -> None:
     harvested(workspace, Model(facts=["same"]), clock)
     done = undo(workspace, first.run)
     assert read(workspace, "facts.md").count("- same") == 1 and any("- same" in line for line in done.stayed)
+    assert set(done.stayed_why.values()) == {"another harvest rests on it"}
 
 
 def test_undo_restores_only_the_copies_that_its_run_took(tmp_path: Path) -> None:
@@ -238,7 +239,8 @@ def test_details_that_the_person_wrote_below_an_added_bullet_keep_it(tmp_path: P
     done = value(bullets.add(workspace, "facts", "b"))
     text = read(workspace, "facts.md") + "  my details\n"
     write(workspace, "facts.md", text)
-    assert undo(workspace, done.run).stayed == list(done.added)
+    assert (taken := undo(workspace, done.run)).stayed == list(done.added)
+    assert set(taken.stayed_why.values()) == {"changed since"}
     assert read(workspace, "facts.md") == text
 
 

@@ -86,7 +86,9 @@ def test_a_line_that_has_vanished_is_not_said_to_stay(world: World) -> None:
     world.knowledge("facts.md", "\n".join([*lines[:2], *lines[3:5], "  my details", ""]))
     done = taken_back(world, report.run)
     assert (done.gone, done.stayed, done.lines_out) == ([vanished], [detailed], 1)
-    assert f"gone before: {vanished}" in undo_text(done) and f"stayed: {detailed}" in undo_text(done)
+    assert f"gone before: {vanished}\n" in undo_text(done)
+    assert f"stayed (details were written below it): {detailed}\n" in undo_text(done)
+    assert done.to_json()["stayed_why"] == {detailed: "details were written below it"}
 
 
 def test_a_line_in_the_persons_own_words_is_said_to_stay(world: World) -> None:
@@ -96,6 +98,7 @@ def test_a_line_in_the_persons_own_words_is_said_to_stay(world: World) -> None:
     world.knowledge("facts.md", f"# Facts\n\n{line.replace('one', 'number one')}\n")
     done = taken_back(world, report.run)
     assert (done.gone, done.stayed) == ([], [line]) and "number one" in world.text("facts.md")
+    assert done.stayed_why == {line: "reworded since"}
 
 
 def test_an_edit_that_was_deleted_in_an_editor_is_gone_and_not_changed(world: World) -> None:

@@ -40,6 +40,16 @@ def change_text(edited: Edited) -> str:
     return "\n".join(rows + [f"note: {edited.warning}"] * bool(edited.warning)) + "\n"
 
 
+def done_text(edited: Edited) -> str:
+    """A task that is done says the same as before: what changed is where it stands."""
+    tasks = [line for line in edited.removed if line.startswith("- ")]
+    if not tasks or not set(tasks) <= set(edited.added):
+        return change_text(edited)
+    rows = [edited.file, *(f"  moved to Done: {line.removeprefix('- ')}" for line in tasks)]
+    rows += [f"'knowledge undo {edited.run}' takes this back", *([f"note: {edited.warning}"] if edited.warning else [])]
+    return "\n".join(rows) + "\n"
+
+
 def ledger_text(rows: list[LedgerRow]) -> str:
     if len(rows) == 1:
         row = rows[0]
@@ -90,7 +100,8 @@ def undo_text(value: list[Run] | UndoReport) -> str:
             f"undone: {value.run} ({back} restored, {value.forgotten} forgotten by the ledger, {out} taken out, "
             f"{count(value.lines_back, 'line')} brought back)"
         ]
-        rows += [f"stayed: {line}" for line in value.stayed]
+        why = value.stayed_why
+        rows += [f"stayed{f' ({why[line]})' if line in why else ''}: {line}" for line in value.stayed]
         rows += [f"gone before: {line}" for line in value.gone]
         return "\n".join(rows + [f"note: {note}" for note in value.notes]) + "\n"
     if not value:

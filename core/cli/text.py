@@ -24,7 +24,7 @@ TEXT = {
     "demo": f"{_STATUS}:demo_text",
     "notes": f"{_STORE}:notes_text",
     "add": f"{_STORE}:change_text",
-    "done": f"{_STORE}:change_text",
+    "done": f"{_STORE}:done_text",
     "edit": f"{_STORE}:change_text",
     "rm": f"{_STORE}:change_text",
     "search": "core.cli.search_text:search_text",

@@ -13,6 +13,7 @@ from core.base.result import Ok, Result, fail
 from core.commands.workspace import Workspace
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import EDIT_RUN
+from core.knowledge.hunks import bare
 from core.knowledge.journal import gather, read_journal
 
 UNDO_RUN = "undo-"
@@ -104,6 +105,12 @@ def _words(rows: list[Change]) -> str:
     row = next((row for row in rows if row.added or row.removed), None)
     if row is None:
         return ""
+    moved = [line for line in row.removed if line.startswith("- ") and line in row.added]
+    if moved:
+        hunks = row.edit.hunks if row.edit is not None else ()
+        where = next((hunk.section for hunk in hunks if moved[0] in map(bare, hunk.added)), "")
+        others = f" (and {len(moved) - 1} more)" if len(moved) > 1 else ""
+        return f"{row.file}: {_short(moved[0])} moved{f' to {where.capitalize()}' if where else ''}{others}"
     parts = [_short(line) for line in (*row.removed[:1], *row.added[:1])]
     more = sum(len(row.added) + len(row.removed) for row in rows) - len(parts)
     sign = "-" if not row.added else "+" if not row.removed else ""

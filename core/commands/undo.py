@@ -33,6 +33,8 @@ from core.knowledge.lines import require_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.reversal import take_out
 
+NEEDED = "another harvest rests on it"
+
 
 def undo(
     workspace: Workspace,
@@ -242,6 +244,7 @@ def _take_lines_out(
                 gone[row.file, line] -= 1
             elif (row.file, line) in needed:
                 report.stayed.append(line)
+                report.stayed_why[line] = NEEDED
             else:
                 wanted.setdefault(row.file, []).append(line)
     for file, lines in wanted.items():
@@ -251,4 +254,5 @@ def _take_lines_out(
             continue
         report.lines_out += taken.value.went
         report.stayed += taken.value.stayed
+        report.stayed_why |= taken.value.why
         report.gone += taken.value.gone

@@ -25,7 +25,8 @@ from core.knowledge.reversal import CHANGED, GONE, MISSED, REVERSED, take_back
 class UndoReport:
     """What an undo did: conversations back in their place, harvests forgotten, lines taken out of the files and brought
     back into them, the lines that `stayed` because they were changed since or are needed by another harvest, and those
-    that were `gone` before. `already`: an earlier undo took it all back, and there was nothing left to do.
+    that were `gone` before. `stayed_why` has the reason for each line that stayed. `already`: an earlier undo took it
+    all back, and there was nothing left to do.
     """
 
     run: str
@@ -34,6 +35,7 @@ class UndoReport:
     lines_out: int = 0
     lines_back: int = 0
     stayed: list[str] = field(default_factory=list)
+    stayed_why: dict[str, str] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
     already: bool = False
     notes: list[str] = field(default_factory=list)
@@ -91,6 +93,7 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
             report.lines_back += len(row.removed)
         elif result.value == CHANGED:
             report.stayed += row.added or row.removed
+            report.stayed_why |= dict.fromkeys(row.added or row.removed, CHANGED)
         elif result.value == MISSED:
             report.notes.append("the lines count as missing again: 'knowledge missing restore' puts them back")
         elif result.value == GONE:

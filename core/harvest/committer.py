@@ -25,6 +25,7 @@ from core.harvest.proofs import Proofs
 from core.harvest.reclaim import SYNC_FAILED, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
 from core.harvest.report import HarvestReport, add_counts
+from core.harvest.struck import StruckLines
 from core.harvest.tails import onto
 from core.knowledge.categories import CATEGORIES
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, plan_to_json
@@ -61,6 +62,7 @@ class Committer:
     def __post_init__(self) -> None:
         self.entries: Entries = self.recovered.entries
         self._bindings = Bindings(self.paths)
+        self._struck = StruckLines(self.paths)
         self._journal = Journal(self.paths.journal)
         self._journal.append({"t": "run", "run": self.run, "at": self.now().isoformat()})
         self._known = {f"files/{name}" for name in self._bindings.records} | _files_with_items(self.entries)
@@ -128,6 +130,7 @@ class Committer:
         if step.earlier is not None:
             earlier = self.proofs.plan(step.earlier.sha256, self.entries.get(step.earlier.sha256))
             plan = onto(self.paths, plan, earlier) if earlier is not None else plan
+        plan = self._struck.kept(plan)
         plan = replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
         entry = self.entry_for(step, "harvested", at)
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}

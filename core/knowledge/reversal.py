@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from core.base.markdown import split_provenance
+from core.base.markdown import bullet_line, split_provenance
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.knowledge.bullet_text import without_lines
@@ -17,16 +17,20 @@ from core.knowledge.swap import replace_expected
 
 REVERSED, ALREADY, CHANGED, GONE = "reversed", "already back", "changed since", "not there any more"
 MISSED = "missing again"
+DETAILED, STRUCK, REWORDED = "details were written below it", "struck through since", "reworded since"
+"""Why a line stays."""
 
 
 @dataclass(frozen=True)
 class TakenOut:
     """What became of lines that were to leave a file: how many went, those that `stayed` because the person has
-    reworded them or has written details below them, and those that were `gone` already, without a trace."""
+    reworded them, struck them through or written details below them, and those that were `gone` already, without a
+    trace. `why` says for each line that stayed what happened to it since."""
 
     went: int = 0
     stayed: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    why: Mapping[str, str] = field(default_factory=dict)
 
 
 def take_back(paths: Paths, change: Change, now: datetime, run: str) -> Result[str]:
@@ -78,9 +82,10 @@ def take_out(paths: Paths, file: str, unwanted: Sequence[str], now: datetime, ru
         nonlocal found
         out, left = without_lines(lines, unwanted)
         standing = set(map(bare, lines))
-        stayed = tuple(line for line in left if line in standing or _is_reworded(standing, line, unwanted))
-        gone = tuple(line for line in left if line not in stayed)
-        found = TakenOut(len(unwanted) - len(left), stayed, gone)
+        why = {line: reason for line in left if (reason := _why_it_stays(standing, line, unwanted))}
+        stayed = tuple(line for line in left if line in why)
+        gone = tuple(line for line in left if line not in why)
+        found = TakenOut(len(unwanted) - len(left), stayed, gone, why)
         return Ok(out) if out else fail("unchanged", "none of the lines stands there", file)
 
     changed = change_file(paths, file, hunks, now, run=run)
@@ -91,6 +96,16 @@ def take_out(paths: Paths, file: str, unwanted: Sequence[str], now: datetime, ru
     if changed.value.warning:
         return fail("changes-failed", changed.value.warning, paths.changes)
     return Ok(found)
+
+
+def _why_it_stays(standing: Collection[str], line: str, harvested: Sequence[str]) -> str:
+    """What a person has done with a line that could not be taken out, "" when nothing of it is there."""
+    if line in standing:
+        return DETAILED
+    text, provenance = split_provenance(line.removeprefix("- "))
+    if bullet_line(f"~~{text}~~", provenance) in standing:
+        return STRUCK
+    return REWORDED if _is_reworded(standing, line, harvested) else ""
 
 
 def _is_reworded(standing: Iterable[str], line: str, harvested: Sequence[str]) -> bool:

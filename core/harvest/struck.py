@@ -1,0 +1,54 @@
+"""Lines that a person has struck through. A harvest that finds the same in the same conversation once more, after an
+undo that had to leave them, does not write it again beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.base.markdown import parse_bullets, split_provenance
+from core.base.paths import Paths
+from core.knowledge.categories import read_text
+from core.knowledge.journal import FrozenPlan
+
+_MARK = "~~"
+
+
+class StruckLines:
+    """The struck lines of each file, read once in a run: file -> (conversation, words) -> the line as it stands."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._knowledge = paths.knowledge
+        self._files: dict[str, dict[tuple[str, str], str]] = {}
+
+    def kept(self, plan: FrozenPlan) -> FrozenPlan:
+        """The plan with a line as the person has struck it where that stands. A file that cannot be read has none: the
+        plan must be made all the same, for it holds what a model has said."""
+        rows = [
+            replace(one, lines=self._as_struck(one.name, one.lines), done=self._as_struck(one.name, one.done))
+            for one in plan.files
+        ]
+        return replace(plan, files=tuple(rows))
+
+    def _as_struck(self, name: str, lines: Sequence[str]) -> tuple[str, ...]:
+        struck = self._of(name) if lines else {}
+        if not struck:
+            return tuple(lines)
+        return tuple(dict.fromkeys(struck.get(_said(line), line) for line in lines))
+
+    def _of(self, name: str) -> dict[tuple[str, str], str]:
+        if name not in self._files:
+            try:
+                text = read_text(self._knowledge / name)
+            except OSError:
+                return {}
+            bullets = parse_bullets(text) if _MARK in text else []
+            self._files[name] = {
+                (row.provenance.source, row.text): row.raw for row in bullets if row.struck and row.provenance
+            }
+        return self._files[name]
+
+
+def _said(line: str) -> tuple[str, str]:
+    text, provenance = split_provenance(line.removeprefix("- "))
+    return (provenance.source if provenance is not None else "", text)
