@@ -160,10 +160,29 @@ def test_reading_tells_a_link_a_replaced_file_and_the_last_byte(
     path.symlink_to("b")
     assert reading.is_same_file(fd, path) is False
     os.close(fd)
-    identity = reading.identity_of
-    monkeypatch.setattr(reading, "identity_of", later(identity, 2, None))
+
+
+def test_a_file_that_is_being_saved_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two programs in one folder are daily life: a reader that meets a writer tries again before it gives up."""
+    path = tmp_path / "a"
+    path.write_bytes(b"abc")
+    read, times = reading.read_descriptor, 0
+
+    def saved_meanwhile(fd: int, limit: int | None = None) -> bytes:
+        nonlocal times
+        data = read(fd, limit)
+        times += 1
+        if times <= saves:
+            path.write_bytes(b"abc" + b"d" * times)
+        return data
+
+    monkeypatch.setattr(reading, "read_descriptor", saved_meanwhile)
+    saves = 2
+    assert reading.read_file(path).data == b"abcdd"
+    times, saves = 0, 100
     with pytest.raises(OSError, match="the file changed while it was read"):
-        reading.read_file(tmp_path / "b")
+        reading.read_file(path)
+    assert times == len(reading.PAUSES) + 1
 
 
 # --- plans, notes, ledger --------------------------------------------------------------------------------------------

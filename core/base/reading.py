@@ -11,6 +11,7 @@ import errno
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from typing import NamedTuple
 from core.base import disk
 
 BUFFER_BYTES = 1 << 20
+PAUSES = (0.0, 0.01, 0.03, 0.06)
+"""Seconds before a file that changed while it was read is read again."""
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 
@@ -129,17 +132,23 @@ def sha256_of_file(path: str | Path) -> str:
 
 
 def read_file(path: str | Path, limit: int | None = None) -> FileRead:
-    """Read a regular file whole; OSError when it is none, is too large, or changed while it was read."""
-    fd = open_regular(path)
-    try:
-        before = identity_of(fd)
-        with naming(path):
-            data = read_descriptor(fd, limit)
-        if identity_of(fd) != before or len(data) != before.size:
-            raise OSError(errno.EAGAIN, "the file changed while it was read", str(path))
-        return FileRead(data, hashlib.sha256(data).hexdigest(), before)
-    finally:
-        os.close(fd)
+    """Read a regular file whole; OSError when it is none, is too large, or changes each time it is read.
+
+    Somebody who saves it in that very moment is waited for: a few tries, about a tenth of a second in all.
+    """
+    for pause in (*PAUSES, None):
+        fd = open_regular(path)
+        try:
+            before = identity_of(fd)
+            with naming(path):
+                data = read_descriptor(fd, limit)
+            if identity_of(fd) == before and len(data) == before.size:
+                return FileRead(data, hashlib.sha256(data).hexdigest(), before)
+        finally:
+            os.close(fd)
+        if pause is not None:
+            time.sleep(pause)
+    raise OSError(errno.EAGAIN, "the file changed while it was read", str(path))
 
 
 def read_or_empty(path: str | Path) -> bytes:

@@ -97,12 +97,14 @@ def _edits(world: World, number: int) -> None:
     workspace = _workspace(world)
 
     def until(work: Callable[[], Any]) -> None:
-        for _ in range(200):
+        end = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < end:
             result = work()
             if isinstance(result, Ok):
                 assert not result.value.warning, result.value.warning
                 return
-            assert result.error.code in ("changed-outside", "edit-failed", "ambiguous"), result
+            met = result.error.code == "unreadable" and "changed while it was read" in result.error.message
+            assert met or result.error.code in ("changed-outside", "edit-failed", "ambiguous"), result
         raise AssertionError("an edit was refused for ever")
 
     def add(at: int) -> None:
