@@ -1,4 +1,5 @@
-"""Every test has folders of its own: nothing here may touch the settings, the cache or the home of who runs it."""
+"""Every test has folders and an environment of its own: nothing here may touch the settings, the cache, the home, the keys
+or the conversations of who runs it, or depend on them."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from core.harvest.sources import SOURCES
+from core.llm.generate import PROVIDERS
 from tests.harvest_world import World
 
 # No clock decides, and an innocent change meets the same examples as the last one; campaigns draw new ones.
@@ -18,13 +21,24 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+_OF_OTHERS = {
+    *(root.variable for source in SOURCES for root in source.roots),  # where other tools keep their conversations
+    *(variable for provider in PROVIDERS.values() for variable in provider.key_variables),
+    *("MANUAL_SLOP_HOME", "SLOP_CONFIG", "VISUAL", "EDITOR", "COLUMNS", "NO_COLOR", "NETRC", "REQUESTS_CA_BUNDLE"),
+    *(spelling for name in _PROXIES for spelling in (name, name.lower())),
+}
+
+
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    folder = tmp_path_factory.mktemp("xdg")
+    for name in _OF_OTHERS - {""}:
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path_factory.mktemp("person")
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(folder))
     for name in ("CACHE", "CONFIG", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))
-    for name in ("MANUAL_SLOP_HOME", "SLOP_CONFIG"):
-        monkeypatch.delenv(name, raising=False)
     yield
 
 
