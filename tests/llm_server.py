@@ -5,15 +5,20 @@ Plain sockets, because most of what is played here (dripping headers, resets, cu
 
 from __future__ import annotations
 
+import itertools
 import json
 import socket
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from core.base.result import Err, Ok
 from core.llm.generate import connect
@@ -41,6 +46,7 @@ class ModelServer:
     scripts: list[Script] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
+    stuck: threading.Event = field(default_factory=threading.Event)  # the request is here, and the answer hangs or drips
     broken_off: threading.Event = field(default_factory=threading.Event)
     connections: int = 0
     current: threading.local = field(default_factory=threading.local)
@@ -141,6 +147,7 @@ def hang() -> Script:
 
     def script(connection: socket.socket, server: ModelServer) -> None:
         connection.settimeout(0.05)
+        server.stuck.set()
         while not server.stopped.is_set():
             try:
                 if not connection.recv(1):
@@ -156,10 +163,24 @@ def drip(first: bytes, drop: bytes) -> Script:
 
     def script(connection: socket.socket, server: ModelServer) -> None:
         connection.sendall(first)
-        while not server.stopped.wait(0.02):
+        for drops in itertools.count(1):
+            if server.stopped.wait(0.02):
+                return
             connection.sendall(drop)
+            if drops == 3:
+                server.stuck.set()
 
     return script
+
+
+def time_is_up_when_stuck(monkeypatch: pytest.MonkeyPatch, server: ModelServer) -> None:
+    """The clock of a call jumps an hour as soon as the server is stuck: the deadline is always met on the way, however
+    slow this machine is, and nobody has to wait for it."""
+
+    def monotonic() -> float:
+        return time.monotonic() + 3600.0 * server.stuck.is_set()
+
+    monkeypatch.setattr("core.llm.exchange.time", SimpleNamespace(monotonic=monotonic))
 
 
 def cut(body: bytes, declared: int) -> Script:

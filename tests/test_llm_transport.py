@@ -32,6 +32,7 @@ from tests.llm_server import (
     model_server,
     reply,
     reset,
+    time_is_up_when_stuck,
     told,
 )
 
@@ -49,11 +50,14 @@ from tests.llm_server import (
     ],
     ids=["hang", "headers", "one-header", "body", "chunks", "declared-body", "declared-body-and-close"],
 )
-def test_a_slow_server_cannot_hold_us_and_the_connection_is_cut(script: Script) -> None:
+def test_a_slow_server_cannot_hold_us_and_the_connection_is_cut(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else one stuck server would stop a whole run for ever, or each call would leave a thread behind."""
     before = threading.active_count()
     with model_server(script) as server:
-        told(ask(server, timeout_seconds=0.4), "timed-out", "ollama", server.address, "request_timeout_seconds")
+        time_is_up_when_stuck(monkeypatch, server)
+        told(ask(server, timeout_seconds=60.0), "timed-out", "ollama", server.address, "request_timeout_seconds")
         assert server.broken_off.wait(PATIENT_SECONDS), "the server still has its connection"
         waited_until = time.monotonic() + PATIENT_SECONDS
         while any(t.name == "llm-exchange" for t in threading.enumerate()) and time.monotonic() < waited_until:
@@ -65,23 +69,24 @@ def test_a_slow_server_cannot_hold_us_and_the_connection_is_cut(script: Script) 
 
 def test_cancelling_ends_a_call_that_hangs() -> None:
     """Else Ctrl-C and the panel's stop button would wait for the deadline."""
-    asked = iter([False] * 4)
     with model_server(hang()) as server:
-        told(ask(server, cancelled=lambda: next(asked, True), timeout_seconds=60.0), "cancelled", "ollama")
+        told(ask(server, cancelled=server.stuck.is_set, timeout_seconds=60.0), "cancelled", "ollama")
         assert server.broken_off.wait(PATIENT_SECONDS)
 
 
 def test_ctrl_c_cuts_the_connection() -> None:
     """Else an interrupted program would leave a thread that reads on, while the provider's meter runs."""
 
-    def interrupted() -> bool:
-        raise KeyboardInterrupt
-
     with model_server(hang()) as server:
-        asked = iter([False] * 4)
+
+        def interrupted() -> bool:
+            if server.stuck.is_set():
+                raise KeyboardInterrupt
+            return False
+
         call = Call("ollama", server.url, {}, {})
         with pytest.raises(KeyboardInterrupt):
-            exchange(call, seconds=60.0, max_bytes=10, cancelled=lambda: next(asked, None) is None and interrupted())
+            exchange(call, seconds=60.0, max_bytes=10, cancelled=interrupted)
         assert server.broken_off.wait(PATIENT_SECONDS)
 
 
@@ -249,7 +254,8 @@ def test_the_proxy_of_the_environment_is_used_for_everyone_else(monkeypatch: Any
         monkeypatch.setenv("http_proxy", proxy.url)
         first = exchange(call, seconds=5.0, max_bytes=10_000, cancelled=lambda: False)
         assert not isinstance(first, Broken) and first.status == 200
-        assert exchange(call, seconds=0.3, max_bytes=10_000, cancelled=lambda: False) == Broken("timeout")
+        time_is_up_when_stuck(monkeypatch, proxy)
+        assert exchange(call, seconds=60.0, max_bytes=10_000, cancelled=lambda: False) == Broken("timeout")
         assert proxy.broken_off.wait(PATIENT_SECONDS)
     assert [request.path for request in proxy.requests] == ["http://model.invalid/api/chat"] * 2
 
