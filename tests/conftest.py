@@ -1,5 +1,5 @@
-"""Every test has folders and an environment of its own: nothing here may touch the settings, the cache, the home, the keys
-or the conversations of who runs it, or depend on them."""
+"""Every test has folders and an environment of its own: nothing here may touch the settings, the cache, the home, the
+keys or the conversations of who runs it, or depend on them."""
 
 from __future__ import annotations
 

@@ -46,7 +46,9 @@ class ModelServer:
     scripts: list[Script] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
-    stuck: threading.Event = field(default_factory=threading.Event)  # the request is here, and the answer hangs or drips
+    stuck: threading.Event = field(
+        default_factory=threading.Event
+    )  # the request came; the answer hangs or drips
     broken_off: threading.Event = field(default_factory=threading.Event)
     connections: int = 0
     current: threading.local = field(default_factory=threading.local)

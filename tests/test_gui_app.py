@@ -17,6 +17,9 @@ from tests.gui_window import open_desk
 
 ROOT = Path(__file__).resolve().parents[1]
 RESTING = 0.3  # of one core: a window at rest draws one frame a second
+LOOK_SECONDS = 1.0  # long enough that one slow frame of software rendering is no sign of unrest
+PATIENCE_SECONDS = 60  # for each step: only a hang takes so long
+OF_THE_SYSTEM = ("libGL", "MESA", "Mesa", "libEGL", "WARNING: ", "Xlib:")  # what drivers say on standard error
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
@@ -55,7 +58,7 @@ def work_in_a_while(pid: int) -> float:
         return sum(int(word) for word in Path(f"/proc/{pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()[11:13])
 
     before, began = ticks(), time.monotonic()
-    time.sleep(0.25)
+    time.sleep(LOOK_SECONDS)
     return (ticks() - before) / os.sysconf("SC_CLK_TCK") / (time.monotonic() - began)
 
 
@@ -70,23 +73,25 @@ def test_it_opens_stays_quiet_and_closes_cleanly(tmp_path: Path, words: list[str
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     try:
-        until = time.monotonic() + 30
+        until = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < until and program.poll() is None:
             search = ["xdotool", "search", "--pid", str(program.pid), "--name", "^Knowledge$"]
             if subprocess.run(search, capture_output=True, check=False).stdout.strip():
                 break
             time.sleep(0.1)
+        until = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < until and program.poll() is None and work_in_a_while(program.pid) > RESTING:
             pass
         assert program.poll() is None, program.communicate()
         assert time.monotonic() < until, "it never came to rest"
         program.send_signal(signal.SIGINT)
-        out, err = program.communicate(timeout=20)
+        out, err = program.communicate(timeout=PATIENCE_SECONDS)
     finally:
         if program.poll() is None:
             program.kill()
             program.wait()
-    assert (program.returncode, out, err) == (0, "", "")
+    ours = [line for line in err.splitlines() if not line.startswith(OF_THE_SYSTEM)]
+    assert (program.returncode, out, ours) == (0, "", [])
     kept = json.loads((tmp_path / "xdg_state_home" / "manual_slop" / "panel.json").read_text(encoding="utf-8"))
     assert kept["width"] >= 640 and kept["choices"]["view"] == "ledger"
     assert kept["choices"].get("theme", "dark") == ("light" if "--light" in words else "dark")

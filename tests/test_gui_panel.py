@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -202,9 +201,7 @@ def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None
         facts.write_text("# Facts\n\n- Порт 8080 занят.\n", encoding="utf-8")
         seat.until(lambda: seat.state.snapshot.overview.file("facts.md").bullets == 1)
         facts.write_text("# Facts\n\n- Порт 8080 занят.\n- 二つ目\n", encoding="utf-8")
-        begun = time.monotonic()
         seat.until(lambda: seat.state.snapshot.overview.file("facts.md").bullets == 2)
-        print(f"seen after {time.monotonic() - begun:.2f} s")
         assert seat.state.snapshot.overview.file("facts.md").by_hand
 
 

@@ -57,10 +57,11 @@ def test_what_another_process_writes_wakes_a_resting_window(desk: Desk, at_home:
         try:
             if hidden:
                 desk.xdotool("windowunmap", "--sync", window)
-            rest(desk, 1.2)
-            assert rest(desk, 1.5) <= (0 if hidden else 3)
+            end = time.monotonic() + PATIENCE_SECONDS
+            while rest(desk, 1.5) > (0 if hidden else 3):  # an event of the desktop wakes it, and it comes to rest anew
+                assert time.monotonic() < end, "it never comes to rest"
             subprocess.run([sys.executable, "-c", WRITE, str(facts), "二つ目"], check=True, timeout=30)
-            assert slept_until(desk, seat, 2) <= 1
+            assert slept_until(desk, seat, 2) < 5  # the watcher woke it, not a look every minute
         finally:
             if hidden:
                 desk.xdotool("windowmap", "--sync", window)
