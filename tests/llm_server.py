@@ -46,9 +46,7 @@ class ModelServer:
     scripts: list[Script] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
-    stuck: threading.Event = field(
-        default_factory=threading.Event
-    )  # the request came; the answer hangs or drips
+    stuck: threading.Event = field(default_factory=threading.Event)  # it has the request, and drips or hangs
     broken_off: threading.Event = field(default_factory=threading.Event)
     connections: int = 0
     current: threading.local = field(default_factory=threading.local)

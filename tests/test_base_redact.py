@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.redact import MARK, redact
+from tests.cpu_time import grows_faster
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "conversations"
 
@@ -170,32 +170,17 @@ HOSTILE = [
 def test_the_time_grows_with_the_length_and_no_faster(unit: str) -> None:
     """One pasted megabyte of a nasty pattern must not stop the harvest."""
     redact("warm-up " + MIXED)
-
-    def seconds(length: int) -> float:
-        text = unit * (length // len(unit))
-        takes = []
-        for _ in range(3):
-            start = time.perf_counter()
-            redact(text)
-            takes.append(time.perf_counter() - start)
-        return min(takes)
-
-    # Eight times the text: linear is 8, quadratic is 64. The small addition keeps the clock's own noise out.
-    assert seconds(32_000) < 24 * seconds(4_000) + 0.02
+    small, large = (unit * (length // len(unit)) for length in (4_000, 32_000))
+    # Eight times the text: linear is 8, quadratic is 64.
+    assert not grows_faster(lambda: redact(small), lambda: redact(large), 24)
 
 
 @pytest.mark.parametrize("filler", ["-", "._", ":!", "|"])
 def test_a_value_of_separators_does_not_take_for_ever(filler: str) -> None:
     """Found by the fuzzer: seven hundred bytes in a conversation held a run for longer than anybody would wait."""
-
-    def seconds(length: int) -> float:
-        start = time.process_time()
-        redact(f"password=a{(filler * length)[:length]}5\u00e9")
-        return time.process_time() - start
-
-    seconds(10)
+    small, large = (f"password=a{(filler * length)[:length]}5\u00e9" for length in (12, 24))
     # Twice the length: a step more for each character is 2, a way more to divide it for each is 4096.
-    assert seconds(24) < 60 * seconds(12) + 0.05
+    assert not grows_faster(lambda: redact(small), lambda: redact(large), 60)
 
 
 def test_the_corpus_keeps_nearly_everything() -> None:

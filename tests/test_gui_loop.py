@@ -38,7 +38,6 @@ class Played:
         if self.events and self.events[0][0] <= end:
             self.now, happen = max(self.now, self.events[0][0]), self.events.pop(0)[1]
             happen()
-            return True
         woken, self.posted = self.posted, False
         self.now = self.now if woken else end
         return woken

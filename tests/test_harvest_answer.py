@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from core.conversations.conversation import Conversation, Turn
 from core.harvest.answer import MAX_ITEMS, SCHEMA, items_from, parse_answer
 from core.harvest.quotes import Source, find_quote, source_of
 from core.knowledge.categories import CATEGORIES
+from tests.cpu_time import grows_faster
 
 NOTHING = Source("  ", "  ")
 EMPTY: dict[str, list[Any]] = {row.name: [] for row in CATEGORIES}
@@ -55,15 +55,8 @@ def test_brackets_in_strings_are_no_nesting() -> None:
 def test_a_hostile_answer_takes_no_longer_than_its_length(piece: str) -> None:
     """Four times the text in much less than sixteen times the time: a megabyte must not hang a run."""
 
-    def seconds(number: int) -> float:
-        text, took = '"' + piece * number, []
-        for _ in range(5):
-            started = time.perf_counter()
-            parse_answer(text)
-            took.append(time.perf_counter() - started)
-        return min(took)
-
-    assert seconds(40_000) < 11 * max(seconds(10_000), 0.001)
+    small, large = ('"' + piece * number for number in (20_000, 80_000))
+    assert not grows_faster(lambda: parse_answer(small), lambda: parse_answer(large), 11)
 
 
 def test_rows_become_lines() -> None:

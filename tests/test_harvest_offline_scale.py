@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
 from core.conversations.read import read_conversation
 from core.harvest.offline import LINES_AN_ITEM, MAX_ITEMS, distil_offline
+from tests.cpu_time import grows_faster
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "conversations"
 FILES = (
@@ -46,18 +46,16 @@ PIECES = {
 }
 
 
-def took(text: str) -> float:
-    start = time.process_time()
+def distil(text: str) -> None:
     found = distil_offline(read_conversation("x", text.encode()))
     assert all(len(rows) <= max(MAX_ITEMS, text.count("\n") // LINES_AN_ITEM) for rows in found.values())
-    return time.process_time() - start
 
 
 @pytest.mark.parametrize("name", PIECES)
 def test_eight_times_the_text_does_not_take_much_more_than_eight_times_as_long(name: str) -> None:
     piece = PIECES[name]
-    small = max(min(took(piece * (30_000 // len(piece) + 1)) for _ in range(2)), 0.003)
-    assert took(piece * (240_000 // len(piece) + 1)) < 30 * small
+    small, large = (piece * (length // len(piece) + 1) for length in (30_000, 240_000))
+    assert not grows_faster(lambda: distil(small), lambda: distil(large), 30)
 
 
 @pytest.mark.parametrize("text", ["a" * MEGABYTE, "ab c\n" * 200_000, "\x00" * MEGABYTE, "<" * MEGABYTE])

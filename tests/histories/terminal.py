@@ -71,6 +71,7 @@ class Terminal:
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
 
     def __enter__(self) -> Terminal:
+        self.until(lambda: self.path.name in self.screen)  # at start-up keys would be eaten, or taken for commands
         self._quiet()
         return self
 
@@ -108,9 +109,18 @@ class Terminal:
                 raise AssertionError(f"{self.keys.name} did not get there; its screen says {self.screen[-600:]!r}")
 
     def _quiet(self) -> None:
-        """Wait until the editor has drawn what it had to draw, answering what it asks."""
-        while self._read(0.25) or self._answer():
+        """Wait until the editor has drawn what it had to draw and waits for keys, answering what it asks."""
+        end = time.monotonic() + WAIT_SECONDS
+        while (self._read(0.25) or self._answer() or self._at_work()) and time.monotonic() < end:
             pass
+
+    def _at_work(self) -> bool:
+        """Whether the editor has something to do: on a busy machine it is silent before it has drawn."""
+        try:
+            stat = Path(f"/proc/{self._child}/stat").read_text("ascii")
+        except OSError:
+            return False  # no Linux: silence is all that can be seen
+        return stat.rsplit(")", 1)[1].split()[0] != "S"
 
     def _read(self, seconds: float) -> bool:
         if not select.select([self._fd], [], [], seconds)[0]:
