@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,14 @@ def as_nobody(work: object, *arguments: object) -> int:
         finally:
             os._exit(status)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def make_socket(path: Path) -> None:
+    """A socket in the file system, which is no file to be read."""
+    here = os.getcwd()
+    os.chdir(path.parent)  # the address of a socket is short
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(path.name)
+    finally:
+        os.chdir(here)

@@ -16,6 +16,7 @@ from typing import Any
 from core.base.answer import Answer
 from core.base.paths import Paths
 from core.base.result import Ok, Result, fail
+from core.commands.workspace import Workspace, open_workspace
 from core.harvest.classify import HarvestPlan, Limits
 from core.harvest.hashes import HashCache
 from core.harvest.options import DistilSettings, HarvestOptions
@@ -178,3 +179,10 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
         if path.is_file() and not path.is_symlink():
             found[str(path.relative_to(folder))] = (path.read_bytes(), path.stat().st_mtime_ns)
     return found
+
+
+def workspace_of(world: World) -> Workspace:
+    """The world's home as a command sees it, with the shipped settings."""
+    opened = open_workspace(str(world.paths.home), environment={"XDG_CONFIG_HOME": str(world.folder)}, cwd=world.folder)
+    assert isinstance(opened, Ok), opened
+    return opened.value

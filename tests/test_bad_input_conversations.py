@@ -6,7 +6,6 @@ A person would lose: the whole run to one file that hangs or fails it, or the fi
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import patch
@@ -15,20 +14,10 @@ import pytest
 
 from core.base import files
 from core.base.files import FileRead
-from tests.bad_input import LEARNED, TALK, UUID, Person, as_nobody, person, write_talk
+from tests.bad_input import LEARNED, TALK, UUID, Person, as_nobody, make_socket, person, write_talk
 
 __all__ = ["person"]
 NAME = f"talk-{UUID}"
-
-
-def make_socket(path: Path) -> None:
-    here = os.getcwd()
-    os.chdir(path.parent)  # the address of a socket is short
-    try:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind(path.name)
-    finally:
-        os.chdir(here)
 
 
 def make_device(path: Path) -> None:
@@ -276,7 +265,7 @@ def test_hard_links_are_two_conversations_of_one_content(person: Person) -> None
     os.link(path, person.talks / f"other-{UUID}")
     os.link(path, person.folder / "mine.txt")
     said = person.types("harvest", "--apply")
-    assert person.code == 0 and "1 harvested" in said and "2 reclaimed" in said
+    assert person.code == 0 and "1 harvested" in said and "2 taken away" in said, said
     assert (person.folder / "mine.txt").read_bytes() == TALK
     assert person.text("decisions.md").count(LEARNED) == 1
     for held in sorted((person.talks / ".trash").iterdir()):

@@ -19,6 +19,7 @@ from core.cli.main import main
 from core.cli.progress import reporter
 from core.commands.demo import make_demo_home
 from core.harvest.report import Progress
+from tests.cli_call import call
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -29,12 +30,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     assert isinstance(made, Ok), made
     monkeypatch.chdir(tmp_path)
     return made.value
-
-
-def call(*words: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    code = main(list(words), out, err)
-    return code, out.getvalue(), err.getvalue()
 
 
 READING = [

@@ -3,18 +3,12 @@ twenty-seven names to find the letter that is missing."""
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
 
-from core.cli.main import main
+from tests.cli_call import call
 from tests.made_home import make_home, read, write
-
-
-def call(*words: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(list(words), out, err), out.getvalue(), err.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,10 @@ from core.cli.store_text import missing_text
 from core.commands.history import trash_purge, trash_restore
 from core.commands.missing import Settled, missing
 from core.commands.undo import undo
-from core.commands.workspace import Workspace, open_workspace
 from core.harvest.missing import Missing
-from tests.harvest_world import HURRIED, NOW, FakeModel, World, never, ordinary, says
+from tests.harvest_world import HURRIED, NOW, FakeModel, World, never, ordinary, says, workspace_of
 
 ROWS: dict[str, Any] = {"facts": ["one", "two"], "tasks_open": ["open it"], "tasks_done": ["did it"]}
-
-
-def workspace_of(world: World) -> Workspace:
-    opened = open_workspace(str(world.paths.home), environment={"XDG_CONFIG_HOME": str(world.folder)}, cwd=world.folder)
-    assert isinstance(opened, Ok)
-    return opened.value
 
 
 def listed(world: World) -> list[Missing]:

@@ -12,14 +12,8 @@ from core.commands import bullets
 from core.commands.quarantine import quarantine_accept
 from core.commands.runs import runs
 from core.commands.undo import UndoReport, undo
-from core.commands.workspace import Workspace, open_workspace
-from tests.harvest_world import HURRIED, FakeModel, World, says
-
-
-def workspace_of(world: World) -> Workspace:
-    workspace = open_workspace(str(world.paths.home))
-    assert isinstance(workspace, Ok)
-    return workspace.value
+from core.commands.workspace import open_workspace
+from tests.harvest_world import HURRIED, FakeModel, World, says, workspace_of
 
 
 def taken_back(world: World, run: str) -> UndoReport:

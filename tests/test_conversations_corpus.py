@@ -143,7 +143,9 @@ def files_of(kind: str) -> list[Path]:
     if not (FOLDER / kind).is_dir():
         pytest.skip(f"the corpus of real conversations has no {kind} here")
     found = [path for path in sorted((FOLDER / kind).rglob("*")) if path.is_file()]
-    return [path for path in found if not path.name.endswith(".metadata.json") and NOT_OF_THE_TOOL not in str(path)]
+    found = [path for path in found if not path.name.endswith(".metadata.json") and NOT_OF_THE_TOOL not in str(path)]
+    assert found, f"the corpus has an empty folder {kind}"
+    return found
 
 
 @pytest.mark.parametrize("kind", COUNTS)

@@ -136,7 +136,9 @@ def _prompts_of_aider(text: str) -> int:
 
 @pytest.mark.skipif(not FILES, reason="the corpus of real conversations is not beside this checkout")
 def test_the_person_speaks_as_often_as_real_aider_files_say() -> None:
-    for path in (path for path in FILES if "aider" in path.relative_to(CORPUS).parts[0]):
+    files = [path for path in FILES if "aider" in path.relative_to(CORPUS).parts[0]]
+    assert files
+    for path in files:
         turns = read_conversation(path.name, path.read_bytes()).turns
         said = sum(turn.role == "user" for turn in turns)
         assert said == _prompts_of_aider(path.read_text("utf-8", "replace")), path

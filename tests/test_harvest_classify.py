@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import socket
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +19,7 @@ from core.harvest.artifact import Artifact
 from core.harvest.classify import CLASSES, Limits, classify, classify_conversation, plan_steps
 from core.harvest.protection import Protection
 from core.harvest.scan import Scan, Split
+from tests.bad_input import make_socket
 from tests.harvest_world import NOW, FakeModel, World, never, sha256
 
 UUID4 = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -150,21 +150,11 @@ def _fifo(path: Path) -> None:
     os.mkfifo(path)
 
 
-def _socket(path: Path) -> None:
-    here = os.getcwd()
-    os.chdir(path.parent)
-    try:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind(path.name)
-    finally:
-        os.chdir(here)
-
-
 def _link(path: Path) -> None:
     path.symlink_to("/etc/hostname")
 
 
-@pytest.mark.parametrize("make", [_link, _fifo, _socket, Path.mkdir])
+@pytest.mark.parametrize("make", [_link, _fifo, make_socket, Path.mkdir])
 def test_what_is_no_regular_file_is_never_read_and_kept(world: World, make: Callable[[Path], None]) -> None:
     """A FIFO would hang the run for ever; a link would send a foreign file to the model."""
     world.converse()

@@ -3,7 +3,6 @@ for broken, or never learns that a conversation is not in the knowledge."""
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import uuid
@@ -13,15 +12,10 @@ from pathlib import Path
 import pytest
 
 from core.cli.harvest_text import harvest_text
-from core.cli.main import main
 from core.harvest.report import HarvestReport
 from core.harvest.sources import FILES, Place
+from tests.cli_call import call
 from tests.harvest_world import World, says
-
-
-def call(*words: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main(list(words), out, err), out.getvalue(), err.getvalue()
 
 
 def about(notes: list[str] | tuple[str, ...], words: str) -> list[str]:

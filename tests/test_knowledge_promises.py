@@ -14,22 +14,15 @@ from core.base import disk, files
 from core.base.result import Ok
 from core.commands import bullets
 from core.commands.undo import undo
-from core.commands.workspace import Workspace, open_workspace
 from core.knowledge import edit as edits
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.promises import promise, settle_promises
 from tests.faults.fault import Counter, Fault
-from tests.harvest_world import HURRIED, NOW, World
+from tests.harvest_world import HURRIED, NOW, World, workspace_of
 from tests.histories.machine import in_child
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 BEFORE = "# Facts\n\n- one\n- two\n"
-
-
-def workspace_of(world: World) -> Workspace:
-    opened = open_workspace(str(world.paths.home), environment={"XDG_CONFIG_HOME": str(world.folder)}, cwd=world.folder)
-    assert isinstance(opened, Ok)
-    return opened.value
 
 
 def remove_one(world: World) -> Any:

@@ -17,9 +17,8 @@ from typing import Any, Protocol
 
 from core.base.result import Ok
 from core.commands.missing import missing
-from core.commands.workspace import open_workspace
 from core.knowledge.patience import Patience
-from tests.harvest_world import FakeModel, World
+from tests.harvest_world import FakeModel, World, workspace_of
 from tests.histories.look import HARVESTED, look, plan_lines
 from tests.histories.terminal import EDITORS, Terminal, is_there
 
@@ -95,7 +94,7 @@ def session(name: str, folder: Path, file: str = "facts.md") -> tuple[list[str],
     swallowed = sum(len(row) for row in _missing(world))
     if swallowed and not any("'knowledge missing restore'" in note for note in report.notes):
         wrong.append(f"{swallowed} lines are gone, and the report says only {report.notes}")
-    back = missing(_workspace(world), "restore", now=lambda: world.clock, patience=world.options.patience)
+    back = missing(workspace_of(world), "restore", now=lambda: world.clock, patience=world.options.patience)
     wrong += [] if isinstance(back, Ok) else [str(back.error)]
     world.run(_answers(file, 2))
     now = look(world.paths)
@@ -142,12 +141,6 @@ def _persons_bytes(world: World, file: str, typed: list[str]) -> list[str]:
 
 
 def _missing(world: World) -> list[tuple[str, ...]]:
-    found = missing(_workspace(world), now=lambda: world.clock)
+    found = missing(workspace_of(world), now=lambda: world.clock)
     assert isinstance(found, Ok) and isinstance(found.value, list)
     return [row.lines for row in found.value]
-
-
-def _workspace(world: World) -> Any:
-    made = open_workspace(str(world.paths.home), environment={"XDG_CONFIG_HOME": str(world.folder)}, cwd=world.folder)
-    assert isinstance(made, Ok)
-    return made.value

@@ -18,9 +18,8 @@ from typing import Any
 
 from core.base.result import Err, Ok
 from core.commands import bullets
-from core.commands.workspace import Workspace, open_workspace
 from core.knowledge.changes import read_changes
-from tests.harvest_world import FakeModel, World, sha256, snapshot
+from tests.harvest_world import FakeModel, World, sha256, snapshot, workspace_of
 from tests.histories.look import doubled, look, torn
 
 TALKS, EDITS = 12, 16
@@ -94,7 +93,7 @@ def _limited(world: World, limit: int) -> Any:
 
 def _edits(world: World, number: int) -> None:
     """The panel of a person who types while all this runs; a refused edit is tried again, as they would."""
-    workspace = _workspace(world)
+    workspace = workspace_of(world)
 
     def until(work: Callable[[], Any]) -> None:
         end = time.monotonic() + PATIENCE_SECONDS
@@ -115,12 +114,6 @@ def _edits(world: World, number: int) -> None:
     until(lambda: bullets.edit(workspace, "facts", "old words", "new words"))
     until(lambda: bullets.done(workspace, "a task of mine"))
     until(lambda: bullets.remove(workspace, "facts", f"panel {number} 0"))
-
-
-def _workspace(world: World) -> Workspace:
-    opened = open_workspace(str(world.paths.home), environment={"XDG_CONFIG_HOME": str(world.folder)}, cwd=world.folder)
-    assert isinstance(opened, Ok)
-    return opened.value
 
 
 def _wrong(world: World, texts: list[str]) -> list[str]:
