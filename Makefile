@@ -65,12 +65,15 @@ clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
 
 $(VENV)/bin/python:
+	@echo "Making a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV) || { sh .ci/system-packages && $(PYTHON) -m venv $(VENV); }
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+	@echo "Installing into $(VENV), about a minute"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
+	@echo "Installing into $(VENV) what the tests need, about a minute"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.installed

@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,26 @@ def test_what_another_run_will_read_is_counted_and_not_listed(tmp_path: Path) ->
     assert "2 harvested, 0 of them with nothing durable, 0 failed; 0 reclaimed)" in said
     told(tmp_path, "harvest", "--apply")
     assert "\nnothing new: no conversation waits to be harvested\n" in told(tmp_path, "harvest", "--apply")
+
+
+@pytest.mark.parametrize(
+    ("started", "path", "called"),
+    [
+        (".venv/bin/knowledge", "", ".venv/bin/knowledge"),
+        (".venv/bin/knowledge", "bin", "knowledge"),
+        ("/srv/core/__main__.py", "", f"{sys.executable} -m core"),
+    ],
+)
+def test_the_demo_ends_with_a_command_that_can_be_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: str, path: str, called: str
+) -> None:
+    """After `make run` the program is in no folder of the PATH: `knowledge status` was not found."""
+    program = tmp_path / "bin" / "knowledge"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / path) if path else str(tmp_path))
+    monkeypatch.setattr(sys, "argv", [started])
+    out = io.StringIO()
+    assert main(["demo", "--no-panel", "--quiet", "--into", str(tmp_path / "demo")], out, io.StringIO()) == 0
+    assert out.getvalue().endswith(f"\nNext: {called} status --home {tmp_path / 'demo'}\n")

@@ -6,6 +6,7 @@ import contextlib
 import os
 import random
 import sqlite3
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,14 @@ def test_a_second_opening_reads_no_file_again(shelf: Shelf) -> None:
     assert shelf.open().rebuilt
     again = shelf.open()
     assert (again.rebuilt, again.changed) == (False, 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there the folder decides")
+def test_nobody_else_may_read_the_index(shelf: Shelf) -> None:
+    """It holds the text of everything that is known; SQLite alone would make it readable by all."""
+    shelf.texts("port")
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) & 0o077 for path in shelf.cache.iterdir()}
+    assert modes == {"search.db": 0, "search.seal": 0, "search.lock": 0}
 
 
 def test_a_search_lets_the_index_go(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,16 @@ class LockHeldError(OSError):
 @contextlib.contextmanager
 def locked(path: Path, *, holder: str = "") -> Iterator[None]:
     """Hold an exclusive advisory lock on `path` (made when absent); `LockHeldError` at once when another has it."""
+    fd = take(path, holder=holder)
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def take(path: Path, *, holder: str = "") -> int:
+    """The same lock, held until the descriptor that is returned is closed: at the latest when this process ends, and
+    every one that was handed it."""
     files.make_folder(path.parent)
     fd = files.open_regular(path, os.O_RDWR | os.O_CREAT)
     try:
@@ -40,9 +50,10 @@ def locked(path: Path, *, holder: str = "") -> Iterator[None]:
                 raise
             raise LockHeldError(path, files.read_descriptor(fd, 4096).decode("utf-8", "replace").strip()) from None
         files.overwrite(fd, (holder or str(os.getpid())).encode())
-        yield
-    finally:
+    except BaseException:
         os.close(fd)
+        raise
+    return fd
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ import sys
 from typing import IO
 
 from core.commands.demo import Demo
+from core.commands.demo_folder import held_locks
 
 
 def has_display() -> bool:
@@ -24,5 +25,8 @@ def open_panel(demo: Demo, err: IO[str]) -> None:
         print("There is no display here; on one, 'knowledge-panel --demo' shows the same in a window.", file=err)
         return
     subprocess.Popen(
-        [sys.executable, "-m", "gui", "--home", demo.home], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "gui", "--home", demo.home],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=held_locks() if sys.platform != "win32" else (),
     )

@@ -76,5 +76,19 @@ def demo_text(demo: Demo) -> str:
     shown = "\n".join(f"{prompt}\n{text}" for prompt, text in parts)
     home = demo.home
     return (
-        f"{shown}\nThe demo's home is {home}: look around, edit it, delete it.\nNext: knowledge status --home {home}\n"
+        f"{shown}\nThe demo's home is {home}: look around, edit it, delete it. The next demo makes it anew.\n"
+        f"Next: {_program()} status --home {home}\n"
     )
+
+
+def _program() -> str:
+    """How this program can be called from here: after `make run` its folder is not on the PATH."""
+    import os
+    import shutil
+    import sys
+
+    if shutil.which("knowledge"):
+        return "knowledge"
+    started = sys.argv[0]
+    by_name = os.path.basename(started).removesuffix(".exe") == "knowledge"
+    return started if by_name else f"{sys.executable} -m core"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from core.base import files
 from core.base.config import SHIPPED_FILE, load_config
 from core.base.paths import Paths, shipped_root
 from core.base.result import Err, Ok, Result, fail
+from core.commands.demo_folder import demo_folder
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.status import Status, status
@@ -53,8 +53,9 @@ def demo(
 ) -> Result[Demo]:
     """Make a home from `assets/demo`, harvest it with the offline rules, and say what is there now.
 
-    The home is a new temporary folder, or `into`, which must not exist yet. Nothing else is read or changed: the
-    settings are the shipped ones, because the person's own may name the stores of other tools, and what to take away.
+    The home is a temporary folder that every demo begins anew, or `into`, which must not exist yet. Nothing else is
+    read or changed: the settings are the shipped ones, because the person's own may name the stores of other tools, and
+    what to take away.
     """
     made = make_demo_home(into)
     if isinstance(made, Err):
@@ -86,7 +87,7 @@ def make_demo_home(into: str = "") -> Result[Path]:
             if files.exists(home):
                 return fail("occupied", "the folder for the demo exists already", home, "name one that does not")
         else:
-            home = Path(tempfile.mkdtemp(prefix="knowledge-demo-")) / "home"
+            home = demo_folder()
         home = Path(os.path.realpath(home))
         shutil.copytree(shipped, home)
         now = time.time()

@@ -287,7 +287,7 @@ def _made(folder: Path, sources: Sequence[SearchSource], stems: Stems) -> Index:
     """A new index in place of whatever was there. The caller holds the lock."""
     for left in folder.glob(f".{store.FILE}.*{files.TEMPORARY_MARK}*"):
         files.discard(left)
-    temporary = files.temporary_name(folder / store.FILE)
+    temporary = files.write_temporary(folder / store.FILE, b"", 0o600)  # SQLite would let others read what it makes
     try:
         _filled(temporary, sources, stems).close()
         fd = files.open_regular(temporary, os.O_RDWR)

@@ -121,7 +121,8 @@ def open_demo(shell: Shell, ended: Callable[[], object] = lambda: None) -> None:
         ended()
         if isinstance(result, Ok):
             shell.use_home(result.value)
-            shell.toast("This is the demo; your own home is untouched", icon="circle-play", color="accent")
+            home = result.value.paths.home
+            shell.toast(f"This is the demo, in {home}; your own home is untouched", icon="circle-play", color="accent")
         else:
             shell.error(result.error)
 

@@ -76,9 +76,8 @@ class Header:
         self._home_holder = lowered(look, left, 8)
         self._home = text(look, self._home_holder, "", "mono", "hint")
         self._home_tip = hint(look, self._home, "")
-        self.back = Button(
-            look, left, "Leave the demo", lambda: shell.run("home.own"), icon="house", tip="Back to your own home"
-        )
+        self.back = Button(look, left, "Leave the demo", lambda: shell.run("home.own"), icon="house")
+        self._back_tip = hint(look, self.back.item, "")
         self.back.show(False)
         gap(look, left, 10)
         self.search = int(
@@ -167,6 +166,9 @@ class Header:
         dpg.configure_item(self._home_holder, show=self._wide >= 1130 and not state.away)
         dpg.set_value(self._home, home_words(state.home, str(Path.home())))
         dpg.set_value(self._home_tip, f"The home folder: {state.home}")
+        dpg.set_value(
+            self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it anew"
+        )
         self.theme.set_label("", "moon" if self._look.palette.name == "light" else "sun")
         if found is not None:
             self.digest.set_on(found.enabled)
