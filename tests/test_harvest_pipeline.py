@@ -176,6 +176,17 @@ def test_a_limit_of_conversations_defers_the_rest(world: World) -> None:
     assert [path.exists() for path in paths] == [False, False, True] and report.deferred == 1
 
 
+def test_one_that_always_fails_does_not_stand_in_the_way_of_the_others(world: World) -> None:
+    """With `--limit` a handful of conversations that no model can read would be asked about for ever, and none behind
+    them would ever be harvested."""
+    poison, good = world.converse("User: poison\n"), world.converse("User: fine\n")
+    model = FakeModel(lambda _, prompt: "no" if "poison" in prompt else {})
+    world.limits(limit=1)
+    assert len(world.run(model).errors) == 1 and good.exists()
+    assert world.run(model).errors == [] and not good.exists() and poison.exists()
+    assert len(world.run(model).errors) == 1  # alone, it is tried again
+
+
 def test_a_cap_of_tokens_stops_the_asking_and_is_no_failure(world: World) -> None:
     paths = [world.converse(f"User: {number}\n") for number in range(3)]
     model = FakeModel()

@@ -19,9 +19,15 @@ KEY_CHARACTERS = 12
 
 
 def notes_text(notes: Notes) -> str:
-    if not notes.note:
+    if not notes.note and not notes.bullets:
         return f"{notes.path}: no notes\n"
-    rows = [f"{notes.path}", *(_bullet(found.bullet) for found in notes.bullets), f"({notes.note})"]
+    own = [_bullet(found.bullet) for found in notes.bullets if found.category == "files"]
+    facts = [_bullet(found.bullet) for found in notes.bullets if found.category != "files"]
+    rows = [notes.path, *own]
+    if notes.note:
+        rows.append(f"({notes.note})")
+    if facts:
+        rows += ["told of it before it was on this disk (facts.md):", *facts]
     return "\n".join(rows) + "\n"
 
 

@@ -21,14 +21,18 @@ from core.commands.statements import change_all, finished
 from core.commands.statements import refresh_digest as refresh_digest
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge import edit as edits
-from core.knowledge.categories import read_text
+from core.knowledge.categories import CATEGORY, bullets_in, read_text
 from core.knowledge.edit import Edited
+from core.knowledge.file_facts import facts_about
 from core.knowledge.file_notes import notes_for
+from core.knowledge.ledger import read_ledger
+from core.knowledge.projects import projects_of
 
 
 @dataclass(frozen=True)
 class Notes:
-    """The notes of one source file: `path` is where it is now, `note` the file that holds them ("" for none)."""
+    """What is known of one source file: `path` is where it is now, `note` the file that holds its notes ("" for none).
+    Behind its notes stand the facts that name it: notes of conversations that were harvested without the file."""
 
     path: str
     note: str
@@ -134,17 +138,21 @@ def _changed(
 
 
 def notes(workspace: Workspace, path: str) -> Result[Notes]:
-    """The notes of a source file, whatever it was called before. A file without notes has no bullets."""
+    """The notes of a source file, whatever it was called before, and the facts that name it."""
     asked = path if path.startswith("~") else str(workspace.cwd / path)
     try:
         note, current = notes_for(workspace.paths, asked)
         text = read_text(note) if note is not None else ""
+        facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
     except (OSError, ValueError) as error:
         return fail("unreadable", f"the notes cannot be read: {error}", asked)
+    ledger = read_ledger(workspace.paths)  # one that cannot be read costs the way from a fact to its project, no more
+    projects = projects_of(ledger.value) if isinstance(ledger, Ok) else {}
+    named = [Found("facts", CATEGORY["facts"].file, row) for row in facts_about(facts, current, projects)]
     if note is None:
-        return Ok(Notes(current, "", ()))
+        return Ok(Notes(current, "", tuple(named)))
     file = f"files/{note.name}"
-    return Ok(Notes(current, str(note), tuple(Found("files", file, row) for row in parse_bullets(text))))
+    return Ok(Notes(current, str(note), (*(Found("files", file, row) for row in parse_bullets(text)), *named)))
 
 
 def list_tasks(workspace: Workspace, state: str) -> Result[list[Found]]:

@@ -203,7 +203,8 @@ def plan_steps(
     is_proven: Callable[[str, Mapping[str, Any]], bool] = lambda sha256, entry: True,
 ) -> HarvestPlan:
     """Decide what happens to each candidate, in the order of storage.md. Oldest first, so that the newest knowledge
-    ends up last in the files and first in the digest. `is_proven` says whether the committed plan of a harvest is
+    ends up last in the files and first in the digest; what failed the last time waits behind all others, or a handful
+    that fails for ever would use up every `limit`. `is_proven` says whether the committed plan of a harvest is
     there; without it the content is harvested again.
     """
     kept: dict[str, Classified] = {}
@@ -212,7 +213,8 @@ def plan_steps(
     before = _before(classified, hashes, entries)
     used_bytes = used_count = 0
     candidates = [row for row in classified if row.klass == "harvest"]
-    candidates.sort(key=lambda row: row.artifact.mtime_ns)  # those of one moment stay in the order of their names
+    # Those of one moment stay in the order of their names.
+    candidates.sort(key=lambda row: (_has_failed(row.artifact, hashes, entries), row.artifact.mtime_ns))
     for item, _, reason in candidates:
         sha = hashes.get(item.path, "")
         entry = entries.get(sha)
@@ -257,6 +259,10 @@ def plan_steps(
     classes = [klass for _, klass, _ in final]
     counts = {name: classes.count(name) for name in CLASSES}
     return HarvestPlan(final, tuple(steps), why_careful(unreadable), counts)
+
+
+def _has_failed(item: Artifact, hashes: Mapping[str, str], entries: Mapping[str, Mapping[str, Any]]) -> bool:
+    return entries.get(hashes.get(item.path, ""), {}).get("status") == "harvest-failed"
 
 
 def _before(
