@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from core.base.choices import ENTRY_KINDS
+
 mcp = pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
 
 from mcp import Client, StdioServerParameters  # noqa: E402
@@ -133,6 +135,8 @@ def test_an_agent_finds_every_tool_and_resource(home: Path) -> None:
     assert [tool.name for tool in tools if not tool.annotations.read_only_hint] == ["save_memory"]
     assert all(tool.description for tool in tools)
     assert "approval" not in next(tool for tool in tools if tool.name == "save_memory").input_schema["properties"]
+    kinds = next(tool for tool in tools if tool.name == "search_knowledge").input_schema["properties"]["kind"]["enum"]
+    assert kinds == ["", *ENTRY_KINDS], "a kind that nothing makes finds nothing, ever"
     assert {str(row.uri) for row in resources} == {"knowledge://digest", "knowledge://context"}
     assert "Port 8080" in digest.text
     assert whole.text.index("Be brief.") < whole.text.index("{knowledge}") < whole.text.index("Port 8080")

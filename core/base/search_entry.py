@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from core.base.result import Result
 
-# The kinds in the order in which people look for them.
-KINDS = ("bullet", "note", "memory", "context", "fact", "document")
-
 
 class SearchEntry(NamedTuple):
     """One thing that can be found.
 
-    `kind` is one of KINDS; `key` names it within its kind and stays the same while the text changes (`facts:…`, a
+    `kind` is one of ENTRY_KINDS; `key` names it within its kind and stays the same while the text changes (`facts:…`, a
     memory's id, a fact's id); `title` is a short heading or "", `text` all that is searched. `date` is YYYY-MM-DD or
     "", `provenance` the bracketed source as it stands in a file or "". `project` is a folder's path or "" for what
     belongs to no project; `path` is the file in which a person can read it.

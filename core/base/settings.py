@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import TypeAlias
 
+from core.base.choices import PROVIDERS
 from core.base.result import Err, Ok, Result, fail
 
 Value: TypeAlias = bool | int | float | str | tuple[str, ...]
 
 KNOWLEDGE = "ai_settings.knowledge"
 PATHS = "paths"
-
-PROVIDERS = ("offline", "openai", "ollama", "anthropic", "gemini", "command")
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,9 @@ from core.factindex.bootstrap import BUDGET, choose
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import item_text
 from core.factindex.entries import entries
-from core.factindex.facts import CATEGORIES as CATEGORIES
+from core.factindex.facts import CATEGORIES, sort_key
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
-from core.factindex.facts import sort_key
 from core.factindex.places import ENDINGS, UnreadableError, read_all, read_one, together
 from core.factindex.similar import Pair as Pair
 from core.factindex.similar import similar_pairs as similar_pairs
@@ -42,7 +41,6 @@ TAKES: Takes = {
     "bootstrap": ("--domain", "--budget"),
     "merge": (),
 }
-FORMATS = ("text", "json", "yaml", "csv", "md")
 
 
 @dataclass(frozen=True)

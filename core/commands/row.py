@@ -48,4 +48,5 @@ def flag(name: str, words: str) -> Argument:
 
 def action(words: str, *choices: str) -> Argument:
     """What to do, one word of `choices`; the first one when none is given."""
-    return Argument(("action",), words, {"nargs": "?", "choices": choices, "default": choices[0]})
+    options = {"nargs": "?", "choices": choices, "default": choices[0], "metavar": "ACTION"}
+    return Argument(("action",), words, options)

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core import memories
+from core.base.choices import ENTRY_KINDS
 from core.base.paths import Paths, cache_folder, project_paths
 from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
-from core.base.search_entry import KINDS, Embed, SearchEntry, SearchSource
+from core.base.search_entry import Embed, SearchEntry, SearchSource
 from core.commands.project import find_project
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, entries, read_context
@@ -138,8 +139,8 @@ def search(
         return fail(
             "usage", "there is nothing to search for", hint="give some words; 'knowledge recall' lists memories"
         )
-    if kind and kind not in KINDS:
-        return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
+    if kind and kind not in ENTRY_KINDS:
+        return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(ENTRY_KINDS)}")
     if since and not _SINCE.match(since):
         return fail("usage", f"{since!r} is no date", hint="write it as 2026-06-12, 2026-06 or 2026")
     if not 1 <= limit <= MOST:

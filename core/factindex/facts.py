@@ -14,9 +14,10 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from core.base.choices import FACT_CATEGORIES
 from core.base.result import ErrorInfo
 
-CATEGORIES = ("fact", "pitfall", "pattern", "tool-quirk", "question")
+CATEGORIES = FACT_CATEGORIES
 FACT_CHARACTERS = 280
 GLOBAL = "global"
 KEYS = (

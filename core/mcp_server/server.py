@@ -80,7 +80,7 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     @server.tool(annotations=LOOKS)
     def search_knowledge(
         query: str,
-        kind: Literal["", "bullet", "note", "memory", "context", "fact", "document"] = "",
+        kind: Literal["", "bullet", "note", "memory", "context", "fact"] = "",
         since: str = "",
         tags: list[str] | None = None,
         project: str = "",

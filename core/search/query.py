@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
-from core.base.search_entry import KINDS, SearchEntry
+from core.base.choices import ENTRY_KINDS
+from core.base.search_entry import SearchEntry
 from core.search.candidates import EVERYTHING, Filters, Found, find, nearest, neighbours, thread_lengths
 from core.search.index import Index
 from core.search.rank import Features
@@ -28,7 +29,7 @@ BEST_NEAR = 50
 """So many of the nearest by vector may become candidates."""
 Near: TypeAlias = Mapping[int, float]
 _COMING = {"part": PART, "prefix": PREFIX}
-_PLACE_OF_KIND = {kind: place for place, kind in enumerate(KINDS)}
+_PLACE_OF_KIND = {kind: place for place, kind in enumerate(ENTRY_KINDS)}
 BESIDE_OF = 60
 """The neighbours of so many of the best candidates may become hits of their own."""
 
@@ -153,7 +154,7 @@ def _rank_all(
 
 
 def _order(row: Row) -> tuple[int, str, str, int]:
-    return _PLACE_OF_KIND.get(row.kind, len(KINDS)), row.key, row.text, row.position
+    return _PLACE_OF_KIND.get(row.kind, len(ENTRY_KINDS)), row.key, row.text, row.position
 
 
 def _letters(query: Query, row: Row, first: str) -> tuple[str, float]:

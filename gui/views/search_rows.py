@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from core.base.choices import ENTRY_KINDS
 from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import Err, Ok, Result
-from core.base.search_entry import KINDS, SearchEntry
+from core.base.search_entry import SearchEntry
 from core.commands.bullets import Found
 from core.commands.search import search
 from core.commands.view import all_bullets, local_day
@@ -34,7 +35,6 @@ KIND_LOOKS: dict[str, tuple[str, str, str]] = {
     "memory": ("Memories", "bookmark", "ramp:3"),
     "context": ("Context", "layers", "ramp:5"),
     "fact": ("Facts", "hash", "ramp:1"),
-    "document": ("Documents", "book", "ramp:4"),
 }
 ACTIONS = (
     RowAction("go", "arrow-right", "Show it where it stands", "Enter"),
@@ -209,4 +209,4 @@ def bullet_of(workspace: Workspace, entry: SearchEntry) -> Found | None:
 
 def chip_kinds(found: Findings) -> list[str]:
     """The kinds that have a chip: those among the best, and the one that is chosen."""
-    return [kind for kind in KINDS if found.counts.get(kind) or kind == found.kind]
+    return [kind for kind in ENTRY_KINDS if found.counts.get(kind) or kind == found.kind]

@@ -1,0 +1,15 @@
+"""The words that a person may choose from, one tuple each, for the table of commands, the settings and the rooms.
+
+Plain tuples in a module that imports nothing: `knowledge --help` shows them, and may not load a room for it.
+"""
+
+from __future__ import annotations
+
+# What can be found, in the order in which people look for it. Each kind is made by a room; see core/commands/search.py.
+ENTRY_KINDS = ("bullet", "note", "memory", "context", "fact")
+PROVIDERS = ("offline", "openai", "ollama", "anthropic", "gemini", "command")
+# What a bullet can be: five files of the knowledge folder, and notes on source files.
+BULLET_CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
+# The seed's five categories of the fact index, in its order.
+FACT_CATEGORIES = ("fact", "pitfall", "pattern", "tool-quirk", "question")
+FACT_FORMATS = ("text", "json", "yaml", "csv", "md")
