@@ -78,6 +78,19 @@ def test_lists_become_bullets_and_what_is_no_memory_is_counted() -> None:
     assert found.skipped == {"code": 1, "tables": 1, "links": 1, "struck": 1, "prose": 1}
 
 
+def test_short_paragraphs_beside_a_list_are_kept_and_what_only_leads_there_is_not() -> None:
+    """A rule that stands in a sentence before the list is a rule; the line that every tool writes at the top is none."""
+    found = remembered(
+        "CLAUDE.md",
+        "# Guide\n\nThis file provides guidance to agents that work here.\n\n## Style\nPrefer named exports. Never commit "
+        "to main.\n\nThese hold everywhere:\n- use tabs in Makefiles\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n| c |\n|---|\n",
+    )
+    assert found.arrays == {
+        "facts": ["Style: Prefer named exports. Never commit to main.", "Style: use tabs in Makefiles"]
+    }
+    assert found.skipped == {"about the file": 1, "tables": 2}
+
+
 def test_a_category_file_keeps_its_words_and_its_category() -> None:
     found = remembered("questions.md", "# Questions\n\n- Why so slow [from: talk, 2026-01-01]\n")
     assert found.arrays == {"questions": ["Why so slow"]}

@@ -2,8 +2,8 @@
 
 These files are markdown for people and have no format of their own. What stands in a list is taken, one bullet an item,
 with the heading that it stands under where the bullet alone would not say what it is about; numbered steps under one
-heading are one playbook. Prose counts only in a section without a list, one short paragraph an item. Code, tables,
-links to other files and comments are left out and counted.
+heading are one playbook. Of prose each short paragraph is an item, unless it only leads to a list or says what the
+file is for. Code, tables, links to other files and comments are left out and counted.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _HEADING = re.compile(r"(?P<marks>#{1,6})[ \t]+(?P<title>.*?)[ \t#]*\Z")
 _BULLET = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+]|\d{1,3}[.)])[ \t]+(?P<text>\S.*)\Z")
 _BOX = re.compile(r"\[(?P<mark>[ xX~-])\][ \t]+")
 _LINK_ONLY = re.compile(r"\[[^\]]*\]\([^)]*\)(?:\s*[-–—:].*)?\Z|@\S+\Z|https?://\S+\Z")
+_ABOUT = re.compile(r"\AThis (?:file|document|page) (?:provides|contains|describes|gives|defines|is)\b", re.IGNORECASE)
 _STRUCK = re.compile(r"~~.*~~")
 # Words of a heading, in the order in which they are asked, and the category below it.
 _SECTIONS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -108,7 +109,7 @@ def _category(path: Iterable[str]) -> str:
 
 
 def _sections(body: str, found: Remembered) -> Iterator[_Section]:
-    section, fence, paragraph = _Section(()), "", list[str]()
+    section, fence, paragraph, table = _Section(()), "", list[str](), False
     titles: list[tuple[int, str]] = []
     for line in [*body.split("\n"), ""]:
         bare = line.strip()
@@ -116,6 +117,7 @@ def _sections(body: str, found: Remembered) -> Iterator[_Section]:
             fence = "" if bare.startswith(fence) and not bare.strip(fence[0]) else fence
             continue
         head, bullet = _HEADING.match(line), _BULLET.match(line)
+        in_table, table = table, bare.startswith("|")
         if paragraph and (not bare or head or bullet):
             section.paragraphs.append(" ".join(paragraph))
             paragraph = []
@@ -130,7 +132,8 @@ def _sections(body: str, found: Remembered) -> Iterator[_Section]:
         elif bullet:
             section.bullets.append((len(bullet["indent"].expandtabs(4)), bullet["mark"], bullet["text"].strip()))
         elif bare.startswith("|"):
-            found.skip("tables")
+            if not in_table:
+                found.skip("tables")
         elif bare and set(bare) <= set("-=*_ "):
             continue
         elif bare and line[:1] in " \t" and section.bullets and not section.paragraphs and not paragraph:
@@ -144,7 +147,7 @@ def _sections(body: str, found: Remembered) -> Iterator[_Section]:
 
 
 def _take_bullets(section: _Section, category: str, own: bool, found: Remembered) -> None:
-    found.skipped |= {"prose": found.skipped.get("prose", 0) + len(section.paragraphs)} if section.paragraphs else {}
+    _take_prose(section, category, own, found)
     above: list[tuple[int, str]] = []
     for number, (indent, _, raw) in enumerate(section.bullets):
         box = _BOX.match(raw)
@@ -199,7 +202,11 @@ def _take_steps(section: _Section, found: Remembered) -> None:
 
 def _take_prose(section: _Section, category: str, own: bool, found: Remembered) -> None:
     for text in section.paragraphs:
-        if len(text) > PARAGRAPH_CHARACTERS or not text.endswith((".", "!", "?", "。", "`", ")")):
+        if text.endswith((":", "：")) and section.bullets:
+            continue
+        if _ABOUT.match(text):
+            found.skip("about the file")
+        elif len(text) > PARAGRAPH_CHARACTERS or not text.endswith((".", "!", "?", "。", "`", ")")):
             found.skip("prose")
         elif _LINK_ONLY.match(text):
             found.skip("links")
