@@ -12,7 +12,7 @@ run: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	@sh .ci/system-packages
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -30,6 +30,14 @@ _OF_OTHERS = {
 }
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where several processes share the tests (`make test`), all that open windows stay in one of them: two windows at
+    once would take the keyboard from each other."""
+    for item in items:
+        if item.path.name.startswith("test_gui_"):
+            item.add_marker(pytest.mark.xdist_group("windows"))
+
+
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in _OF_OTHERS - {""}:

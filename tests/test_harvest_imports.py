@@ -79,11 +79,12 @@ def test_lists_become_bullets_and_what_is_no_memory_is_counted() -> None:
 
 
 def test_short_paragraphs_beside_a_list_are_kept_and_what_only_leads_there_is_not() -> None:
-    """A rule that stands in a sentence before the list is a rule; the line that every tool writes at the top is none."""
+    """A rule in a sentence before the list is a rule; the line that every tool writes at the top is none."""
     found = remembered(
         "CLAUDE.md",
-        "# Guide\n\nThis file provides guidance to agents that work here.\n\n## Style\nPrefer named exports. Never commit "
-        "to main.\n\nThese hold everywhere:\n- use tabs in Makefiles\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n| c |\n|---|\n",
+        "# Guide\n\nThis file provides guidance to agents that work here.\n\n"
+        "## Style\nPrefer named exports. Never commit to main.\n\nThese hold everywhere:\n- use tabs in Makefiles\n\n"
+        "| a | b |\n|---|---|\n| 1 | 2 |\n\n| c |\n|---|\n",
     )
     assert found.arrays == {
         "facts": ["Style: Prefer named exports. Never commit to main.", "Style: use tabs in Makefiles"]
