@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.base.result import Ok, Result, fail
 from core.base.search_entry import SearchEntry, SearchSource
+from core.search import store
 from core.search.candidates import EVERYTHING, Filters
 from core.search.index import Index, open_index
 from core.search.query import Hit, search
@@ -64,3 +65,8 @@ def entries(name: str, data: bytes) -> Result[Sequence[SearchEntry]]:
 def answers(shelf: Shelf, queries: Sequence[str]) -> list[list[dict[str, object]]]:
     """What a person sees for each query."""
     return [[hit.to_json() for hit in shelf.find(query)] for query in queries]
+
+
+def entries_of(index: Index) -> list[SearchEntry]:
+    """Everything in the index, in an order of its own."""
+    return sorted(row.entry() for row in store.every_row(index.database))

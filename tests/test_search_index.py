@@ -15,8 +15,8 @@ import pytest
 
 from core.base import files, locks
 from core.search import query, store
-from core.search.index import differences, entries_of
-from tests.search_shelf import Shelf, answers
+from core.search.freshness import differences
+from tests.search_shelf import Shelf, answers, entries_of
 
 QUERIES = ("port 8080", "session_store.py", "ession_st", "the server", "C++", "数据", "nothing of the kind")
 
@@ -147,10 +147,10 @@ def test_updates_end_where_a_rebuild_ends(shelf: Shelf) -> None:
     assert differences(shelf.cache, shelf.sources()) == []
     kept = shelf.open()
     assert not kept.rebuilt
-    held, seen = sorted(entries_of(kept)), answers(shelf, QUERIES)
+    held, seen = entries_of(kept), answers(shelf, QUERIES)
     kept.close()
     anew = shelf.open(anew=True)
-    assert sorted(entries_of(anew)) == held and anew.rebuilt
+    assert entries_of(anew) == held and anew.rebuilt
     assert answers(shelf, QUERIES) == seen
 
 
@@ -180,7 +180,7 @@ def test_without_a_cache_folder_a_search_still_answers(shelf: Shelf) -> None:
     with locks.locked(shelf.cache / store.LOCK):
         index = shelf.open(patience=0.05)
         assert "another program is writing it" in index.note
-        assert sorted(entries_of(index))[0].kind == "bullet"
+        assert entries_of(index)[0].kind == "bullet"
 
 
 def test_two_processes_that_edit_and_search_at_once_agree(shelf: Shelf) -> None:

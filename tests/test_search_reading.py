@@ -14,10 +14,11 @@ from core.search import reading
 from core.search.candidates import EVERYTHING, SMALL, Filters, Found, _matches
 from core.search.index import open_index
 from core.search.query import rank_all, search
-from core.search.rank import WEIGHTS, weighted
+from core.search.rank import weighted
 from core.search.reading import see_all
 from core.search.store import Row
 from core.search.terms import Query, Term, parse_query
+from core.search.weights import WEIGHTS
 from core.search.words import Stems, words_of
 from tests.search_shelf import Shelf
 

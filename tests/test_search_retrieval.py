@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.base.search_entry import SearchEntry
-from core.search.rank import NAMES, THREAD_WEIGHTS, WEIGHTS
+from core.search.weights import NAMES, THREAD_WEIGHTS, WEIGHTS
 from tests.bench.retrieval import floor, ours, scored
 from tests.bench.retrieval_fit import fit, questions, ranked_by
 from tests.bench.retrieval_sets import FOLDER, Asked, Collection, locomo

@@ -241,7 +241,7 @@ def check_index(workspace: Workspace) -> Iterator[Finding]:
     folder = search_folder(workspace, None)
     if not files.exists(folder):
         return
-    from core.search.index import differences
+    from core.search.freshness import differences
 
     try:
         found = differences(folder, search_sources(workspace, None))

@@ -1,6 +1,6 @@
 """COMMANDS: one row a command. The command line, the panel's palette, MCP and the documentation are made from it.
 
-The rows stand in one file for each third of the README's table; a target is named, not imported, so that
+The rows stand in three files: the harvest, what is known, the store. A target is named, not imported, so that
 `knowledge --help` costs nothing.
 """
 

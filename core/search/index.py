@@ -1,16 +1,15 @@
 """Opens the index, and brings it up to date with the files that its entries come from.
 
-Every opening looks at each source: as long as a file has the state (size, times, inode) under which it was read, it is
-not opened; else its sha256 decides whether its entries are read again. Writers take turns behind a lock; an index that
-must be made anew is made beside the old one and renamed, so that a reader has a whole one at any time. Where the cache
-folder cannot be used, or somebody holds the lock and does not let go, the index is made in memory, for this one time.
+Every opening looks at each source (freshness.py) and reads the entries of those that changed. Writers take turns behind
+a lock; an index that must be made anew is made beside the old one and renamed, so that a reader has a whole one at any
+time. Where the cache folder cannot be used, or somebody holds the lock and does not let go, the index is made in
+memory, for this one time.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,17 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.base import files, locks
-from core.base.result import Err, ErrorInfo
-from core.base.search_entry import SearchEntry, SearchSource
+from core.base.result import ErrorInfo
+from core.base.search_entry import SearchSource
 from core.search import store
+from core.search.freshness import is_same, look
 from core.search.words import Stems
 
 if TYPE_CHECKING:
     import sqlite3
 
 LOCK_SECONDS = 10.0
-SETTLED_NS = 2_000_000_000
-"""A file written less than this before it was read may be written again within one tick of its clock: look again."""
 
 
 @dataclass
@@ -47,16 +45,6 @@ class Index:
     def close(self) -> None:
         """Let the file go."""
         self.database.close()
-
-
-@dataclass(frozen=True)
-class _Look:
-    """One source as it is now: the state to remember ("" when it must be looked at again), hash, rows or a problem."""
-
-    state: str
-    sha256: str
-    rows: list[tuple[object, ...]] | None
-    problem: str = ""
 
 
 def open_index(
@@ -86,68 +74,7 @@ def open_index(
         return index
 
 
-def differences(folder: Path, sources: Sequence[SearchSource]) -> list[str]:
-    """How the index on disk differs from what the files say, as sentences; [] when it does not or there is none.
-    Reads every file and every entry, and changes nothing."""
-    import sqlite3
-
-    if not files.exists(folder / store.FILE):
-        return []
-    if not store.is_sealed(folder):
-        return ["the search index is not as the program left it"]
-    found: list[str] = []
-    try:
-        with contextlib.closing(store.connect(folder / store.FILE)) as database:
-            if not store.is_sound(database):
-                return ["the search index is from another version"]
-            if database.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-                return ["the search index is damaged"]
-            held = store.held_sources(database)
-            for source in sources:
-                known = held.pop(source.name, None)
-                look = _look(source, None)
-                there = [tuple(row[1:]) for row in store.rows_of(database, known.id)] if known else []
-                wanted = (look.rows if look is not None else None) or []
-                # No `known` was given, so there is a look, and it has rows or none.
-                more, less = len(set(wanted) - set(there)), len(set(there) - set(wanted))
-                if sorted(map(repr, there)) != sorted(map(repr, wanted)):
-                    found.append(f"{source.path.name} has changed since the last search ({more} new, {less} gone)")
-            found += [f"{name.rpartition(':')[2]} was searched the last time, and is not any more" for name in held]
-            counted = database.execute("SELECT count(*) FROM entries").fetchone()[0]
-            words = database.execute("SELECT count(*) FROM words_docsize").fetchone()[0]
-            if counted != words:
-                found.append(f"the search index has {counted} entries and words of {words}")
-    except (OSError, sqlite3.Error) as error:
-        return [f"the search index cannot be read: {error}"]
-    return found
-
-
-# --- looking at the files --------------------------------------------------------------------------------------------
-
-
-def _look(source: SearchSource, known: store.Held | None) -> _Look | None:
-    """None when nothing changed since it became known."""
-    try:
-        state = store.state_of(source.path)
-        if known is not None and known.state and known.state == state:
-            return None
-        if not state:
-            gone = _Look("", "", [])
-            return None if known is not None and not known.sha256 and not known.problem else gone
-        started = time.time_ns()
-        data = files.read_or_empty(os.path.realpath(source.path))
-        if store.state_of(source.path) != state or started - int(state.split()[1]) < SETTLED_NS:
-            state = ""
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        return _Look("", "unreadable", [], f"{source.path} cannot be read, so it is not searched: {why}")
-    sha256 = hashlib.sha256(data).hexdigest()
-    if known is not None and known.sha256 == sha256:
-        return _Look(state, sha256, None, known.problem)
-    result = source.entries(data)
-    if isinstance(result, Err):
-        return _Look(state, sha256, [], str(result.error))
-    return _Look(state, sha256, [store.stored(entry) for entry in result.value])
+# --- the index as it is ----------------------------------------------------------------------------------------------
 
 
 def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, same: dict[str, str]) -> Index | None:
@@ -165,21 +92,13 @@ def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, same:
         if store.is_sound(database):
             held = store.held_sources(database)
             if held.keys() == {source.name for source in sources} and all(
-                _is_same(source, held[source.name], same) for source in sources
+                is_same(source, held[source.name], same) for source in sources
             ):
                 return Index(database, stems, _problems(database))
     except sqlite3.Error:
         pass
     database.close()
     return None
-
-
-def _is_same(source: SearchSource, known: store.Held, same: dict[str, str]) -> bool:
-    look = _look(source, known)
-    if look is None:
-        same[source.name] = known.state
-        return True
-    return (look.rows is None and not look.state and not known.state) or (look.sha256 == known.sha256 == "unreadable")
 
 
 def _problems(database: sqlite3.Connection) -> list[ErrorInfo]:
@@ -245,15 +164,15 @@ def _bring_in(
         known = held.pop(source.name, None)
         if known is not None and known.state and known.state == same.get(source.name):
             continue
-        look = _look(source, known)
-        if look is None:
+        seen = look(source, known)
+        if seen is None:
             continue
         touched = True
         number = known.id if known is not None else free
         free += known is None
-        if look.rows is not None:
-            changed += _replace(database, number, look.rows)
-        store.put_source(database, store.Held(number, source.name, look.state, look.sha256, look.problem))
+        if seen.rows is not None:
+            changed += _replace(database, number, seen.rows)
+        store.put_source(database, store.Held(number, source.name, seen.state, seen.sha256, seen.problem))
     for gone in held.values():
         store.drop_source(database, gone.id)
         changed, touched = changed + 1, True
@@ -312,17 +231,11 @@ def _filled(place: Path | str, sources: Sequence[SearchSource], stems: Stems) ->
     database.execute("BEGIN")
     free = 1
     for number, source in enumerate(sources, start=1):
-        look = _look(source, None)
-        assert look is not None and look.rows is not None
-        free = store.add(database, number, look.rows, free)
-        store.put_source(database, store.Held(number, source.name, look.state, look.sha256, look.problem))
+        seen = look(source, None)
+        assert seen is not None and seen.rows is not None
+        free = store.add(database, number, seen.rows, free)
+        store.put_source(database, store.Held(number, source.name, seen.state, seen.sha256, seen.problem))
     store.finish(database)
     store.count(database)
     database.execute("COMMIT")
     return Index(database, stems, _problems(database), rebuilt=True, changed=free - 1)
-
-
-def entries_of(index: Index) -> Iterator[SearchEntry]:
-    """Everything in the index, in no order that means anything."""
-    for row in store.every_row(index.database):
-        yield row.entry()

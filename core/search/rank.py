@@ -2,9 +2,8 @@
 
 The features of an entry by itself are BM25 over its words and how much of the query it covers. A piece of a
 conversation or a document is also judged by what stands around it: an answer often repeats no word of the question
-before it. The weights were fitted on questions about conversations with known answers (`make retrieval-fit`: listwise
-softmax, every conversation ranked by weights that were fitted without it); they are plain numbers, and no entry has
-any weight of its own. An entry that stands alone is its own thread, so that it is not behind for having none.
+before it. The weights are in weights.py; no entry has any weight of its own. An entry that stands alone is its own
+thread, so that it is not behind for having none.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from operator import mul
 
 from core.search.reading import Seen
 from core.search.terms import Query
+from core.search.weights import ALONE, DATED, HYBRID_THREAD_WEIGHTS, HYBRID_WEIGHTS, THREAD_WEIGHTS, WEIGHTS
 from core.search.when import FAR, Closeness
 
 K1, B = 1.0, 0.4
@@ -23,50 +23,8 @@ THREAD_K1, THREAD_B = 1.5, 0.6
 SMOOTH = 0.5
 """What a word of a neighbour counts for an entry."""
 LONG_WORDS = 60
-
-NAMES = (
-    "match", "cover", "cover2", "titled", "titled_match", "titled_cover", "before", "after", "before2", "after2",
-    "pair", "window", "smooth", "thread", "thread_cover", "asks", "asked", "asked_match", "long", "long_titled",
-    "times", "near", "best_thread", "titled_before", "first", "before3", "long_match", "titled_times", "dated",
-    "dated_before", "dated_after",
-)  # fmt: skip
-_FITTED = (
-    -0.678, 3.957, -3.793, 0.547, 1.165, -1.851, -1.671, 0.989, 2.985, 1.058, 5.338, -0.569, 1.250, 0.219,
-    3.144, -0.686, 0.524, 2.949, 0.156, 0.242, -0.107, 0.552, 0.251, -0.803, 0.745, 0.407, 0.371, 2.063,
-    6.022, 5.450, 4.871
-)  # fmt: skip
-WEIGHTS: Mapping[str, float] = dict(zip(NAMES, _FITTED, strict=True))
-_DATED = {name: WEIGHTS[name] for name in ("dated", "dated_before", "dated_after")}
-_ALONE = {
-    **WEIGHTS,
-    "match": WEIGHTS["match"] + WEIGHTS["smooth"] + WEIGHTS["thread"],
-    "cover": WEIGHTS["cover"] + WEIGHTS["pair"] + WEIGHTS["window"] + WEIGHTS["thread_cover"],
-}
-"""The weights of an entry that is its own thread."""
-NEAR_NAMES = ("alike", "alike_before", "alike_after", "alike_thread")
-"""With vectors: how near an entry, its neighbours and the nearest of its thread are, in standard deviations."""
-_HYBRID_FITTED = (
-    -1.931, 2.956, -2.558, 0.152, 0.902, -1.701, -2.959, 0.428, 2.290, 0.778, 5.425, -0.007, 0.321, -0.269,
-    2.971, -0.605, 0.330, 3.154, 0.416, 0.362, 0.201, 0.369, 0.266, -0.756, 0.612, 0.287, 0.427, 1.867,
-    5.956, 5.821, 5.211, 0.453, 0.321, 0.145, 0.433
-)  # fmt: skip
-HYBRID_WEIGHTS: Mapping[str, float] = dict(zip(NAMES + NEAR_NAMES, _HYBRID_FITTED, strict=True))
-THREAD_NAMES = (
-    "thread", "thread_cover", "own", "own_cover", "first", "second", "third", "mass", "broad_mass", "mean", "dated",
-    "dated_before", "dated_after",
-)  # fmt: skip
-NEAR_THREAD_NAMES = ("alike_first", "alike_three", "alike_eight")
-"""With vectors: how near the nearest of a thread is, and its nearest three and eight on average."""
 NOTHING, NO_MASS = -6.0, -8.0
 """What a thread is given for pieces that it does not have, below its best of all."""
-_THREAD_FITTED = (0.178, 0.620, 0.006, 0.300, 0.433, 0.085, -0.057, 0.281, 0.026, 0.066, 1.026, 0.753, 1.226)
-THREAD_WEIGHTS: Mapping[str, float] = dict(zip(THREAD_NAMES, _THREAD_FITTED, strict=True))
-_HYBRID_THREAD_FITTED = (
-    -0.011, 0.509, -0.053, 0.241, 0.448, 0.041, -0.037, 0.313, 0.040, 0.080, 0.929, 0.575, 0.947, 0.152, 0.115, -0.216
-)  # fmt: skip
-HYBRID_THREAD_WEIGHTS: Mapping[str, float] = dict(
-    zip(THREAD_NAMES + NEAR_THREAD_NAMES, _HYBRID_THREAD_FITTED, strict=True)
-)
 
 
 def _bm25(counts: Sequence[float], worths: Sequence[float], norm: float, k1: float = K1) -> float:
@@ -159,12 +117,12 @@ class Features:
         """`weighted(self.of(one), WEIGHTS)` for an entry without a thread, most of whose features are the same few."""
         match = self.matches[one.row.id]
         cover = _covered(one.counts, self.worths) / self.total
-        score = _ALONE["best_thread"] + _ALONE["match"] * match + _ALONE["cover"] * cover
-        score += _ALONE["cover2"] * cover * cover + _ALONE["near"] * min(one.near / self.total, 2.0)
+        score = ALONE["best_thread"] + ALONE["match"] * match + ALONE["cover"] * cover
+        score += ALONE["cover2"] * cover * cover + ALONE["near"] * min(one.near / self.total, 2.0)
         if one.titled:
-            score += _ALONE["titled"] + _ALONE["titled_match"] * match + _ALONE["titled_cover"] * cover
+            score += ALONE["titled"] + ALONE["titled_match"] * match + ALONE["titled_cover"] * cover
         if one.dated is not FAR:
-            score += weighted(one.dated, _DATED)
+            score += weighted(one.dated, DATED)
         return score
 
     def of_near(self, one: Seen) -> list[float]:

@@ -1,9 +1,9 @@
-"""Fits the weights of `core/search/rank.py` on LoCoMo, and says what they are worth where they were not fitted.
+"""Fits the weights of `core/search/weights.py` on LoCoMo, and says what they are worth where they were not fitted.
 
 Every candidate of every question gets its features from the product itself. A listwise softmax is fitted to the turns
 that answer, then one to the sessions, with the scores of the turns as the first weights give them. What is reported
 comes from leaving one conversation out: each is ranked by weights that never saw it. What is printed last, to be put
-into `rank.py`, is fitted on all of them.
+into `weights.py`, is fitted on all of them.
 
     python -m tests.bench.retrieval_fit [--embedder minilm] [--without NAME …]
 """
@@ -28,6 +28,7 @@ from core.search.candidates import EVERYTHING
 from core.search.embedders import local_embedder
 from core.search.index import open_index
 from core.search.vectors import embed_one, open_vectors
+from core.search.weights import NAMES, NEAR_NAMES, NEAR_THREAD_NAMES, THREAD_NAMES
 from tests.bench.retrieval import scored
 from tests.bench.retrieval_sets import FOLDER, Collection, locomo
 
@@ -35,7 +36,7 @@ Table = Any
 """A numpy array of floats: a row for each candidate, a column for each feature."""
 ROUNDS, STEP, SHRINK = 160, 0.08, 1e-3
 KEPT = 150
-"""So many candidates of a question are fitted on: the best by the weights that stand in `rank.py`."""
+"""So many candidates of a question are fitted on: the best by the weights that stand in `weights.py`."""
 
 
 @dataclass
@@ -108,7 +109,7 @@ def fit(groups: Sequence[tuple[Table, list[int]]], rounds: int = ROUNDS) -> Tabl
 
 
 def fit_entries(asked: Sequence[Question]) -> Table:
-    """Weights for entries, as they stand in `rank.py`."""
+    """Weights for entries, as they stand in `weights.py`."""
     size = np.concatenate([one.rows for one in asked]).std(0) + 1e-9
     groups = []
     for one in asked:  # the rows come ranked by the product
@@ -152,8 +153,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         loaded = local_embedder(options.embedder)
         assert isinstance(loaded, Ok), loaded
         embed = loaded.value
-    names = rank.NAMES + (rank.NEAR_NAMES if embed else ())
-    thread_names = rank.THREAD_NAMES + (rank.NEAR_THREAD_NAMES if embed else ())
+    names = NAMES + (NEAR_NAMES if embed else ())
+    thread_names = THREAD_NAMES + (NEAR_THREAD_NAMES if embed else ())
     talks = [list(questions(one, embed)) for one in locomo()]
     for one in (one for talk in talks for one in talk):
         one.rows[:, [at for at, name in enumerate(names) if name in options.without]] = 0
