@@ -30,6 +30,7 @@ def items(rows: dict[str, Any], quotes: str = "check", source: Source = NOTHING)
 @pytest.mark.parametrize(
     "text",
     ['{"facts": []}', ' \n{"facts": []}\n', '```json\n{"facts": []}\n```', '```\n{"facts": []}```', "{}",
+     'Here: {"facts": []}', '{"facts": []} Enjoy!', 'Set {x} and {"y": 1}:\n```json\n{"facts": []}\n```\nthat is all',
      '```json {"facts": []} ```', '{"facts": null, "decisions": "no", "other": [1]}', '\ufeff{"facts": []}'],
 )  # fmt: skip
 def test_a_whole_object_is_an_answer(text: str) -> None:
@@ -38,13 +39,42 @@ def test_a_whole_object_is_an_answer(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "null", "5", 'Here: {"facts": []}', '{"facts": []} Enjoy!', '```json\n{}\n```\nthat is all',
+    ["", "[]", "null", "5", '```json\n{}\n```\nthat is all',
      '{"facts": [NaN]}', '{"facts": [Infinity]}', '{"facts": [], "facts": []}', '{"facts": [{"a": 1, "a": 2}]}',
      '{"a": ' + "[" * 40 + "]" * 40 + "}", "[" * 100_000, '{"facts": [' + "9" * 5000 + "]}", '{"facts": ["\n"]}'],
 )  # fmt: skip
 def test_anything_else_is_not(text: str) -> None:
     found = parse_answer(text)
     assert isinstance(found, Err) and found.error.code == "invalid-answer"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['First {"facts": ["a"]} or rather {"facts": ["b"]}', '<think>{"facts": []}</think>{"decisions": []}',
+     'Here: {"results": {"facts": ["a"]}}', 'Here: {"facts": [{"statement": "a" "detail": {"facts": []}}]',
+     'Here: {"facts": [NaN]}', 'Here: {"facts": [], "facts": []}', 'Here: [{"note": 1}]', "Here: {}",
+     'Here: {"facts": ' + "[" * 40 + "]" * 40 + "}", "{x} " * 60 + '{"facts": []}'],
+)  # fmt: skip
+def test_between_two_objects_nobody_guesses_and_an_inner_or_broken_one_is_none(text: str) -> None:
+    """A wrong guess would call a conversation harvested, and it would go."""
+    found = parse_answer(text)
+    assert isinstance(found, Err) and found.error.code == "invalid-answer"
+
+
+def test_rows_with_words_around_them_are_the_rows() -> None:
+    """A chatty model's "Sure! Here is…" made every conversation fail twice, and was paid for twice."""
+    text = 'Sure! Here is what I found:\n\n{"facts": [{"statement": "a {b} c", "detail": ""}]}\n\nLet me know!'
+    found = parse_answer(text)
+    assert isinstance(found, Ok) and found.value["facts"] == [{"statement": "a {b} c", "detail": ""}]
+
+
+def test_an_answer_that_cannot_be_read_is_told_with_its_beginning_and_what_to_do() -> None:
+    """ "Expecting value: line 1 column 1" says neither what the model said nor what to change."""
+    key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6Q7r8"
+    found = parse_answer(f"I am sorry,\nthe token {key} cannot be summarised by me, whatever you may ask of me today")
+    assert isinstance(found, Err) and "harvest_style" in found.error.hint
+    begins = found.error.message.partition("it begins ")[2]
+    assert begins.startswith('"I am sorry, the token ') and len(begins) <= 62 and key[:12] not in begins
 
 
 def test_brackets_in_strings_are_no_nesting() -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from core.base.answer import Answer
-from core.base.result import Ok
+from core.base.result import Ok, fail
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import open_workspace
 from core.harvest.asking import RETRY_SUFFIX
-from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot, unreachable
+from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot
 
 DATE = "2026-06-12"
 
@@ -115,11 +115,12 @@ def test_a_cut_answer_is_not_taken_for_a_whole_one(world: World) -> None:
 
 def test_a_failing_provider_is_asked_once_and_the_run_goes_on(world: World) -> None:
     first, second = world.converse("a"), world.converse("b")
-    model = FakeModel(lambda number, prompt: unreachable(1, "") if number == 1 else ordinary(number, prompt))
+    busy = fail("server-error", "provider 'openai' has no time")
+    model = FakeModel(lambda number, prompt: busy if number == 1 else ordinary(number, prompt))
     report = world.run(model)
     assert (first.exists(), second.exists(), model.calls) == (True, False, 2)
-    assert world.entry("a")["error"] == f"provider 'openai' has no key ({first})."
-    assert [error.code for error in report.errors] == ["no-credentials"]
+    assert world.entry("a")["error"] == f"provider 'openai' has no time ({first})."
+    assert [error.code for error in report.errors] == ["server-error"]
 
 
 def test_an_empty_answer_is_a_harvest(world: World) -> None:

@@ -138,7 +138,7 @@ def test_pauses_grow_and_end_when_the_server_stays_broken() -> None:
 
 @pytest.mark.parametrize(
     ("status", "code"),
-    [(401, "rejected-key"), (403, "rejected-key"), (404, "not-found"), (413, "too-long"), (400, "refused")],
+    [(401, "rejected-key"), (403, "forbidden"), (404, "not-found"), (413, "too-long"), (400, "refused")],
 )
 def test_a_refusal_is_not_repeated_and_quotes_the_server_without_the_key(status: int, code: str) -> None:
     """Else a wrong key would be tried again and again, or end up in a log: some servers echo it."""
@@ -196,7 +196,7 @@ def test_nobody_listens() -> None:
     """The commonest mistake with a local model: the sentence must say what to look at."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"127.0.0.1:{listener.getsockname()[1]}"
-    told(ask(ModelServer(address)), "connection-failed", address, "refused", "Check that the server runs")
+    told(ask(ModelServer(address)), "unreachable", address, "refused", "Check that the server runs")
 
 
 def test_calls_from_several_threads_do_not_mix() -> None:

@@ -26,7 +26,8 @@ class ErrorInfo:
         if self.path and self.path not in self.message:
             parts[0] += f" ({self.path})"
         if self.hint:
-            parts.append(self.hint[:1].upper() + self.hint[1:].rstrip("."))
+            name = "_" in self.hint.partition(" ")[0]  # a setting keeps the letters by which it is found
+            parts.append((self.hint[:1] if name else self.hint[:1].upper()) + self.hint[1:].rstrip("."))
         return ". ".join(parts) + "."
 
 

@@ -5,7 +5,6 @@ The seven arrays are the seed's; storage.md, "The model's answer", settles what 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,12 +13,12 @@ from typing import Any
 from core.base.markdown import sanitise_line
 from core.base.redact import redact
 from core.base.repository import slug
-from core.base.result import Ok, Result, fail
+from core.base.result import Err, Ok, Result
+from core.harvest.json_object import find_object
 from core.harvest.quotes import Source, find_quote, only_tools_said
 from core.knowledge.categories import CATEGORIES
 
 MAX_ITEMS = 200
-MAX_DEPTH = 32
 FACTUAL = ("facts", "playbooks", "questions")
 """The categories whose rows become facts of the fact index (seed 5)."""
 KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
@@ -32,8 +31,6 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"[a-z0-9-]{1,40}")
-_FENCE = re.compile(r"\A```[A-Za-z]*\s(?P<body>.*)```\Z", re.DOTALL)
-_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{\]}]', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -93,44 +90,14 @@ SCHEMA: dict[str, Any] = {
 def parse_answer(text: str) -> Result[dict[str, list[Any]]]:
     """The seven arrays of an answer. A category that is missing or no list is empty; `{}` is a valid harvest.
 
-    A fence is tolerated only around the whole answer. Err(invalid-answer) for anything else than one JSON object.
+    A fence around the whole answer is tolerated, and so are words around the one object that names a category.
+    Err(invalid-answer) as `find_object` tells it.
     """
-    stripped = text.strip().removeprefix("\ufeff").strip()
-    fence = _FENCE.match(stripped)
-    if fence is not None:
-        stripped = fence["body"].strip()
-    if _depth(stripped) > MAX_DEPTH:
-        return fail("invalid-answer", f"the model's answer is nested deeper than {MAX_DEPTH} levels")
-    try:
-        payload = json.loads(stripped, parse_constant=_refuse_constant, object_pairs_hook=_unique)
-    except (ValueError, RecursionError) as error:
-        return fail("invalid-answer", f"the model's answer is not valid JSON: {error}")
-    if not isinstance(payload, dict):
-        return fail("invalid-answer", "the model's answer is not a JSON object")
+    found = find_object(text, SCHEMA["properties"])
+    if isinstance(found, Err):
+        return found
+    payload = found.value
     return Ok({row.name: rows if isinstance(rows := payload.get(row.name), list) else [] for row in CATEGORIES})
-
-
-def _depth(text: str) -> int:
-    """The deepest nesting, without recursion; brackets inside strings do not count. Takes time as the text is long."""
-    depth = deepest = 0
-    for bracket in _BRACKETS.findall(text):
-        if bracket in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif bracket in "]}":
-            depth -= 1
-    return deepest
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return result
 
 
 def needs_source(arrays: Mapping[str, list[Any]]) -> bool:

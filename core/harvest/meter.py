@@ -8,6 +8,7 @@ from typing import Any
 
 from core.base.answer import Answer, Generate
 from core.base.result import Ok, Result, fail
+from core.harvest.breaker import Breaker
 
 BYTES_A_TOKEN = 4
 TOKEN_CAP = "token-cap"
@@ -46,23 +47,26 @@ class Meter:
     Token counts are the provider's own, None while it has reported none.
     """
 
-    def __init__(self, generate: Generate, budget: Budget | None = None) -> None:
+    def __init__(self, generate: Generate, budget: Budget | None = None, breaker: Breaker | None = None) -> None:
         self._generate = generate
         self._budget = budget or Budget()
+        self._breaker = breaker or Breaker()
         self.calls = 0
         self.model = ""
         self.input_tokens: int | None = None
         self.output_tokens: int | None = None
 
     def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        if self._breaker.reason is not None:
+            return self._breaker.refusal()
         estimate = len(prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN
         if not self._budget.reserve(estimate):
             return fail(
                 TOKEN_CAP,
                 "the run has reached its cap of tokens; what is left waits for the next one",
-                hint="max_run_tokens in config.toml is the cap",
+                hint="the cap is max_run_tokens in config.toml",
             )
-        answer = self._generate(prompt, schema)
+        answer = self._breaker.see(self._generate(prompt, schema))
         self.calls += 1
         if not isinstance(answer, Ok):
             self._budget.settle(estimate, 0)

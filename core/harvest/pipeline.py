@@ -15,6 +15,7 @@ from core.base.answer import Generate
 from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.harvest.breaker import NOT_TRIED, Breaker, stopped_note
 from core.harvest.classify import HarvestPlan, Step, may_reclaim
 from core.harvest.committer import Committer
 from core.harvest.content import distil_step
@@ -92,7 +93,7 @@ def _apply(
         *plan.notes,
         *([f"nothing is reclaimed: {plan.careful}"] if plan.careful else []),
     ]
-    budget = Budget(options.max_run_tokens)
+    budget, breaker = Budget(options.max_run_tokens), Breaker()
     committer = Committer(
         paths,
         run,
@@ -110,13 +111,15 @@ def _apply(
     done, total = 0, len(plan.steps)
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
-        with closing(_distilled(plan, options, generate, budget, committer, cancelled)) as results:
+        with closing(_distilled(plan, options, generate, budget, breaker, committer, cancelled)) as results:
             for done, distilled in enumerate(results, start=1):
                 outcome = _carry_out(distilled, committer, report)
                 progress(Progress(done, total, distilled.step.artifact.name, outcome, budget.spent))
                 if not committer.trusted:
                     break
         report.cancelled = report.cancelled or (done < total and committer.trusted)
+        if breaker.reason is not None and report.not_tried:
+            report.notes.append(stopped_note(report.not_tried, breaker.reason))
     finally:
         committer.finish()
     write_digest(paths, options, report)
@@ -128,13 +131,16 @@ def _distilled(
     options: HarvestOptions,
     generate: Generate | None,
     budget: Budget,
+    breaker: Breaker,
     committer: Committer,
     cancelled: Callable[[], bool],
 ) -> Generator[Distilled, None, None]:
     """The steps in their order, the model calls made ahead of it in parallel. Ends early when cancelled."""
 
     def work(step: Step) -> Distilled:
-        meter = Meter(generate, budget) if generate is not None else None
+        if breaker.reason is not None:
+            return Distilled(step, breaker.refusal(), None)
+        meter = Meter(generate, budget, breaker) if generate is not None else None
         return Distilled(step, distil_step(step, options, meter, shelf), meter)
 
     def submit(step: Step) -> Distilled | Future[Distilled]:
@@ -209,6 +215,10 @@ def _commit(distilled: Distilled, committer: Committer) -> str:
         committer.report.cancelled = True  # that is no failure of this conversation
         committer.report.kept += 1
         return "untouched"
+    if isinstance(distilled.result, Err) and distilled.result.error.code == NOT_TRIED:
+        committer.report.not_tried += 1
+        committer.report.kept += 1
+        return "not tried"
     if isinstance(distilled.result, Err) and distilled.result.error.code == TOKEN_CAP:
         committer.report.deferred += 1
         if (note := str(distilled.result.error)) not in committer.report.notes:

@@ -49,6 +49,8 @@ class HarvestReport:
     changed: dict[str, int] = field(default_factory=dict)
     too_large: int = 0
     deferred: int = 0
+    not_tried: int = 0
+    """Conversations that the model was not asked about, after it had turned out that it cannot be asked."""
     kept: int = 0
     failed: int = 0
     """Conversations that could not be harvested. Each is one of `errors`, which also tell of everything else."""
@@ -84,6 +86,7 @@ class HarvestReport:
             "changed": self.changed,
             "too_large": self.too_large,
             "deferred": self.deferred,
+            "not_tried": self.not_tried,
             "kept": self.kept,
             "failed": [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors],
             "notes": self.notes,

@@ -32,8 +32,9 @@ SLICE_SECONDS = 0.05  # how often a waiting caller looks whether the user has ca
 class Broken:
     """An exchange without a usable answer.
 
-    `kind`: `connection` (worth another try), `certificate`, `address`, `timeout`, `cancelled`, `too-large`,
-    `encoding`. `detail` is a few words of the operating system, never anything the server or a header said.
+    `kind`: `connection` and `absent` (nobody took the call) are worth another try; `certificate`, `address`, `timeout`,
+    `cancelled`, `too-large`, `encoding` are not. `detail` is a few words of the operating system, never anything the
+    server or a header said.
     """
 
     kind: str
@@ -151,7 +152,15 @@ def _post(call: Call, line: Line, deadline: float, max_bytes: int) -> Reply | Br
             # A time-out of the socket is our own deadline: it was set to what was left.
             if time.monotonic() >= deadline - SLICE_SECONDS:
                 return Broken("timeout")
-            return Broken("connection", _system_words(problem))
+            return Broken("absent" if _never_connected(problem) else "connection", _system_words(problem))
+
+
+def _never_connected(problem: BaseException) -> bool:
+    """Whether there was no connection at all: no such host, or nobody listens there."""
+    from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
+
+    inner = problem.args[0] if problem.args else None
+    return isinstance(getattr(inner, "reason", inner), (NewConnectionError, ConnectTimeoutError))
 
 
 def _as_prepared(request: PreparedRequest) -> PreparedRequest:

@@ -50,8 +50,8 @@ class Patience:
 def post(call: Call, patience: Patience) -> Result[Reply]:
     """POST `call`, repeating what may pass. `Ok` holds a reply with any status that is not worth another try.
 
-    Errors: `timed-out`, `cancelled`, `connection-failed`, `answer-too-large`, `rate-limited`, `server-error` and others
-    that name what happened, with the host and what to do.
+    Errors: `timed-out`, `cancelled`, `unreachable` (nobody took the call), `connection-failed` (it broke off),
+    `answer-too-large`, `rate-limited`, `server-error` and others that name what happened, with the host and what to do.
     """
     attempt = 0
     while True:
@@ -80,7 +80,7 @@ def post(call: Call, patience: Patience) -> Result[Reply]:
 def _may_pass(result: Reply | Broken) -> bool:
     """Whether the same request may succeed a little later."""
     if isinstance(result, Broken):
-        return result.kind == "connection"
+        return result.kind in ("connection", "absent")
     if result.status == 429:
         # OpenAI also says 429 when the account has no money left; waiting does not help there.
         return b"insufficient_quota" not in result.body
@@ -140,6 +140,8 @@ def _broken(call: Call, broken: Broken, patience: Patience) -> Err:
         return fail("bad-answer", message, hint="Check what stands between you and the server")
     because = f": {detail}" if detail else ""
     hint = "Check that the server runs, that base_url is right and that this computer is online"
+    if broken.kind == "absent":
+        return fail("unreachable", f"{who} cannot be reached{because}", hint=hint)
     return fail("connection-failed", f"The connection to {who} failed or broke off{because}", hint=hint)
 
 
@@ -147,7 +149,7 @@ def _broken(call: Call, broken: Broken, patience: Patience) -> Err:
 _STATUS = {
     401: ("rejected-key", "does not accept the key", "Check the key, in the environment or in credentials.toml"),
     402: ("no-credit", "asks for payment", "Check the balance of the account"),
-    403: ("rejected-key", "does not allow this", "Check that the key may use this model"),
+    403: ("forbidden", "does not allow this", "Check that the key may use this model"),
     404: ("not-found", "does not know this model or address", "Check model and base_url"),
     408: ("server-error", "waited too long for the request", "Try again"),
     413: ("too-long", "finds the request too large", "Lower summarize_threshold_bytes, or choose another model"),
@@ -168,6 +170,8 @@ def refusal(call: Call, reply: Reply) -> Err:
     else:
         code, what, hint = _STATUS.get(reply.status, ("refused", "refused the request", "Check model and base_url"))
     said = complaint(reply, call.key)
+    if reply.status == 400 and "api key not valid" in said.lower():  # how Gemini says 401
+        code, what, hint = _STATUS[401]
     return fail(code, f"{who} {what} (HTTP {reply.status})" + (f": {said}" if said else ""), hint=hint)
 
 
