@@ -75,6 +75,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
         summarize_prompt=prompts[1],
         style=config.harvest_style,
     )
+    caches = cache_folder(workspace.paths.home, workspace.environment)
     return Ok(
         HarvestOptions(
             limits,
@@ -86,7 +87,9 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
             max_run_tokens=config.max_run_tokens,
             patience=patience,
             home=HOME in named.value or ALL in named.value,
-            copies=cache_folder(workspace.paths.home, workspace.environment) / "stores",
+            copies=caches / "stores",
+            kept=caches / "answers",
+            asked=" ".join((limits.provider, request.model or config.model, config.base_url, *config.command)),
             places=places(named.value, workspace.environment, config.project_roots),
         )
     )

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
+from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Turn
 from core.conversations.read import read_conversation, spoken_bytes, why_unread, words_bytes
 from core.harvest.classify import Step
 from core.harvest.distil import Harvest, distil
-from core.harvest.meter import Meter
 from core.harvest.options import HarvestOptions
 from core.harvest.sessions import Shelf
 from core.harvest.sources import project_at
@@ -30,11 +30,12 @@ STREAM_BYTES = 8 << 20
 END_CHARACTERS = 400
 
 
-def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf: Shelf) -> Result[Harvest]:
-    """Stage 3 for one conversation: read it again, make sure it is what was planned, distil."""
+def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, shelf: Shelf) -> Result[Harvest]:
+    """Stage 3 for one conversation: read it again, make sure it is what was planned, distil. `generate` None
+    means the rules."""
     item, entry = step.artifact, dict[str, Any]()
     try:
-        streamed = _streamed(step, options.limits.max_source_bytes, context=meter is not None)
+        streamed = _streamed(step, options.limits.max_source_bytes, context=generate is not None)
         if streamed is not None:
             tail, sha256, facts, size = streamed
         else:
@@ -49,7 +50,7 @@ def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf:
             unread = why_unread(data, conversation)
             if unread is not None:
                 return fail(unread.code, unread.message, item.path, unread.hint)
-            tail = tail_of(conversation, step.earlier, context=meter is not None)
+            tail = tail_of(conversation, step.earlier, context=generate is not None)
             facts = facts_of(conversation.turns)
             size = spoken_bytes(data, conversation) if tail.kind != GROWN else words_bytes(tail.conversation)
     except OSError as error:
@@ -63,7 +64,7 @@ def distil_step(step: Step, options: HarvestOptions, meter: Meter | None, shelf:
         )
     if not tail.conversation.folder and (folder := project_at(item.path)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
-    found = distil(tail.conversation, item.name, size, options.distil, meter)
+    found = distil(tail.conversation, item.name, size, options.distil, generate)
     if isinstance(found, Err):
         return found
     entry |= {"bytes": item.size, **facts}

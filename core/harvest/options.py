@@ -31,7 +31,7 @@ class DistilSettings:
 class HarvestOptions:
     """All settings of a run. `file_roots` are absolute folders; `digest_max_bytes` None: the digest is off. `home` says
     whether the home folder is read, `places` what else is; `copies` is a folder of ours for the rare store that can be
-    read only as a copy."""
+    read only as a copy, `kept` one for answers of the model `asked` that are still of use (None: none are kept)."""
 
     limits: Limits
     distil: DistilSettings
@@ -44,6 +44,8 @@ class HarvestOptions:
     home: bool = True
     places: tuple[Place, ...] = ()
     copies: Path = Path("copies")
+    kept: Path | None = None
+    asked: str = ""
 
 
 def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:

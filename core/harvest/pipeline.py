@@ -22,6 +22,7 @@ from core.harvest.content import distil_step
 from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
 from core.harvest.hashes import HashCache
+from core.harvest.kept_answers import KeptAnswers
 from core.harvest.meter import TOKEN_CAP, Budget, Meter
 from core.harvest.options import HarvestOptions
 from core.harvest.plan import plan_harvest
@@ -141,7 +142,12 @@ def _distilled(
         if breaker.reason is not None:
             return Distilled(step, breaker.refusal(), None)
         meter = Meter(generate, budget, breaker) if generate is not None else None
-        return Distilled(step, distil_step(step, options, meter, shelf), meter)
+        if meter is None or options.kept is None:
+            return Distilled(step, distil_step(step, options, meter, shelf), meter)
+        asking = KeptAnswers(meter, options.kept, step.sha256, options.asked)
+        result = distil_step(step, options, asking, shelf)
+        asking.settle(result)
+        return Distilled(step, result, meter)
 
     def submit(step: Step) -> Distilled | Future[Distilled]:
         if step.action != "harvest" or step.sha256 in committer.recovered.unfinished:
