@@ -167,8 +167,7 @@ def spent_so_far(plan: HarvestReport | None, tokens: int) -> float | None:
     """About what so many tokens cost, by the estimate of the dry run; None where that does not know a price."""
     if plan is None or not plan.price or not plan.tokens:
         return None
-    calls = sum(step.action == "harvest" for step in plan.plan.steps)
-    return plan.price * tokens / (plan.tokens + calls * 700)
+    return plan.price * tokens / (plan.tokens + plan.expected_output)
 
 
 def ended_words(report: HarvestReport) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.cli.figures import dollars, size, tokens
+from core.cli.figures import count, dollars, size, tokens
 from core.cli.text import fed, one_line, short
 from core.commands.sources import title_of
 from core.harvest.classify import CLASSES
@@ -18,7 +18,7 @@ def harvest_text(report: HarvestReport) -> str:
     if not report.applied:
         lines = [
             "artifacts: " + ", ".join(f"{name}:{plan.counts.get(name, 0)}" for name in CLASSES),
-            f"harvest candidates: {size(plan.bytes_of('harvest'))} (~{tokens(report.tokens)} input tokens), "
+            f"harvest candidates: {size(plan.candidate_bytes())} (~{tokens(report.tokens)} input tokens), "
             f"prune candidates: {size(plan.bytes_of('prune'))}",
             "dry run; pass --apply to harvest and reclaim",
         ]
@@ -117,8 +117,14 @@ def _plan_lines(report: HarvestReport) -> list[str]:
     actions = [step.action for step in report.plan.steps]
     told = [f"{actions.count(name)} {words}" for name, words in _ACTIONS if name in actions]
     lines = [f"plan: {', '.join(told)}"] if told else []
+    what = f"~{tokens(report.tokens)} input and ~{tokens(report.expected_output)} output tokens"
+    asked = f"{count(report.calls, 'call')}, {what}"
     if report.price:
-        lines.append(f"price: about {dollars(report.price)}")
+        lines.append(f"price: about {dollars(report.price)} ({asked})")
     elif report.price is None and report.tokens:
-        lines.append("price: unknown for this model (price_input_per_million in config.toml tells it)")
+        lines.append(
+            f"price: unknown for this model ({asked}); set price_input_per_million and price_output_per_million"
+        )
+    elif report.calls:
+        lines.append(f"price: nothing ({asked})")
     return lines

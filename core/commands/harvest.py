@@ -18,6 +18,7 @@ from core.commands.provider import connect_or_refuse, connect_provider
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.hashes import HashCache
+from core.harvest.meter import BYTES_A_TOKEN
 from core.harvest.options import HarvestOptions
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 MANY = 10
 """From so many conversations on, a run that found next to nothing says why that may be."""
-EXPECTED_OUTPUT_TOKENS = 700
-"""What one harvest's answer usually takes, for the estimate of a price."""
 
 
 def harvest(
@@ -197,15 +196,33 @@ def _apply(
 
 
 def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:
-    """Fill in tokens and prices: what the plan would cost, and what the run did cost."""
+    """Fill in tokens and prices: what the plan would cost, or what the run did cost."""
     config, provider = workspace.config, options.limits.provider
-    model = request.model or config.model
     override = (config.price_input_per_million, config.price_output_per_million)
-    report.tokens = report.plan.bytes_to_send() // 4
-    calls = [step.action for step in report.plan.steps].count("harvest")
-    report.price = price(provider, model, report.tokens, calls * EXPECTED_OUTPUT_TOKENS, override)
+    model, notes = request.model or config.model, list[str]()
+    if provider == "offline" or request.no_harvest or request.rough:
+        report.tokens = report.plan.bytes_to_send() // BYTES_A_TOKEN  # about what a model would read of them
+    elif report.applied:
+        report.tokens, report.expected_output = report.input_tokens, report.output_tokens
+    else:
+        from core.harvest.estimate import estimate
+
+        found = estimate(report.plan, options)
+        report.calls, report.tokens, report.expected_output = found.total
+        notes = _cap_note(options.max_run_tokens, found.fitting, report)
+    report.price = price(provider, model, report.tokens, report.expected_output, override)
+    report.notes += notes
     if report.applied:
         report.spent = price(provider, model, report.input_tokens, report.output_tokens, override)
+
+
+def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]:
+    """What the cap on tokens will do to the run, before it does it."""
+    wanted = sum(step.action == "harvest" for step in report.plan.steps)
+    if fitting is None or fitting >= wanted:
+        return []
+    told = f"about {fitting} of {wanted} conversations fit" if fitting else "not even one conversation fits"
+    return [f"the cap of {cap:,} tokens a run (max_run_tokens) is too low for all: {told}; the others wait"]
 
 
 # --- the cache of hashes ---------------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ SUMMARIZE_PROMPT = "summarize.md"
 @dataclass(frozen=True)
 class HarvestRequest:
     """What the person asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
-    `core.harvest.sources.known_name` gives them; `look_around`: a dry run also tells what it did not look at."""
+    `core.harvest.sources.known_name` gives them; `look_around`: a dry run also tells what it did not look at;
+    `rough`: it estimates tokens from sizes alone and reads nothing for it."""
 
     apply: bool = False
     no_harvest: bool = False
@@ -35,6 +36,7 @@ class HarvestRequest:
     jobs: int | None = None
     sources: tuple[str, ...] = ()
     look_around: bool = False
+    rough: bool = False
 
 
 def prompt_names(style: str) -> tuple[str, str]:

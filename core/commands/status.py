@@ -153,7 +153,7 @@ def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
 
 
 def _pending(workspace: Workspace, now: datetime | None, errors: list[ErrorInfo]) -> dict[str, Any]:
-    plan = harvest(workspace, HarvestRequest(), now=(lambda: now) if now else utc_now)
+    plan = harvest(workspace, HarvestRequest(rough=True), now=(lambda: now) if now else utc_now)
     records = _journal(workspace.paths, errors)
     if isinstance(plan, Err):
         errors.append(plan.error)

@@ -99,6 +99,10 @@ class HarvestPlan:
     def bytes_of(self, klass: str) -> int:
         return sum([item.size for item, its_class, _ in self.classified if its_class == klass])
 
+    def candidate_bytes(self) -> int:
+        """Bytes of what is to be harvested, without what is too large to be read."""
+        return self.bytes_of("harvest") - sum([row.artifact.size for row in self.steps if row.action == "too-large"])
+
     def bytes_to_send(self) -> int:
         """Bytes of the conversations that will be given to the model."""
         return sum([step.new_bytes for step in self.steps if step.action == "harvest"])

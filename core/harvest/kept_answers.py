@@ -1,8 +1,8 @@
 """Answers that came before another question about the same conversation failed: nobody pays for them twice.
 
-A conversation is harvested whole or not at all, so one question without an answer fails it (`asking.py`), and a long one
-needs many calls before the first question (`parts.py`). What was answered until then lies in the cache folder, one small
-file a conversation, until the next run has used it. Deleting it costs money only.
+A conversation is harvested whole or not at all, so one question without an answer fails it (`asking.py`), and a long
+one needs many calls before the first question (`parts.py`). What was answered until then lies in the cache folder, one
+small file a conversation, until the next run has used it. Deleting it costs money only.
 """
 
 from __future__ import annotations

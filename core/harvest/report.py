@@ -28,13 +28,16 @@ Report = Callable[[Progress], None]
 @dataclass
 class HarvestReport:
     """One run, dry or applied. `changed` counts conversations that were harvested before: grown (read from their last
-    turn on), rewritten (read whole), same (nothing was said). Sizes in bytes; `price` in US dollars, None when it is
-    not known."""
+    turn on), rewritten (read whole), same (nothing was said). `calls`,
+    `tokens` (of the input), `expected_output` (tokens) and `price` (US dollars, None when it is not known) are what a
+    dry run expects of a model; of an applied run, what it cost. Sizes in bytes."""
 
     applied: bool
     run: str = ""
     plan: HarvestPlan = field(default_factory=lambda: HarvestPlan((), ()))
+    calls: int = 0
     tokens: int = 0
+    expected_output: int = 0
     price: float | None = None
     reclaimed_bytes: int = 0
     reclaimed: int = 0
@@ -71,7 +74,13 @@ class HarvestReport:
             "applied": self.applied,
             "run": self.run or None,
             "artifacts": {name: self.plan.counts.get(name, 0) for name in CLASSES},
-            "candidates": {"bytes": self.plan.bytes_of("harvest"), "tokens": self.tokens, "price": self.price},
+            "candidates": {
+                "bytes": self.plan.candidate_bytes(),
+                "calls": self.calls,
+                "tokens": self.tokens,
+                "output_tokens": self.expected_output,
+                "price": self.price,
+            },
             "sources": {name: row._asdict() for name, row in self.plan.by_source().items()},
             "prune_bytes": self.plan.bytes_of("prune"),
             "reclaimed_bytes": self.reclaimed_bytes,

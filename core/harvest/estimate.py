@@ -1,0 +1,109 @@
+"""What a harvest would cost, counted by the code that will run it: every prompt, every question, every summary.
+
+The conversations are read as the run will read them and given to a model that only counts. Of very many a sample is
+read, and the rest is taken to be like it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from core.base.answer import Answer, Generate
+from core.base.result import Ok, Result
+from core.harvest.answer import SCHEMA
+from core.harvest.classify import HarvestPlan, Step
+from core.harvest.content import distil_step
+from core.harvest.kept_answers import KeptAnswers
+from core.harvest.meter import BYTES_A_TOKEN
+from core.harvest.options import HarvestOptions
+from core.harvest.sessions import Shelf
+
+ANSWER_TOKENS = 700
+"""What the answer about one conversation usually takes, all its categories together."""
+SUMMARY_SHARE = 5
+"""`summarize.md` asks for at most a fifth of a part."""
+SAMPLE_BYTES = 24 << 20
+
+
+class Cost(NamedTuple):
+    """What one conversation costs, or all of them."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def part(self, share: float) -> Cost:
+        """A share of it, at least one call where there is any."""
+        if not self.calls:
+            return Cost()
+        return Cost(max(1, round(self.calls * share)), *(round(number * share) for number in self[1:]))
+
+
+class Estimate(NamedTuple):
+    """About what a run costs. `fitting` is how many of its conversations fit under the cap, None without a cap."""
+
+    total: Cost = Cost()
+    fitting: int | None = None
+
+
+class _Counting:
+    """A model that answers nothing and counts what it is asked. Tokens are counted as `Meter` does it."""
+
+    def __init__(self) -> None:
+        self.calls = self.input_tokens = self.output_tokens = 0
+
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        length = len(prompt.encode("utf-8", "replace"))
+        self.calls += 1
+        self.input_tokens += length // BYTES_A_TOKEN
+        if schema is None:
+            part = prompt.partition("<conversation>")[2]
+            summary = ("word " * (len(part) // 5 + 1))[: max(1, len(part) // SUMMARY_SHARE)]
+            self.output_tokens += len(summary) // BYTES_A_TOKEN
+            return Ok(Answer(summary))
+        asked = len(schema.get("required", ())) or len(SCHEMA["required"])
+        self.output_tokens += ANSWER_TOKENS * asked // len(SCHEMA["required"])
+        return Ok(Answer(json.dumps({})))
+
+
+def estimate(plan: HarvestPlan, options: HarvestOptions, sample_bytes: int = SAMPLE_BYTES) -> Estimate:
+    """What the steps of a plan would cost with a model. Reads the conversations, `sample_bytes` of them at most; writes
+    nothing. One that cannot be read costs nothing: the run says why."""
+    steps = [step for step in plan.steps if step.action == "harvest"]
+    known: dict[str, Cost] = {}
+    read = 0
+    bare = replace(options, distil=replace(options.distil, redact=False))  # what it replaces weighs next to nothing
+    with Shelf(options.copies) as shelf:
+        for step in sorted(steps, key=lambda one: one.sha256):  # the order of hashes is as good as chance
+            if not known or read + step.new_bytes <= sample_bytes:
+                known[step.artifact.path] = _cost(step, bare, shelf)
+                read += step.new_bytes
+    sample = _sum(known.values())
+    costs = [known.get(step.artifact.path) or sample.part(step.new_bytes / max(1, read)) for step in steps]
+    cap = options.max_run_tokens
+    return Estimate(_sum(costs), _fitting(costs, cap) if cap else None)
+
+
+def _cost(step: Step, options: HarvestOptions, shelf: Shelf) -> Cost:
+    counting = _Counting()
+    model: Generate = counting
+    if options.kept is not None:
+        model = KeptAnswers(counting, options.kept, step.sha256, options.asked)  # what lies there is not paid for
+    distil_step(step, options, model, shelf)
+    return Cost(counting.calls, counting.input_tokens, counting.output_tokens)
+
+
+def _sum(costs: Iterable[Cost]) -> Cost:
+    return Cost(*map(sum, zip(*costs, strict=True)))
+
+
+def _fitting(costs: list[Cost], cap: int) -> int:
+    """How many conversations a run gets through: one too many waits, a smaller one behind it may still fit."""
+    spent = fitting = 0
+    for cost in costs:
+        if spent + cost.input_tokens <= cap:
+            spent, fitting = spent + cost.input_tokens + cost.output_tokens, fitting + 1
+    return fitting

@@ -1,0 +1,189 @@
+"""What the dry run says a harvest will cost. A person decides by it: seven calls announced as one are seven times the
+bill."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.answer import Answer
+from core.base.result import Ok, Result, fail
+from core.cli.main import main
+from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
+from core.harvest.estimate import ANSWER_TOKENS, estimate
+from core.knowledge.categories import CATEGORIES
+from tests.harvest_world import World
+
+PROMPTS = Path(__file__).resolve().parents[1] / "assets" / "prompts"
+
+
+class Answering:
+    """A model that tells no tokens, so that they are counted from the texts; no two answers are alike."""
+
+    def __init__(self) -> None:
+        self.numbers = count(1)
+        self.spent_in = self.spent_out = self.calls = 0
+
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        number = next(self.numbers)
+        words = random.Random(number)
+        if schema is None:
+            part = prompt.partition("<conversation>")[2]
+            text = f"Summary {number}. " + "so it was said. " * (len(part) // words.randint(80, 100))
+        else:
+            names = list(schema["required"])
+            names = [name for name in names if name not in ("files", "playbooks")]
+            each = ANSWER_TOKENS * 4 // len(CATEGORIES) // 100
+            rows = {
+                name: [f"{name} {number}.{at} " + "learned this " * words.randint(6, 8) for at in range(each)]
+                for name in names
+            }
+            text = json.dumps(rows)
+        self.calls += 1
+        self.spent_in += len(prompt.encode()) // 4
+        self.spent_out += len(text) // 4
+        return Ok(Answer(text, "fake"))
+
+
+def prepared(world: World, style: str, **changes: Any) -> World:
+    name = CATEGORY_PROMPT if style == "per_category" else HARVEST_PROMPT
+    texts = [(PROMPTS / file).read_text().strip() for file in (name, SUMMARIZE_PROMPT)]
+    distil = replace(world.options.distil, style=style, harvest_prompt=texts[0], summarize_prompt=texts[1], **changes)
+    world.options = replace(world.options, distil=distil, kept=world.folder / "answers", asked="openai fake")
+    return world
+
+
+def talk(number: int, turns: int) -> str:
+    rows = [f"User: what about {number}.{at}?\n\nAssistant: it says {at} {'and more ' * 40}\n" for at in range(turns)]
+    return "\n".join(rows)
+
+
+def records(number: int, turns: int) -> str:
+    """A transcript whose file is far longer than what was said: most formats are like this."""
+    noise = {"uuid": "0" * 36, "sessionId": f"s{number}", "version": "2.0.1", "toolUseResult": "y" * 400}
+    rows = [
+        {"type": kind, "message": {"role": kind, "content": f"{number}.{at} we talked about it"}, **noise}
+        for at in range(turns)
+        for kind in ("user", "assistant")
+    ]
+    return "\n".join(json.dumps(row) for row in rows) + "\n"
+
+
+@pytest.mark.parametrize("style", ["one_call", "per_category"])
+@pytest.mark.parametrize("kind", ["short", "long", "records", "mixed"])
+def test_the_estimate_is_within_a_quarter_of_what_the_run_spends(world: World, style: str, kind: str) -> None:
+    prepared(world, style, summarize_bytes=9000, part_bytes=4000)
+    for number in range(4):
+        if kind in ("short", "mixed"):
+            world.converse(talk(number, 2 + number))
+        if kind in ("long", "mixed"):
+            world.converse(talk(10 + number, 60 + number))
+        if kind in ("records", "mixed"):
+            world.converse(records(20 + number, 6))
+    expected, _ = estimate(world.plan(), world.options)
+    model = Answering()
+    report = world.run(model)  # type: ignore[arg-type]
+    assert not report.errors and report.harvested == len(world.entries())
+    assert model.calls == pytest.approx(expected.calls, rel=0.25)
+    assert model.spent_in == pytest.approx(expected.input_tokens, rel=0.25)
+    assert model.spent_out == pytest.approx(expected.output_tokens, rel=0.25)
+
+
+def test_of_very_many_a_sample_is_read_and_comes_near(world: World) -> None:
+    """A dry run over years of conversations must not read them all."""
+    prepared(world, "one_call")
+    for number in range(40):
+        world.converse(records(number, 4 + number % 9))
+    plan = world.plan()
+    whole, _ = estimate(plan, world.options)
+    sampled, _ = estimate(plan, world.options, sample_bytes=plan.bytes_to_send() // 4)
+    assert sampled != whole and sampled.input_tokens == pytest.approx(whole.input_tokens, rel=0.25)
+    assert sampled.calls == pytest.approx(whole.calls, rel=0.25)
+
+
+def test_answers_that_are_there_already_are_not_announced_again(world: World) -> None:
+    prepared(world, "per_category")
+    world.converse(talk(1, 3))
+    first, _ = estimate(world.plan(), world.options)
+    model = Answering()
+
+    def failing(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        return fail("server-error", "it fell over") if model.calls == 5 else model(prompt, schema)
+
+    world.run(failing)  # type: ignore[arg-type]
+    second, _ = estimate(world.plan(), world.options)
+    assert (first.calls, second.calls) == (7, 2)
+    assert estimate(world.plan(), world.options).total == second, "to estimate must not use the answers up"
+
+
+def test_the_cap_of_a_run_is_told_before_it_stops_the_run(world: World) -> None:
+    prepared(world, "one_call")
+    for number in range(4):
+        world.converse(talk(number, 3))
+    one = estimate(world.plan(), world.options).total
+    cap = (one.input_tokens + one.output_tokens) // 2 + 10
+    world.options = replace(world.options, max_run_tokens=cap)
+    assert estimate(world.plan(), world.options).fitting == 2
+    report = world.run(Answering())  # type: ignore[arg-type]
+    assert (report.harvested, report.deferred) == (2, 2)
+    assert all(not note[:1].isupper() or "_" not in note.split()[0] for note in report.notes)
+
+
+# --- as the command line tells it -------------------------------------------------------------------------------------
+
+
+def told(world: World, *lines: str) -> tuple[str, dict[str, Any]]:
+    config = world.folder / "config.toml"
+    config.write_text("\n".join(["[ai_settings.knowledge]", 'provider = "ollama"', 'model = "small"', *lines]) + "\n")
+    said = []
+    for more in ([], ["--json"]):
+        out = io.StringIO()
+        words = ["--home", str(world.paths.home), "--config", str(config), "harvest", *more]
+        assert main(words, out, io.StringIO()) == 0
+        said.append(out.getvalue())
+    return said[0], json.loads(said[1])
+
+
+def test_seven_questions_are_announced_as_seven_calls(world: World) -> None:
+    world.converse(talk(1, 20))
+    one, _ = told(world)
+    text, document = told(world, 'harvest_style = "per_category"')
+    assert "(1 call, " in one and "price: nothing (7 calls, " in text
+    once = told(world)[1]["candidates"]
+    seven = document["candidates"]
+    assert seven["calls"] == 7 and seven["tokens"] > 5 * once["tokens"] and seven["output_tokens"] == 700
+
+
+def test_the_candidates_do_not_count_what_is_too_large(world: World) -> None:
+    """Bytes and tokens of one line were about different conversations."""
+    world.converse(talk(1, 3))
+    world.converse("x" * 3_000_000)
+    text, document = told(world)
+    assert document["candidates"]["bytes"] == len(talk(1, 3)) and "MB" not in text.split("\n")[1]
+    assert "too large: 1" in text
+
+
+def test_the_dry_run_says_what_the_cap_will_do(world: World) -> None:
+    for number in range(3):
+        world.converse(talk(number, 3))
+    text, _ = told(world, "max_run_tokens = 500")
+    assert "note: the cap of 500 tokens a run (max_run_tokens) is too low for all: not even one conversation" in text
+    assert "max_run_tokens" not in told(world, "max_run_tokens = 500000")[0]
+
+
+def test_an_unknown_price_says_what_to_set_and_does_not_claim_to_know(world: World) -> None:
+    world.converse(talk(1, 3))
+    config = world.folder / "config.toml"
+    config.write_text('[ai_settings.knowledge]\nprovider = "openai"\nmodel = "nobody-knows-1"\n')
+    out = io.StringIO()
+    main(["--home", str(world.paths.home), "--config", str(config), "harvest"], out, io.StringIO())
+    assert "price: unknown for this model (1 call, " in out.getvalue()
+    assert "; set price_input_per_million and price_output_per_million" in out.getvalue()
