@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import json
 import socket
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -40,12 +41,27 @@ def test_after_a_failure_of_key_model_or_server_nobody_else_is_asked_about(world
     assert list(world.entries()) == [sha256(TALKS[0])] and left(world) == sorted(TALKS)
 
 
-def test_of_several_calls_under_way_one_is_told_and_the_others_are_not_tried(world: World) -> None:
-    """Four workers ask at once: one wrong key is one failure, not four."""
+def test_four_workers_send_a_wrong_key_once(world: World) -> None:
     for talk in TALKS:
         world.converse(talk)
-    report = world.run(FakeModel(lambda number, prompt: fail("rejected-key", f"no {number}")), jobs=4)
-    assert (report.failed, report.not_tried, len(world.entries())) == (1, 4, 1)
+    model = FakeModel(lambda number, prompt: fail("rejected-key", f"no {number}"))
+    report = world.run(model, jobs=4)
+    assert (model.calls, report.failed, report.not_tried) == (1, 1, 4)
+    assert list(world.entries()) == [sha256(TALKS[0])]
+
+
+def test_workers_wait_for_the_first_call_only(world: World) -> None:
+    """Four calls at once are four times as fast; a run that asks one after the other takes the night."""
+    for talk in TALKS:
+        world.converse(talk)
+    together = threading.Barrier(4, timeout=20)
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        if number > 1:
+            together.wait()
+        return ordinary(number, prompt)
+
+    assert world.run(FakeModel(answering), jobs=4).harvested == 5
 
 
 @pytest.mark.parametrize("code", sorted(DOUBTFUL))

@@ -76,7 +76,7 @@ def test_what_is_too_large_is_not_told_as_to_be_read(tmp_path: Path) -> None:
     text = harvest_text(HarvestReport(applied=False, plan=plan, too_large=1))
     assert plan.bytes_to_send() == 12
     assert "sources: files:2 (2.4KB; 1 to harvest, 12B)\n" in text
-    assert text.startswith("artifacts: live:0, user-kept:0, prune:0, harvest:2, keep:0\nharvest candidates: 2.4KB (~0 ")
+    assert text.startswith("artifacts: live:0, user-kept:0, prune:0, harvest:2, keep:0\nharvest candidates: 12B (~0 ")
 
 
 # --- what was named and cannot be read -------------------------------------------------------------------------------
@@ -165,3 +165,11 @@ def test_notes_on_files_that_are_not_there_are_told_as_what_they_became(tmp_path
     assert report.items["files"] == 3 and len(world.text("facts.md").split("\n- ")) == 3
     assert "files:3\n" in text and "\n2 notes on files that were not found became facts\n" in text
     assert report.to_json()["notes_as_facts"] == 2
+
+
+def test_a_size_just_over_the_limit_is_told_so_that_the_two_differ(tmp_path: Path) -> None:
+    """ "1.0MB; the limit is 1.0MB" sounds like a mistake of the program."""
+    world = World(tmp_path).limits(max_source_bytes=1 << 20)
+    world.converse("x" * ((1 << 20) + 17_459))
+    [note] = about(world.plan().notes, "too large")
+    assert "(1,066,035 bytes); the limit is 1,048,576 bytes" in note

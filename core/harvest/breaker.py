@@ -40,15 +40,26 @@ IN_A_ROW = 2
 
 
 class Breaker:
-    """Watches the calls of a run, from all threads. `reason` is the failure that ended the asking, None until then."""
+    """Watches the calls of a run, from all threads. `reason` is the failure that ended the asking, None until then.
+
+    The first call of a run goes alone (`first_call` is set when it has ended): so a wrong key is sent once, not by every
+    worker at the same time.
+    """
 
     def __init__(self) -> None:
+        self.first_call = threading.Event()
         self._lock = threading.Lock()
         self._doubts = 0
         self.reason: ErrorInfo | None = None
 
     def see(self, result: Result[Answer]) -> Result[Answer]:
         """Note how a call ended. A call that was under way when the asking ended, and failed too, was not tried."""
+        try:
+            return self._seen(result)
+        finally:
+            self.first_call.set()
+
+    def _seen(self, result: Result[Answer]) -> Result[Answer]:
         with self._lock:
             if isinstance(result, Ok):
                 self._doubts = 0

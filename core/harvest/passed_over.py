@@ -38,14 +38,20 @@ def _too_large(plan: HarvestPlan, limit: int) -> list[str]:
     steps = [step for step in plan.steps if step.action == "too-large"]
     if not steps:
         return []
-    names = [f"{step.artifact.name} ({size(step.new_bytes)})" for step in steps]
+    alike = any(size(step.new_bytes) == size(limit) for step in steps)  # "1.0MB, the limit is 1.0MB" helps nobody
+    told = _exact if alike else size
+    names = [f"{step.artifact.name} ({told(step.new_bytes)})" for step in steps]
     largest, enough = max(step.new_bytes for step in steps), max(1, limit)
     while enough < largest:
         enough *= 2
     return [
-        f"too large to be read: {first(names)}; the limit is {size(limit)}, and "
+        f"too large to be read: {first(names)}; the limit is {told(limit)}, and "
         f"'knowledge config set max_harvest_source_bytes {enough}' raises it"
     ]
+
+
+def _exact(number: int) -> str:
+    return f"{number:,} bytes"
 
 
 def first(names: Sequence[str]) -> str:

@@ -139,6 +139,16 @@ def _distilled(
     """The steps in their order, the model calls made ahead of it in parallel. Ends early when cancelled."""
 
     def work(step: Step) -> Distilled:
+        if generate is not None and step is first:
+            try:
+                return asked(step)
+            finally:
+                breaker.first_call.set()  # nothing may have been asked about it
+        if generate is not None:
+            breaker.first_call.wait()
+        return asked(step)
+
+    def asked(step: Step) -> Distilled:
         if breaker.reason is not None:
             return Distilled(step, breaker.refusal(), None)
         meter = Meter(generate, budget, breaker) if generate is not None else None
@@ -154,6 +164,8 @@ def _distilled(
             return Distilled(step, Ok(Harvest(())), None)
         return pool.submit(work, step) if generate is not None else work(step)
 
+    left = committer.recovered.unfinished
+    first = next((step for step in plan.steps if step.action == "harvest" and step.sha256 not in left), None)
     window: deque[Distilled | Future[Distilled]] = deque()
     with Shelf(options.copies) as shelf, ThreadPoolExecutor(max(1, options.jobs)) as pool:
         ahead = max(1, options.jobs) * 2 if generate is not None else 1
