@@ -42,7 +42,7 @@ IN_A_ROW = 2
 class Breaker:
     """Watches the calls of a run, from all threads. `reason` is the failure that ended the asking, None until then.
 
-    The first call of a run goes alone (`first_call` is set when it has ended): so a wrong key is sent once, not by every
+    The first call of a run goes alone (`first_call` is set when it has ended): a wrong key is sent once, not by every
     worker at the same time.
     """
 
