@@ -106,6 +106,7 @@ def test_confirmations_are_told(home: Workspace) -> None:
 def test_marks_are_where_the_words_stand() -> None:
     """A mark in the wrong place says that something matched which did not."""
     assert terms_of(("exact: session_store.py", "words: b, store", "title")) == ("session_store.py", "store", "b")
+    assert terms_of(("part of the name: cli, co", "part of a word: a, b")) == ("a, b", "cli", "co")
     assert spans("Retry, retries; a retryable entry", ("retry",)) == [(0, 5), (18, 23)]
     assert spans("It retries", ("retry",)) == [(3, 10)]
     assert spans("a cat concatenates", ("cat",)) == [(2, 5)]
