@@ -30,7 +30,7 @@ def shelf(tmp_path: Path) -> Shelf:
     return made
 
 
-@pytest.mark.parametrize("query", ["manage_x.py", "C++", "3.11", "x.toml", "C#", "-c", "v2.py"])
+@pytest.mark.parametrize("query", ["manage_x.py", "C++", "3.11", "x.toml", "C#", "-c", "v2.py", "2.11", "42.11"])
 def test_a_name_that_is_nowhere_brings_no_fragments(shelf: Shelf, query: str) -> None:
     """Someone looks for a file or a language that the store does not know: eight hits for `py` would hide that."""
     assert shelf.texts(query) == []
@@ -83,6 +83,22 @@ def test_the_number_of_a_day_is_no_reason(tmp_path: Path) -> None:
         "The freeze begins on 2026-11-21": ("names the date",),
     }
     assert shelf.find("21 disks")[0].why == ("exact: 21 disks", "words: 21, disks")
+
+
+@pytest.mark.parametrize("query", ["in May 2026", "3.11", "on 21 November"])
+def test_the_date_of_an_entry_is_no_reason_for_its_numbers(query: str, tmp_path: Path) -> None:
+    """A fact has its date beside the text and no source in brackets: all facts of a year would be `related`."""
+    path = tmp_path / "facts"
+    path.write_text("x", encoding="utf-8")
+    rows = [
+        SearchEntry("fact", f"f:{at}", "", f"Fact {name}", f"2026-{at:02}-21") for at, name in ((3, "a"), (11, "b"))
+    ]
+    index = open_index(tmp_path / "cache", [SearchSource("facts", path, lambda _: Ok(rows))])
+    try:
+        found = {hit.entry.text: hit.why for hit in search(index, query)}
+    finally:
+        index.close()
+    assert found == ({"Fact b": ("date: 2026-11-21",)} if "November" in query else {})
 
 
 def test_a_piece_of_a_conversation_stays(tmp_path: Path) -> None:

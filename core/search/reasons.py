@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from core.search.reading import Seen
+from core.search.reading import READ_CHARACTERS, Seen
 from core.search.store import Row
 from core.search.terms import Query
-from core.search.when import FAR, moments_of
+from core.search.when import moments_of
 from core.search.words import folded, spaced
 
 NEAR_SAID = 2.0
 """From so many deviations on, that an entry is near by vector is a reason."""
+NEAR_DATE = 0.1
+"""As close to a date as this (`Closeness`) is a reason: some three weeks."""
 SHORT, ENDING = 2, 4
 """Among several words of a name one of so few letters says nothing, nor does the last, behind a dot, of so few."""
 
@@ -60,18 +62,28 @@ def reasons(query: Query, seen: Seen, literal: str, how: str, near: float) -> tu
         why.append("beside a match")
     if how == "vector" or near >= NEAR_SAID:
         why.append("alike in meaning")
-    if not why and seen.dated is not FAR and any(seen.dated):
+    if not why and max(seen.dated) >= NEAR_DATE:
         why.append(f"near the date: {row.date}")
     if not why and query.moments and _names_the_date(query, row):
         why.append("names the date")
-    if not why and (row.thread or not seen.words):
+    if not why and (row.thread or not (seen.words or _is_number_alone(query, row))):
         why.append("related")
     return tuple(why)
 
 
+def _is_number_alone(query: Query, row: Row) -> bool:
+    """Whether an entry in whose text nothing was seen can only have been found by a number in its date: the whole text
+    was read, and the query has such numbers."""
+    numbers = bool(query.moments) or (is_name(query) and any(term.word.isdigit() for term in query.terms))
+    return numbers and len(row.text) <= READ_CHARACTERS
+
+
 def _has_all(query: Query, seen: Seen) -> bool:
-    """Whether every word of a name is there. One word is never all of it: its punctuation was to be looked for too."""
-    return len(query.terms) > 1 and all(seen.counts)
+    """Whether every word of a name is there; those that are but fragments, such as numbers, side by side. One word is
+    never all of it: its punctuation was to be looked for too."""
+    if len(query.terms) < 2 or not all(seen.counts):
+        return False
+    return bool(seen.near) or not all(_is_fragment(query, at) for at in range(len(query.terms)))
 
 
 def _says_enough(query: Query, seen: Seen) -> bool:
