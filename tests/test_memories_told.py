@@ -125,4 +125,4 @@ def test_an_undo_says_when_the_person_has_reworded_the_memory_since(home: Path) 
     edit = said.split("undo ")[1].split("'")[0]
     path.write_text(path.read_text().replace("two lines", "three lines"))
     _, out, _ = run(home, "undo", edit)
-    assert "already" not in out and "stayed: two lines" in out and "three lines" in path.read_text()
+    assert "already" not in out and "stayed (changed since): two lines" in out and "three lines" in path.read_text()
