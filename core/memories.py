@@ -1,81 +1,23 @@
-"""Memories: short texts that an agent or a person saves, one markdown file each (seed 3, "Memory Tools").
+"""A folder of memories: all that are in it, a new one with the next id, one moved to the archive, one found again.
 
-    memories/001-user-prefers-async.md      the id, and the first 50 characters as a slug
-    ---
-    id: 1
-    created: '2026-02-10T09:00:00+00:00'
-    tags: [...]
-    source: user-told                       or detected, with auto_category, when a tag is a signal
-    ---
-
-    User prefers async
-
-The files are the truth and people edit them: whatever is wrong in one is said with file, line and field, and the
-others are used all the same. What an agent is shown is in commands/memories.py.
+What one file holds is in memory_file.py; what an agent is shown is in commands/memories.py.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from core.base import files
-from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter, render_frontmatter
-from core.base.markdown import defuse_fences, sanitise_line, without_invisible
-from core.base.result import ErrorInfo, Ok, Result, fail
+from core.base.result import ErrorInfo, Ok
 from core.base.search_entry import SearchEntry
+from core.memory_file import Memory, new_memory, read_memory, render_memory, slugify
 
-SIGNALS = ("preference", "correction", "decision", "context", "pattern")
-USER_TOLD, DETECTED = "user-told", "detected"
-SLUG_CHARACTERS = 50
-CONTENT_BYTES = 64 * 1024
-TAGS, TAG_CHARACTERS = 20, 50
 ARCHIVE = "archive"
 _NUMBERED = re.compile(r"(\d{1,9})-.*\.md\Z|(\d{1,9})\.md\Z")
-# name -> what its value must be, as (test, words); the first two are required.
-FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "id": (lambda value: type(value) is int and value > 0, "a whole number above 0"),
-    "created": (lambda value: _is_time(value), "a time, YYYY-MM-DDTHH:MM:SS with its time zone"),
-    "tags": (
-        lambda value: isinstance(value, list) and all(isinstance(tag, str) for tag in value),
-        "a list of words",
-    ),
-    "source": (lambda value: value is None or isinstance(value, str), "text"),
-    "auto_category": (lambda value: value is None or isinstance(value, str), f"one of {', '.join(SIGNALS)}"),
-    "updated": (lambda value: _is_time(value), "a time, YYYY-MM-DDTHH:MM:SS"),
-}
-REQUIRED = ("id", "created")
-
-
-@dataclass(frozen=True)
-class Memory:
-    """One memory. `created` is ISO 8601 as it stands in the file; `category` one of SIGNALS or ""; `sha256` that of the
-    file's bytes; `scope` "global" or "project"."""
-
-    id: int
-    created: str
-    content: str
-    tags: tuple[str, ...] = ()
-    source: str = USER_TOLD
-    category: str = ""
-    path: Path = field(default_factory=Path)
-    sha256: str = ""
-    scope: str = "global"
-
-    @property
-    def summary(self) -> str:
-        """The first line, at most 80 characters."""
-        first = self.content.split("\n", 1)[0].strip()
-        return first[:77] + "..." if len(first) > 80 else first
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return {**vars(self), "path": str(self.path), "tags": list(self.tags), "summary": self.summary}
 
 
 @dataclass(frozen=True)
@@ -114,64 +56,7 @@ def load_memories(folders: Iterable[tuple[str, Path]]) -> Memories:
     return Memories(tuple(sorted(found, key=lambda row: (row.id, row.scope, row.path.name))), tuple(skipped), exists)
 
 
-def read_memory(path: Path, scope: str = "global") -> Result[Memory]:
-    """One file. Err names the file, the line, and the field that is wrong."""
-    try:
-        read = files.read_file(path, CONTENT_BYTES * 2)
-        text = read.data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = read.data.count(b"\n", 0, error.start) + 1
-        return fail("not-utf8", f"{path}:{line}: this memory is not UTF-8 text; it is skipped")
-    except OSError as error:
-        return fail("unreadable", f"{path}: this memory cannot be read: {error.strerror or error}; it is skipped")
-    parsed = parse_frontmatter(text)
-    if parsed.problem:
-        return fail("malformed", f"{path}:{parsed.line}: {parsed.problem}; this memory is skipped")
-    wrong = validate_memory(parsed.fields)
-    if wrong:
-        name, sentence = wrong[0]
-        return fail("bad-field", f"{path}:{field_line(text, name)}: {sentence}; this memory is skipped")
-    fields = parsed.fields
-    return Ok(
-        Memory(
-            fields["id"],
-            fields["created"],
-            parsed.body.strip(),
-            tuple(fields.get("tags") or ()),
-            fields.get("source") or USER_TOLD,
-            fields.get("auto_category") or "",
-            path,
-            read.sha256,
-            scope,
-        )
-    )
-
-
-def validate_memory(fields: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What is wrong with a memory's frontmatter: (field, sentence that names it), [] for nothing."""
-    wrong = [
-        (name, f"the field '{name}' is missing; it is {FIELDS[name][1]}") for name in REQUIRED if name not in fields
-    ]
-    for name, (accepts, words) in FIELDS.items():
-        if name in fields and not accepts(fields[name]):
-            wrong.append((name, f"the field '{name}' must be {words}, not {fields[name]!r:.60}"))
-    return wrong
-
-
-def _is_time(value: Any) -> bool:
-    return isinstance(value, str) and TIMESTAMP.match(value) is not None
-
-
 # --- writing ---------------------------------------------------------------------------------------------------------
-
-
-def slugify(text: str) -> str:
-    """The first 50 characters as a part of a file name: lower case, letters and digits of any script, hyphens."""
-    folded = unicodedata.normalize("NFC", text[:SLUG_CHARACTERS]).lower()
-    slug = re.sub(r"[^\w]+|_+", "-", folded).strip("-")[:SLUG_CHARACTERS].rstrip("-")
-    while len(slug.encode("utf-8")) > 200:
-        slug = slug[:-1]
-    return slug or "memory"
 
 
 def next_id(folder: Path) -> int:
@@ -189,51 +74,6 @@ def next_id(folder: Path) -> int:
         # A person may have given another id inside than in the name.
         highest = max([highest, *(row.id for row in load_memories([("", place)]).memories)])
     return highest + 1
-
-
-def clean_content(content: str) -> Result[str]:
-    """What may stand in a memory: no invisible characters, no fence of ours. Err: nothing, too much. Secrets are
-    the caller's matter."""
-    clean = defuse_fences(without_invisible(content.replace("\r\n", "\n"))).strip()
-    if not clean:
-        return fail("empty", "an empty text is no memory", hint="give some words")
-    if len(clean.encode("utf-8")) > CONTENT_BYTES:
-        return fail("too-long", f"a memory has at most {CONTENT_BYTES} bytes", hint="save its gist")
-    return Ok(clean)
-
-
-def clean_tags(tags: Iterable[str]) -> Result[tuple[str, ...]]:
-    """Tags as they may stand in the frontmatter, each once, in their order. Err names the one that cannot."""
-    clean: list[str] = []
-    for tag in tags:
-        text = sanitise_line(tag, None)
-        if not text or len(text) > TAG_CHARACTERS:
-            return fail("bad-tag", f"a tag has 1 to {TAG_CHARACTERS} characters, and {tag!r:.60} has not")
-        if text not in clean:
-            clean.append(text)
-    if len(clean) > TAGS:
-        return fail("bad-tag", f"a memory has at most {TAGS} tags")
-    return Ok(tuple(clean))
-
-
-def new_memory(number: int, content: str, tags: Sequence[str], now: datetime) -> Memory:
-    """A memory with its id. A tag that is a signal sets the category and says that it was detected."""
-    signal = next((tag.lower() for tag in tags if tag.lower() in SIGNALS), "")
-    created = now.astimezone(UTC).replace(microsecond=0).isoformat()
-    return Memory(number, created, content, tuple(tags), DETECTED if signal else USER_TOLD, signal)
-
-
-def render_memory(memory: Memory) -> str:
-    """The file's text."""
-    fields: dict[str, Any] = {
-        "id": memory.id,
-        "created": memory.created,
-        "tags": list(memory.tags),
-        "source": memory.source,
-    }
-    if memory.category:
-        fields["auto_category"] = memory.category
-    return render_frontmatter(fields, memory.content)
 
 
 def write_memory(folder: Path, content: str, tags: Sequence[str], now: datetime) -> Memory:

@@ -12,16 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.base.config import (
-    NEW_FILE,
-    SHIPPED_FILE,
-    Config,
-    LoadedConfig,
-    changed_config,
-    load_config,
-    user_config_file,
-    writable_config_file,
-)
+from core.base.config import SHIPPED_FILE, Config, LoadedConfig, load_config, user_config_file
+from core.base.config_change import NEW_FILE, changed_config, writable_config_file
 from core.base.result import Err, Ok
 from core.base.settings import SETTINGS, parse_setting
 
@@ -152,8 +144,8 @@ def test_an_unknown_key_is_a_warning_with_the_nearest_known_one(tmp_path: Path) 
     """A misspelt switch would otherwise be ignored without a word."""
     loaded = ok(load(tmp_path, f"{OURS}digest_enable = false\nzzz = 1\n[paths]\nhme = 3\n"))
     assert len(loaded.warnings) == 2
-    assert 'line 2: unknown setting "digest_enable"' in loaded.warnings[0]
-    assert '"digest_enabled"' in loaded.warnings[0] and "nearest" not in loaded.warnings[1]
+    assert "line 2: unknown setting 'digest_enable'" in loaded.warnings[0]
+    assert "'digest_enabled'" in loaded.warnings[0] and "nearest" not in loaded.warnings[1]
 
 
 def test_the_shipped_file_of_an_installation_is_never_written(tmp_path: Path) -> None:
@@ -193,7 +185,7 @@ def test_typed_words_that_do_not_fit_are_refused(key: str, text: str) -> None:
     refused = parse_setting(key, text)
     assert isinstance(refused, Err) and "Accepted: " in str(refused.error)
     unknown = parse_setting("digest_enable", text)
-    assert isinstance(unknown, Err) and '"digest_enabled"' in str(unknown.error)
+    assert isinstance(unknown, Err) and "'digest_enabled'" in str(unknown.error)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -63,3 +64,26 @@ def test_modules_that_the_journey_names_exist() -> None:
         assert (
             (ROOT / name).exists() or (ROOT / "core" / name).exists() or (ROOT / "core" / "commands" / name).exists()
         ), f"no core/{name}"
+
+
+def test_errors_speak_with_one_voice() -> None:
+    """Messages stand one under the other behind `knowledge: `: small letters, and commands between single quotes."""
+    checked, wrong = 0, []
+    for path in sorted((ROOT / "core").rglob("*.py")):
+        if "llm" in path.relative_to(ROOT).parts:
+            continue  # begins with the provider's name or with a noun of its own
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+            if isinstance(node, ast.Call) and name in ("fail", "ErrorInfo"):
+                hints = [row.value for row in node.keywords if row.arg == "hint"]
+                texts = [_written(part) for part in [*node.args[1:2], *node.args[3:4], *hints]]
+                checked += len(texts)
+                wrong += [f"{path.name}:{node.lineno}: {text}" for text in texts if text[:1].isupper() or "`" in text]
+    assert checked > 300 and wrong == []
+
+
+def _written(part: ast.expr) -> str:
+    """The text of a literal, with {} for what is put in; "" for any other expression."""
+    if isinstance(part, ast.JoinedStr):
+        return "".join(_written(piece) or "{}" for piece in part.values)
+    return part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""

@@ -1,6 +1,6 @@
 """Where one value stands in the text of a TOML file, and the texts that would set it.
 
-`edits` gives candidates; `core.base.config.changed_config` reads each one back and takes the first that changes
+`edits` gives candidates; `config_change.changed_config` reads each one back and takes the first that changes
 nothing else.
 """
 

@@ -131,7 +131,7 @@ SETTINGS: tuple[Setting, ...] = (
         "sources",
         "list",
         _sources,
-        'a list of names that `knowledge sources` prints, or of paths, such as ["home", "codex"]',
+        'a list of names that \'knowledge sources\' prints, or of paths, such as ["home", "codex"]',
     ),
     _row("project_roots", "list", _folders, 'a list of absolute folders or ones that begin with ~, such as ["~/src"]'),
     _switch("redact"),
@@ -214,8 +214,8 @@ def _as_list(setting: Setting, typed: str) -> str:
 def unknown_key(name: str) -> Err:
     """The error for a key that does not exist, with the nearest one that does."""
     near = nearest_key(name)
-    hint = f'The nearest one is "{near}"' if near else "`knowledge config show` lists every setting"
-    return fail("unknown-setting", f'There is no setting "{name}"', hint=hint)
+    hint = f"the nearest one is {near!r}" if near else "'knowledge config show' lists every setting"
+    return fail("unknown-setting", f"there is no setting {name!r}", hint=hint)
 
 
 def parse_setting(key: str, text: str) -> Result[Value]:
@@ -241,7 +241,7 @@ def parse_setting(key: str, text: str) -> Result[Value]:
             raw = text
     value = checked_value(setting, raw)
     if value is None:
-        hint = f"Accepted: {setting.accepted}"
+        hint = f"accepted: {setting.accepted}"
         if setting.kind == "list":
             hint += _as_list(setting, word)
         return fail("bad-setting", f"{setting.key} is {found_words(raw)}, which is not accepted", hint=hint)

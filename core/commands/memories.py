@@ -27,9 +27,9 @@ from core.memories import (
     restore_memory,
     write_memory,
 )
-from core.memories import Memory as Memory
-from core.memories import read_memory as read_memory
 from core.memories import recall as recall
+from core.memory_file import Memory as Memory
+from core.memory_file import read_memory as read_memory
 
 LOCK_SECONDS = 5.0
 MAX_RESULTS = 5

@@ -10,7 +10,7 @@ from core.base.result import Err, Ok, Result
 from core.commands.masking import BY_COMMAND, all_without_secrets
 from core.commands.project import find_project
 from core.commands.workspace import Workspace
-from core.memories import clean_content, clean_tags
+from core.memory_file import clean_content, clean_tags
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.knowledge.edit import Edited
-from core.memories import Memory
+from core.memory_file import Memory
 
 
 def in_two_scopes(memories: Iterable[Memory]) -> bool:

@@ -27,6 +27,7 @@ from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.places import fact_file_names
 from core.knowledge.check import Finding
 from core.knowledge.entries import sources as bullet_sources
+from core.memory_file import read_memory
 
 if TYPE_CHECKING:
     from core.search.index import Index
@@ -71,7 +72,7 @@ def _memory_sources(paths: Paths, project: str) -> list[SearchSource]:
 
 
 def _memory(path: Path, scope: str, project: str, _data: bytes) -> Result[Sequence[SearchEntry]]:
-    memory = memories.read_memory(path, scope)
+    memory = read_memory(path, scope)
     return memory if isinstance(memory, Err) else Ok(memories.entries([memory.value], project))
 
 
