@@ -27,7 +27,7 @@ def search_text(report: SearchReport) -> str:
         about += [one_line(", ".join(entry.tags))] if entry.tags and entry.kind != "note" else []
         rows.append(f"   ({'; '.join([*about, one_line(', '.join(hit.why))])})")
         rows += [f"   also {one_line(source)}" for source in hit.confirmations]
-    return "\n".join([*rows, f"{count(len(report.hits), 'hit')} of {_entries(report.entries)}"]) + "\n"
+    return "\n".join([*rows, f"{count(len(report.hits), 'hit')} shown, {_entries(report.entries)} searched"]) + "\n"
 
 
 def _entries(number: int) -> str:

@@ -9,7 +9,7 @@ from core.commands.bullets import Notes
 from core.commands.doctor import DoctorReport
 from core.commands.history import LedgerRow
 from core.commands.missing import Missing, Settled
-from core.commands.quarantine import HeldItem, Released
+from core.commands.quarantine import HELD, HeldItem, Released
 from core.commands.runs import Run
 from core.commands.trash import LetGo, PurgeReport, Restored, Trashed
 from core.commands.undo import UndoReport
@@ -148,7 +148,12 @@ def quarantine_text(value: list[HeldItem] | Released) -> str:
         f"[{row.held or '?'}] {row.category}{' ' + row.path if row.path else ''}: {row.text} {row.provenance}".rstrip()
         for row in value
     ]
-    return "\n".join([*rows, f"{count(len(value), 'item')} held back"]) + "\n"
+    marks = [mark for mark in HELD if any(row.held == mark for row in value)]
+    rows.append(f"{count(len(value), 'item')} held back")
+    if value:
+        rows.append(f"note: {'; '.join(f'[{mark}] {HELD[mark]}' for mark in marks)}" if marks else "")
+        rows.append("'knowledge quarantine accept' lets one in, 'drop' removes it; name it by its words")
+    return "\n".join(row for row in rows if row) + "\n"
 
 
 def doctor_text(report: DoctorReport) -> str:

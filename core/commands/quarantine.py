@@ -30,6 +30,14 @@ from core.knowledge.lines import missing_lines
 
 _LINE = re.compile(rf"\[(?P<held>[a-z-]+)\] (?P<category>{'|'.join(CATEGORY)})(?P<rest>[: ].*)\Z")
 
+HELD = {
+    "secret": "looks like a secret",
+    "quote-not-found": "its quote is not in the conversation",
+    "no-quote": "came without a quote",
+    "from-tool-output": "came from a tool's output",
+}
+"""Why an item is held back: the mark in the file, and what it means."""
+
 
 @dataclass(frozen=True)
 class HeldItem:

@@ -10,7 +10,7 @@ from typing import Any
 from core.base.figures import count
 from core.base.markdown import without_emphasis
 from core.commands.bullets import Found
-from core.commands.quarantine import HeldItem, held_item
+from core.commands.quarantine import HELD, HeldItem, held_item
 from core.commands.statements import Said, said
 from core.commands.view import CategoryView, category_views, local_day
 from core.commands.workspace import Workspace
@@ -37,12 +37,6 @@ EMPTY: dict[str, tuple[str, str]] = {
         "Nothing is held back",
         "Items that could not be proven wait here: a quote that is\nnot in the conversation, what looks like a secret.",
     ),
-}
-HELD: dict[str, str] = {
-    "secret": "looks like a secret",
-    "quote-not-found": "its quote is not in the conversation",
-    "no-quote": "came without a quote",
-    "from-tool-output": "came from a tool's output",
 }
 ACTIONS = (
     RowAction("done", "check", "Mark done", "Space"),
