@@ -170,9 +170,11 @@ def test_a_second_run_says_who_holds_the_lock(world: World) -> None:
 
 
 def test_the_lock_names_its_holder(world: World) -> None:
-    with locks.locked(world.paths.lock), pytest.raises(locks.LockHeldError) as caught, locks.locked(world.paths.lock):
-        pass
-    assert caught.value.holder == str(os.getpid())
+    """Who waits for `undo` should not be told to wait for a harvest."""
+    with locks.locked(world.paths.lock, work="undo"):
+        refused = world.try_run(FakeModel(never))
+    assert isinstance(refused, Err)
+    assert refused.error.message == f"'knowledge undo' is at work (process {os.getpid()})"
 
 
 def test_a_cancelled_run_keeps_what_it_did_and_the_next_one_goes_on(world: World) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.base import locks
 from core.base.markdown import parse_bullets
 from core.cli.main import main
 from core.knowledge import edit
@@ -179,12 +181,27 @@ def test_a_dismissed_pair_never_comes_back(home: Path) -> None:
     assert (home / "knowledge" / "facts.md").read_bytes() == before
 
 
+def test_two_dismissals_at_once_wait_for_each_other(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A double click, or a script beside the panel, is no reason to fail."""
+    key = json.loads(run(home, "supersede", "--json")[1])[0]["key"]
+    other, tries, take = locks.take(home / "knowledge" / ".state" / "dismissed.lock"), [], locks.take
+
+    def let_go_at_the_second_try(path: Path, *, work: str = "") -> int:
+        tries.append(path.name)
+        if len(tries) == 2:
+            os.close(other)
+        return take(path, work=work)
+
+    monkeypatch.setattr(locks, "take", let_go_at_the_second_try)
+    assert run(home, "supersede", "dismiss", key)[0] == 0 and tries.count("dismissed.lock") == 2
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (("supersede", "accept", "zebra"), "knowledge: no proposal matches that. 'knowledge supersede' lists them.\n"),
         (("supersede", "accept"), "knowledge: name the old bullet: a part of its text, or FILE:LINE.\n"),
-        (("similar", "--least", "10"), "knowledge: --least takes 50 to 100.\n"),
+        (("similar", "--least", "10"), "knowledge: --least must be between 50 and 100.\n"),
     ],
 )
 def test_wrong_words_get_one_sentence(home: Path, words: tuple[str, ...], sentence: str) -> None:

@@ -12,15 +12,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.base import files
+from core.base.result import Err, fail
 
 TURN_SECONDS = 2.0
 """How long a writer waits for its turn in a folder. One turn is a write and its sync: milliseconds."""
 _TURN_STEP_SECONDS = 0.002
+_LOCK_STEP_SECONDS = 0.01
 _turns = threading.local()
 
 
 class LockHeldError(OSError):
-    """Another process holds the lock; `holder` is its process id as text, or ""."""
+    """Another process holds the lock; `holder` is its process id and what it does (`4711 undo`), as far as it says."""
 
     def __init__(self, path: Path, holder: str) -> None:
         super().__init__(errno.EWOULDBLOCK, "the lock is held by another process", str(path))
@@ -28,16 +30,38 @@ class LockHeldError(OSError):
 
 
 @contextlib.contextmanager
-def locked(path: Path, *, holder: str = "") -> Iterator[None]:
-    """Hold an exclusive advisory lock on `path` (made when absent); `LockHeldError` at once when another has it."""
-    fd = take(path, holder=holder)
+def locked(path: Path, *, work: str = "", patience: float = 0.0) -> Iterator[None]:
+    """Hold an exclusive advisory lock on `path` (made when absent). `work` names the command that holds it, for those
+    who are refused. `LockHeldError` when another has it and does not let go within `patience` seconds."""
+    until = time.monotonic() + patience
+    while True:
+        try:
+            fd = take(path, work=work)
+            break
+        except LockHeldError:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(_LOCK_STEP_SECONDS)
     try:
         yield
     finally:
         os.close(fd)
 
 
-def take(path: Path, *, holder: str = "") -> int:
+def at_work(holder: str) -> str:
+    """Who holds a lock, in words: `'knowledge undo' is at work (process 4711)`."""
+    process, _, work = holder.partition(" ")
+    who = f"'knowledge {work}'" if work else "another program"
+    return f"{who} is at work (process {process or 'unknown'})"
+
+
+def refused(error: LockHeldError) -> Err:
+    """What a person is told whose command needs the lock for itself."""
+    hint = "wait until it is done; nothing was changed"
+    return fail("lock-held", at_work(error.holder), error.filename or "", hint)
+
+
+def take(path: Path, *, work: str = "") -> int:
     """The same lock, held until the descriptor that is returned is closed: at the latest when this process ends, and
     every one that was handed it."""
     files.make_folder(path.parent)
@@ -49,7 +73,7 @@ def take(path: Path, *, holder: str = "") -> int:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN):
                 raise
             raise LockHeldError(path, files.read_descriptor(fd, 4096).decode("utf-8", "replace").strip()) from None
-        files.overwrite(fd, (holder or str(os.getpid())).encode())
+        files.overwrite(fd, f"{os.getpid()} {work}".strip().encode())
     except BaseException:
         os.close(fd)
         raise

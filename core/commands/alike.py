@@ -23,6 +23,7 @@ from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORIES, bullets_in, read_text
 from core.knowledge.edit import Edited
 
+LOCK_SECONDS = 5.0
 COMPARED = ("facts", "decisions", "questions", "playbooks", "tasks_open")
 CONTRADICTED = ("facts", "decisions")
 TAKES: Takes = {"list": (), "accept": ("MATCH",), "dismiss": ("MATCH",)}
@@ -84,7 +85,7 @@ def _row(place: Placed) -> dict[str, Any]:
 def similar(workspace: Workspace, *, least: int = LEAST_ALIKE) -> Result[Pairs]:
     """Pairs of bullets of one category that are alike without being the same."""
     if not 50 <= least <= 100:
-        return fail("usage", "--least takes 50 to 100")
+        return fail("usage", "--least must be between 50 and 100")
     rows = _placed(workspace.paths, COMPARED)
     return Ok(Pairs(tuple(alike(rows.value, least)), least)) if isinstance(rows, Ok) else rows
 
@@ -183,9 +184,11 @@ def _dismissed(paths: Paths) -> set[str]:
 def _dismiss(paths: Paths, pair: Superseding) -> Result[Proposals | Edited | Dismissed]:
     path = paths.state / "dismissed.json"
     try:
-        with locks.locked(paths.state / "dismissed.lock"):
+        with locks.locked(paths.state / "dismissed.lock", work="supersede", patience=LOCK_SECONDS):
             keys = sorted(_dismissed(paths) | {pair.key})
             files.write_atomic(path, (json.dumps(keys, indent=1) + "\n").encode())
+    except locks.LockHeldError as error:
+        return locks.refused(error)
     except OSError as error:
         return fail("store-failed", f"this cannot be remembered: {error.strerror or error}", path)
     return Ok(Dismissed(pair))

@@ -72,7 +72,7 @@ def doctor(
     before = list(examine_store(workspace))
     if not repair or not workspace.paths.knowledge.is_dir():
         return Ok(DoctorReport(before))
-    return with_store(workspace.paths, now(), lambda _: _repair(workspace, before), patience)
+    return with_store(workspace.paths, "doctor", now(), lambda _: _repair(workspace, before), patience)
 
 
 def _repair(workspace: Workspace, before: list[Finding]) -> Result[DoctorReport]:
@@ -152,7 +152,7 @@ def _check_journal(paths: Paths, locked: bool) -> Iterator[Finding]:
         message = "the last run was interrupted in the middle; the next one finishes it first"
         yield Finding("journal-left", message, str(paths.journal), _done_by_recovery)
         return
-    message = f"a harvest is running (process {holder or 'unknown'}): what follows may be its work in progress"
+    message = f"{locks.at_work(holder)}: what follows may be its work in progress"
     yield Finding("running", message, str(paths.lock), note=True)
 
 

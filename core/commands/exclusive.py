@@ -17,15 +17,19 @@ T = TypeVar("T")
 
 
 def with_store(
-    paths: Paths, now: datetime, work: Callable[[Recovered], Result[T]], patience: Patience = DEFAULT_PATIENCE
+    paths: Paths,
+    name: str,
+    now: datetime,
+    work: Callable[[Recovered], Result[T]],
+    patience: Patience = DEFAULT_PATIENCE,
 ) -> Result[T]:
-    """Run `work` while nobody else changes the store. Err when another run holds the lock or the disk refuses."""
+    """Run `work` of the command `name` while nobody else changes the store. Err when another command holds the lock, or
+    the disk refuses."""
     try:
-        with locks.locked(paths.lock):
+        with locks.locked(paths.lock, work=name):
             return work(recover(paths, now, patience))
     except locks.LockHeldError as error:
-        hint = "wait until it is done; nothing was changed"
-        return fail("lock-held", f"a harvest is running (process {error.holder or 'unknown'})", paths.lock, hint)
+        return locks.refused(error)
     except OSError as error:
         message = f"the knowledge folder cannot be used: {error.strerror or error}"
         return fail("store-failed", message, error.filename or "", advice(error))

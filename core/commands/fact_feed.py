@@ -6,7 +6,6 @@ up for by the next one. It blocks nothing: a failure is told, and the next run t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -80,22 +79,18 @@ def sync_facts(
 
 def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> Result[T]:
     """Do the work while no other process writes facts, with sentences for what can go wrong."""
-    until = time.monotonic() + wait
-    while True:
-        try:
-            with locks.locked(paths.state / "facts.lock"):
-                return Ok(work())
-        except locks.LockHeldError as error:
-            if time.monotonic() >= until:
-                holder, hint = error.holder or "unknown", "wait until it is done, then 'knowledge facts sync'"
-                return fail("lock-held", f"another process is writing facts ({holder})", str(error.filename), hint)
-            time.sleep(0.02)
-        except UnreadableError as error:
-            message = f"a file of facts cannot be read, so nothing was changed: {error.strerror}"
-            return fail("facts-unreadable", message, error.filename or "", "mend the file, then 'knowledge facts sync'")
-        except OSError as error:
-            message = f"the facts cannot be written: {error.strerror or error}"
-            return fail("facts-failed", message, error.filename or "", "'knowledge facts sync' tries again")
+    try:
+        with locks.locked(paths.state / "facts.lock", work="facts", patience=wait):
+            return Ok(work())
+    except locks.LockHeldError as error:
+        hint = "wait until it is done, then 'knowledge facts sync'"
+        return fail("lock-held", locks.at_work(error.holder), error.filename or "", hint)
+    except UnreadableError as error:
+        message = f"a file of facts cannot be read, so nothing was changed: {error.strerror}"
+        return fail("facts-unreadable", message, error.filename or "", "mend the file, then 'knowledge facts sync'")
+    except OSError as error:
+        message = f"the facts cannot be written: {error.strerror or error}"
+        return fail("facts-failed", message, error.filename or "", "'knowledge facts sync' tries again")
 
 
 def _folders(knowledge: Path) -> list[Path]:

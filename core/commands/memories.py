@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -203,17 +202,11 @@ def _told(found: Memories, more: Sequence[str] = ()) -> tuple[str, ...]:
 
 def _locked(where: Paths, work: Callable[[], Any]) -> Result[Any]:
     """Do the work while no other process writes memories there: an id is given once."""
-    until = time.monotonic() + LOCK_SECONDS
-    while True:
-        try:
-            with locks.locked(where.state / "memories.lock"):
-                return Ok(work())
-        except locks.LockHeldError as error:
-            if time.monotonic() > until:
-                hint = "wait until it is done; nothing was changed"
-                holder = error.holder or "unknown"
-                return fail("lock-held", f"another process is writing memories ({holder})", error.filename, hint)
-            time.sleep(0.02)
-        except OSError as error:
-            message = f"the memory cannot be written: {error.strerror or error}"
-            return Err(ErrorInfo("store-failed", message, str(error.filename or where.memories)))
+    try:
+        with locks.locked(where.state / "memories.lock", work="memories", patience=LOCK_SECONDS):
+            return Ok(work())
+    except locks.LockHeldError as error:
+        return locks.refused(error)
+    except OSError as error:
+        message = f"the memory cannot be written: {error.strerror or error}"
+        return Err(ErrorInfo("store-failed", message, str(error.filename or where.memories)))

@@ -52,7 +52,11 @@ def missing(
     if action == "list":
         return missing_list(workspace, which, now=now)
     return with_store(
-        workspace.paths, now(), lambda store: _settle(workspace, action == "restore", which, store, now()), patience
+        workspace.paths,
+        "missing",
+        now(),
+        lambda store: _settle(workspace, action == "restore", which, store, now()),
+        patience,
     )
 
 

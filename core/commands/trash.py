@@ -138,7 +138,9 @@ def trash_restore(
 ) -> Result[Restored]:
     """Put one conversation back where it was. `which` is its name in the trash or a prefix of its hash that only one
     has. An occupied place is refused."""
-    return with_store(workspace.paths, now(), lambda store: _restore(workspace, which.strip(), store), patience)
+    return with_store(
+        workspace.paths, "trash", now(), lambda store: _restore(workspace, which.strip(), store), patience
+    )
 
 
 def _restore(workspace: Workspace, which: str, store: Recovered) -> Result[Restored]:
@@ -182,7 +184,9 @@ def trash_release(
     patience: Patience = DEFAULT_PATIENCE,
 ) -> Result[LetGo]:
     """Let the next harvest take a restored conversation away again. `which` begins its hash."""
-    return with_store(workspace.paths, now(), lambda store: _release(workspace.paths, which.strip(), store), patience)
+    return with_store(
+        workspace.paths, "trash", now(), lambda store: _release(workspace.paths, which.strip(), store), patience
+    )
 
 
 def _release(paths: Paths, which: str, store: Recovered) -> Result[LetGo]:
@@ -216,7 +220,9 @@ def trash_purge(
 
     A conversation stays when its hash is no longer the one it went in with, and for the reasons of `why_not_purge`.
     """
-    return with_store(workspace.paths, now(), lambda store: _purge(workspace, everything, store, now()), patience)
+    return with_store(
+        workspace.paths, "trash", now(), lambda store: _purge(workspace, everything, store, now()), patience
+    )
 
 
 def _purge(workspace: Workspace, everything: bool, store: Recovered, now: datetime) -> Result[PurgeReport]:

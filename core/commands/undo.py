@@ -54,7 +54,7 @@ def undo(
         found = undo_in_project(workspace, wanted, now())
         if found is not None:
             return found
-    undone = with_store(workspace.paths, now(), lambda store: _undo(workspace, wanted, store, now()), patience)
+    undone = with_store(workspace.paths, "undo", now(), lambda store: _undo(workspace, wanted, store, now()), patience)
     if isinstance(undone, Ok):
         _undo_facts(workspace, undone.value, now)
     return undone

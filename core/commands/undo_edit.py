@@ -64,13 +64,10 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> Result[Und
             return None
         report = UndoReport(run)
         undone = [row for row in changes if row.run == UNDO_RUN + run]
-        with locks.locked(paths.lock):
+        with locks.locked(paths.lock, work="undo"):
             undo_edit(paths, mine, undone, report, now)
     except locks.LockHeldError as error:
-        hint = "wait until it is done; nothing was changed"
-        return fail(
-            "lock-held", f"another undo is at work there (process {error.holder or 'unknown'})", paths.lock, hint
-        )
+        return locks.refused(error)
     except OSError as error:
         message = f"the project's knowledge folder cannot be used: {error.strerror or error}"
         return fail("store-failed", message, error.filename or paths.knowledge)

@@ -168,7 +168,7 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
 
     limits = replace(options.limits, provider=SOURCE, reclaim="never", keep=True, harvest=True)
     try:
-        with locks.locked(paths.lock):
+        with locks.locked(paths.lock, work="import"):
             recovered = recover(paths, now(), options.patience)
             planned = plan_import(paths, path, recovered.entries, secrets=options.distil.redact)
             if not isinstance(planned, Ok):
@@ -203,8 +203,7 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
             report.errors += [*recovered.errors, *told.errors]
             return Ok(report)
     except locks.LockHeldError as error:
-        hint = "wait until it is done; nothing was changed"
-        return fail("lock-held", f"a harvest is running (process {error.holder or 'unknown'})", paths.lock, hint)
+        return locks.refused(error)
     except OSError as error:
         message = f"the knowledge folder cannot be used: {error.strerror}"
         return fail("store-failed", message, error.filename or "", advice(error))

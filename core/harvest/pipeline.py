@@ -64,13 +64,12 @@ def run_harvest(
     if generate is None:
         options = replace(options, limits=replace(options.limits, provider="offline"))
     try:
-        with locks.locked(paths.lock):
+        with locks.locked(paths.lock, work="harvest"):
             recovered = recover(paths, now(), options.patience)
             plan = plan_harvest(paths, options, recovered.entries, now(), cache or HashCache())
             return Ok(_apply(paths, options, generate, plan, recovered, now, progress, cancelled))
     except locks.LockHeldError as error:
-        hint = "wait until it is done; nothing was changed"
-        return fail("lock-held", f"another harvest is running (process {error.holder or 'unknown'})", paths.lock, hint)
+        return locks.refused(error)
     except OSError as error:
         message = f"the knowledge folder cannot be used: {error.strerror}"
         return fail("store-failed", message, error.filename or "", advice(error))

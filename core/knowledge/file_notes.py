@@ -17,7 +17,6 @@ import json
 import os
 import stat
 import sys
-import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -141,18 +140,12 @@ def bind_note(paths: Paths, source: SourceFile) -> Binding:
 @contextlib.contextmanager
 def _alone(paths: Paths) -> Iterator[None]:
     """Hold the lock of file_ids.json; whoever has it needs it for a moment only. OSError(EBUSY) after LOCK_SECONDS."""
-    end = time.monotonic() + LOCK_SECONDS
-    with contextlib.ExitStack() as stack:
-        while True:
-            try:
-                stack.enter_context(locks.locked(paths.file_ids.with_suffix(".lock")))
-                break
-            except locks.LockHeldError as error:
-                if time.monotonic() > end:
-                    message = "another program does not let go of the list of notes"
-                    raise OSError(errno.EBUSY, message, str(paths.file_ids)) from error
-                time.sleep(0.01)
-        yield
+    try:
+        with locks.locked(paths.file_ids.with_suffix(".lock"), patience=LOCK_SECONDS):
+            yield
+    except locks.LockHeldError as error:
+        message = "another program does not let go of the list of notes"
+        raise OSError(errno.EBUSY, message, str(paths.file_ids)) from error
 
 
 def bind(source: SourceFile, records: NoteRecords) -> Binding:

@@ -8,11 +8,8 @@ memory, for this one time.
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,14 +58,15 @@ def open_index(
         if index is not None:
             return index
     try:
-        with _alone(folder, patience):
+        with locks.locked(folder / store.LOCK, work="search", patience=patience):
             if not anew:
                 index = _updated(folder, sources, stems, same)
                 if index is not None:
                     return index
             return _made(folder, sources, stems)
     except (OSError, sqlite3.Error) as error:
-        why = getattr(error, "strerror", None) or str(error)
+        busy = isinstance(error, locks.LockHeldError)
+        why = "another program is writing it" if busy else getattr(error, "strerror", None) or str(error)
         index = _filled(":memory:", sources, stems)
         index.note = f"the search index cannot be kept in {folder} ({why}); it was made in memory for this one search"
         return index
@@ -103,22 +101,6 @@ def _as_it_is(folder: Path, sources: Sequence[SearchSource], stems: Stems, same:
 
 def _problems(database: sqlite3.Connection) -> list[ErrorInfo]:
     return [ErrorInfo("not-searched", problem) for problem in store.held_problems(database)]
-
-
-@contextlib.contextmanager
-def _alone(folder: Path, patience: float) -> Iterator[None]:
-    """Hold the writers' lock; OSError(EBUSY) when nobody lets it go in `patience` seconds."""
-    end = time.monotonic() + patience
-    with contextlib.ExitStack() as stack:
-        while True:
-            try:
-                stack.enter_context(locks.locked(folder / store.LOCK))
-                break
-            except locks.LockHeldError as error:
-                if time.monotonic() >= end:
-                    raise OSError(errno.EBUSY, "another program is writing it") from error
-                time.sleep(0.02)
-        yield
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
