@@ -56,7 +56,7 @@ def digest_state(workspace: Workspace) -> Result[DigestState]:
     elif not data.strip():
         why = "not injected: digest.md is empty"
     else:
-        why = "injected into every new conversation"
+        why = "ready for every new conversation"
     return Ok(
         DigestState(
             str(path),
