@@ -71,6 +71,17 @@ def test_a_torn_line_that_no_plan_tells_or_that_stands_whole_is_left_to_the_pers
         assert read(workspace, "facts.md") == f"{text}{torn}\n"
 
 
+def test_of_several_damages_in_one_file_each_is_counted(tmp_path: Path) -> None:
+    """Told of one where there are two, a person mends that one and believes the file whole."""
+    workspace = sound(tmp_path)
+    write(workspace, "digest.md", "").unlink()
+    glued = "- one [from: a, 2026-01-01]- two [from: a, 2026-01-01]\n"
+    write(workspace, "facts.md", f"# Facts\n\n{glued}{glued}")
+    for repair in (False, True):
+        left = [row.message for row in findings(workspace, repair) if row.code == "glued-lines" and not row.repaired]
+        assert left == [f"line {number} holds two bullets; a line break is missing" for number in (3, 4)]
+
+
 def test_a_trash_name_without_a_file_is_forgotten(tmp_path: Path) -> None:
     workspace = sound(tmp_path)
     trashed(workspace).unlink()

@@ -31,8 +31,9 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
     except OSError as error:
         yield Finding("facts-unreadable", f"the facts cannot be read: {error.strerror}", str(error.filename or ""))
         return
-    for problem in found.problems:
-        yield Finding(problem.code, problem.error.message, str(paths.knowledge / problem.file), note=True)
+    for number, problem in enumerate(found.problems):
+        where = paths.knowledge / problem.file
+        yield Finding(problem.code, problem.error.message, str(where), note=True, at=number)
     read = index.read_index(paths.knowledge)
     if isinstance(read, Err):
         if facts or read.error.code != "no-index":

@@ -251,4 +251,4 @@ def check_index(workspace: Workspace) -> Iterator[Finding]:
         return
     mend = partial(rebuild_index, workspace)
     for message in found[:1]:
-        yield Finding("index-stale", f"{message}; the next search sees to it", str(folder), mend, note=True)
+        yield Finding("index-stale", f"{message}; the next search updates it", str(folder), mend, note=True)

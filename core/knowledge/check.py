@@ -25,7 +25,8 @@ _GLUED = re.compile(r"\[from: [^\[\]]*, \d{4}-\d\d-\d\d\]\s*- ")
 @dataclass(frozen=True)
 class Finding:
     """One thing that is not as it should be. `message` is a sentence; `mend` repairs it (None: only a person can).
-    `note` marks what is worth knowing but no damage."""
+    `note` marks what is worth knowing but no damage. `at` tells findings of one code in one file apart: a line, or a
+    number."""
 
     code: str
     message: str
@@ -33,6 +34,7 @@ class Finding:
     mend: Callable[[], object] | None = field(default=None, compare=False, repr=False)
     repaired: bool = False
     note: bool = False
+    at: int = 0
 
     @property
     def repairable(self) -> bool:
@@ -81,9 +83,13 @@ def _check_text(paths: Paths, path: Path, data: bytes) -> Iterator[Finding]:
     for number, line_text in enumerate(data.decode("utf-8", "replace").split("\n"), start=1):
         if is_torn(line_text.removesuffix("\r")):
             mend = partial(complete_torn, paths, path) if whole_of(paths, path, line_text.removesuffix("\r")) else None
-            yield Finding("torn-line", f"line {number} ends in the middle of its provenance", str(path), mend)
+            yield Finding(
+                "torn-line", f"line {number} ends in the middle of its provenance", str(path), mend, at=number
+            )
         elif _GLUED.search(line_text):
-            yield Finding("glued-lines", f"line {number} holds two bullets; a line break is missing", str(path))
+            yield Finding(
+                "glued-lines", f"line {number} holds two bullets; a line break is missing", str(path), at=number
+            )
 
 
 def check_changes(paths: Paths) -> Iterator[Finding]:
