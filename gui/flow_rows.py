@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import dearpygui.dearpygui as dpg
 
 from gui.icons import icon as icon_of
+from gui.letters import LETTERS, cut, wrapped
 from gui.theme import Look
 
 LEFT, ICON, RIGHT, TOP, GAP, BOTTOM = 12, 24, 14, 9, 4, 10
@@ -69,16 +70,18 @@ class Slot:
     ground: int = 0  # what the marks are drawn on
     marks: tuple[int, ...] = ()
     bar: tuple[int, ...] = ()  # the share: its whole length, and the part of it that is full
+    role: str = "text"
+    wrapped: bool = False
 
     def fill(self, look: Look, row: FlowRow, place: tuple[int, int, int]) -> None:
         """Show `row` at `place`; changes only what differs."""
         if self.place != place:
             top, tall, width = place
             dpg.configure_item(self.item, show=True, pos=[0, top], width=width, height=tall)
-            dpg.configure_item(self.text, wrap=wrap_of(look, width))
             dpg.configure_item(self.line, pos=[0, tall - 1])
             if self.ground:
                 dpg.configure_item(self.ground, width=width, height=max(1, tall - look.px(10)))
+            self.wrapped = self.wrapped and self.place[2] == width
             self.place = place
             self.fitted = ""
             self._mark(look, row)
@@ -88,16 +91,22 @@ class Slot:
         if self.row is None or (self.row.share, self.row.color) != (row.share, row.color):
             self._draw_share(look, row)
         old, self.row = self.row, row
-        if old is row or old == row:
+        if (old is row or old == row) and self.wrapped:
             self._fit_meta(look, row)
             return
-        if old is None or old.text != row.text:
-            dpg.set_value(self.text, row.text)
+        if old is None or old.text != row.text or not self.wrapped:
+            self._wrap(look, row)
         self._fit_meta(look, row)
         if old is None or old.icon != row.icon:
             dpg.set_value(self.icon, icon_of(row.icon) if row.icon else "")
         look.tint(self.text, row.text_color)
         look.tint(self.icon, row.color)
+
+    def _wrap(self, look: Look, row: FlowRow) -> None:
+        """The text in lines that fit."""
+        lines = lines_of(look, row, self.place[2], self.role)
+        self.wrapped = lines is not None
+        dpg.set_value(self.text, row.text if lines is None else lines)
 
     def _mark(self, look: Look, row: FlowRow) -> None:
         """Shade the marked parts of the text."""
@@ -146,14 +155,12 @@ class Slot:
         if wanted == self.fitted:
             return
         room = self.place[2] - look.px(LEFT + ICON + RIGHT) - self._beside(look, row) - self.crowded
-        words, font = row.meta, look.font_id("small")
-        size = dpg.get_text_size(words, font=font)
-        while size and size[0] > room and SEPARATOR in words:  # whole parts go first, the last one before the others
-            words = words.rpartition(SEPARATOR)[0]
-            size = dpg.get_text_size(words, font=font)
-        if size and size[0] > room:
-            words = words[: max(4, int(len(words) * room / size[0]) - 1)].rstrip(" ·") + "…"
-        self.fitted = wanted if size else ""
+        words, wide = row.meta, LETTERS.wide(look.font_id("small"))
+        if wide is not None:
+            while wide(words) > room and SEPARATOR in words:  # whole parts go first, the last one before the others
+                words = words.rpartition(SEPARATOR)[0]
+            words = cut(words, room, wide)
+        self.fitted = wanted if wide is not None else ""
         dpg.set_value(self.meta, words)
 
     def hide(self) -> None:
@@ -164,7 +171,7 @@ class Slot:
 
     def restyle(self, look: Look) -> None:
         """Put what does not depend on the row right for another scale."""
-        self.place = HIDDEN
+        self.place, self.wrapped = HIDDEN, False
         dpg.configure_item(self.icon, pos=[look.px(LEFT), look.px(TOP)])
         dpg.configure_item(self.text, pos=[look.px(LEFT + ICON), look.px(TOP)])
 
@@ -188,12 +195,12 @@ def make_slot(look: Look, parent: int, role: str, marks: int = 0, shares: bool =
     for part in bar[:1]:
         look.tint(part, "hover", "fill")
     icon = int(dpg.add_text("", parent=item))
-    words = int(dpg.add_text("", parent=item, wrap=10))
+    words = int(dpg.add_text("", parent=item))
     if role != "text":
         look.font(words, role)
     meta = look.tint(look.font(int(dpg.add_text("", parent=item)), "small"), "hint")
     line = int(dpg.add_separator(parent=item, pos=[0, 0]))
-    slot = Slot(item, icon, words, meta, line, ground=ground, marks=shades, bar=bar)
+    slot = Slot(item, icon, words, meta, line, ground=ground, marks=shades, bar=bar, role=role)
     slot.restyle(look)
     return slot
 
@@ -220,5 +227,12 @@ def guessed(look: Look, rows: Sequence[FlowRow], width: int) -> list[int]:
 
 def measured(look: Look, row: FlowRow, width: int, role: str) -> int | None:
     """The height of one row; None while its font is not there to measure with."""
-    size = dpg.get_text_size(row.text, wrap_width=wrap_of(look, width), font=look.font_id(role))
+    lines = lines_of(look, row, width, role)
+    size = dpg.get_text_size(lines, font=look.font_id(role)) if lines is not None else None
     return frame_of(look, bool(row.meta)) + max(int(size[1]), look.px(16)) if size else None
+
+
+def lines_of(look: Look, row: FlowRow, width: int, role: str) -> str | None:
+    """The text of a row in lines that fit into a list so wide; None while its font is not there to measure with."""
+    wide = LETTERS.wide(look.font_id(role))
+    return wrapped(row.text, wrap_of(look, width), wide) if wide is not None else None

@@ -165,6 +165,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
         Rule("mvWindowAppItem", {**PANEL_COLORS, **MODAL_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 14)}),
     ),
     "menu": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (6, 6)}),),
+    "tip": (Rule("mvAll", {}, {"WindowPadding": (10, 8), "ItemSpacing": (12, 4)}),),
     "window-body": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
     "primary": button("primary", "primary-hover", "primary-pressed", "on-primary"),
     "secondary": button("field", "hover", "pressed", "text", "line"),

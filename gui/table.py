@@ -178,7 +178,9 @@ class BigTable:
         self._scroll = -1.0
 
     def _measure(self) -> None:
-        """Take the height of a row from the screen."""
+        """Take the height of a row, and the widths of columns, from the screen."""
+        if self._pool.measure():
+            self.refresh()
         pitch = self._pool.pitch()
         if pitch > 0 and pitch != self.pitch:
             self.pitch = pitch

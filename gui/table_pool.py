@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 import dearpygui.dearpygui as dpg
 
 from gui.columns import Cell, Column
+from gui.letters import LETTERS, Wide, cut
 from gui.table_rows import PoolRow
 from gui.theme import Look
+from gui.widgets import say_hint
 
 
 class Pool:
@@ -26,6 +28,8 @@ class Pool:
         self._look, self._columns, self._make, self._cell, self._tip = look, columns, make, cell, tip
         self._rows: list[PoolRow] = []
         self._shown: list[list[tuple[str, str] | None]] = []  # text and colour of every cell; empty: the row is hidden
+        self._rooms: dict[int, int] = {}  # how wide the cells of a column are, by its number
+        self._wide: list[Wide | None] = [None] * len(columns)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -59,12 +63,34 @@ class Pool:
             if before == (words, color):
                 continue
             if before is None or before[0] != words:
-                dpg.set_value(row.texts[number], words)
+                dpg.set_value(row.texts[number], self._cut(number, words))
             if before is None or before[1] != color:
                 dpg.configure_item(row.texts[number], color=self._look.rgba(color))
             shown[number] = (words, color)
             if number == 0 and self._tip is not None:
-                dpg.set_value(row.tip, self._tip(index))
+                say_hint(row.tip, self._tip(index))
+
+    def _cut(self, number: int, words: str) -> str:
+        """What fits into a column of the words of a cell; figures are never cut."""
+        room, wide = self._rooms.get(number), self._wide[number]
+        if room is None or wide is None or self._columns[number].chars:
+            return words
+        return cut(words, room, wide)
+
+    def measure(self) -> bool:
+        """Take the widths of the columns from the screen; true when one has changed and the cells must be cut anew."""
+        row = next((row for row in self._rows if dpg.get_item_state(row.texts[0]).get("visible")), None)
+        if row is None:
+            return False
+        states = [dpg.get_item_state(item) for item in row.texts]
+        rooms = {at: int(state["content_region_avail"][0]) for at, state in enumerate(states)
+                 if at and state.get("visible")}  # fmt: skip
+        if rooms == self._rooms:
+            return False
+        self._rooms = rooms
+        self._wide = [LETTERS.wide(self._look.font_id(column.role)) for column in self._columns]
+        self.forget()
+        return True
 
     def forget(self) -> None:
         """Set every text and colour anew at the next `fill`, after a change of palette."""

@@ -13,7 +13,6 @@ from gui.theme import Look
 from gui.widgets import hint
 
 MONO_LOWER = 2  # the small letters of figures stand on the line of the others
-TIP_WIDTH = 560
 
 
 @dataclass(frozen=True)
@@ -81,5 +80,4 @@ def make_row(
     tip = 0
     if tipped:
         tip = hint(look, selectable, "")
-        dpg.configure_item(tip, wrap=look.px(TIP_WIDTH))
     return PoolRow(row, selectable, tuple(texts), tip)

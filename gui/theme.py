@@ -14,6 +14,7 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
+from gui.fitting import Fitting
 from gui.fonts import FONT_FOLDER, font_item
 from gui.jobs import Jobs
 from gui.palette import DARK, Palette, Rgba
@@ -63,6 +64,7 @@ class Look:
         self._ticks: list[Callable[[], object]] = []
         self._owned: list[int] = []
         self.inputs: list[int] = []
+        self.fitting = Fitting(self.font_id)
 
     def px(self, length: float) -> int:
         """Unscaled pixels to pixels of the screen."""
@@ -153,7 +155,7 @@ class Look:
             moved = True
             for fit in fits:
                 self.jobs.attempt(fit, *inside)
-        return moved
+        return self.fitting.tick() or moved
 
     def typing(self) -> bool:
         """True while one of the registered text fields has the keyboard."""
@@ -174,6 +176,7 @@ class Look:
             dpg.configure_item(item, **{key: self.rgba(color)})
         for _, last in self._follows.values():
             last[:] = [-1.0, -1.0]
+        self.fitting.forget()
         for redraw in self._changes:
             self.jobs.attempt(redraw)
 
@@ -193,6 +196,7 @@ class Look:
         self._ticks.clear()
         self._owned.clear()
         self.inputs.clear()
+        self.fitting.clear()
 
     def _scaled(self, lengths: dict[str, float]) -> dict[str, Any]:
         return {name: self.px(length) if length > 0 else int(length) for name, length in lengths.items()}

@@ -10,7 +10,9 @@ from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
+from gui.fitting import FIELD, LINES
 from gui.icons import icon as icon_of
+from gui.letters import tip_words
 from gui.theme import Look
 
 TOOLTIP_SECONDS = 0.35
@@ -23,13 +25,18 @@ def labelled(label: str, icon: str = "") -> str:
 
 
 def hint(look: Look, item: int, text: str, shortcut: str = "") -> int:
-    """A tooltip for `item` after 350 ms that also names the shortcut. Returns the text's item, for `set_value`."""
+    """A tooltip for `item` after 350 ms that also names the shortcut. Returns the text's item, for `say_hint`."""
     tip = dpg.add_tooltip(item, delay=TOOLTIP_SECONDS, hide_on_activity=True)
-    row = dpg.add_group(horizontal=True, parent=tip)
-    words = int(dpg.add_text(text, parent=row))
+    row = dpg.add_group(horizontal=True, parent=look.theme(int(tip), "tip"))
+    words = int(dpg.add_text(tip_words(text), parent=row))
     if shortcut:
         look.tint(look.font(int(dpg.add_text(shortcut, parent=row)), "small"), "hint")
     return words
+
+
+def say_hint(words: int, text: str) -> None:
+    """Other words in a tooltip (`hint`), in short lines."""
+    dpg.set_value(words, tip_words(text))
 
 
 class Button:
@@ -186,9 +193,14 @@ class Toggle:
         )
 
 
-def text(look: Look, parent: int, words: str, role: str = "text", color: str = "text", wrap: bool = False) -> int:
-    """A line of text, or a paragraph that wraps at the edge of its container."""
+def text(
+    look: Look, parent: int, words: str, role: str = "text", color: str = "text", wrap: bool = False, fit: str = ""
+) -> int:
+    """A line of text, or a paragraph that wraps at the edge of its container. `fit`: a line that ends with "…" where
+    there is no room for it (`END`; `PATH` keeps the name of the file)."""
     item = int(dpg.add_text(words, parent=parent, wrap=0 if wrap else -1))
+    if wrap or fit:
+        look.fitting.add(item, fit or LINES, role)
     if role != "text":
         look.font(item, role)
     return look.tint(item, color)
@@ -224,6 +236,8 @@ class CopyText:
         look.theme(self.item, f"copy:{color}")
         if lines > 1:
             look.size(self.item, height=lines * 18 + 4)
+        else:
+            look.fitting.add(self.item, FIELD, role)
 
     def set(self, words: str) -> None:
         """Show other words."""

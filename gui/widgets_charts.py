@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import dearpygui.dearpygui as dpg
 
 from gui.theme import Look
-from gui.widgets import hint, text
+from gui.widgets import hint, say_hint, text
 from gui.widgets_layout import trailing_row
 
 
@@ -119,7 +119,7 @@ class Bars:
         """Show `values`, the oldest first; `tip` is the tooltip that gives them in words."""
         wanted = list(values)[-len(self._bars) :]
         self._values = [0.0] * (len(self._bars) - len(wanted)) + wanted
-        dpg.set_value(self._tip, tip)
+        say_hint(self._tip, tip)
         self.draw()
 
     def _fit(self, width: float, _height: float) -> None:

@@ -15,7 +15,7 @@ from gui.keys import Shortcut, label_of
 from gui.shell import Shell
 from gui.state import State
 from gui.theme import Look
-from gui.widgets import Button, Toggle, hint, text
+from gui.widgets import Button, Toggle, hint, say_hint, text
 from gui.widgets_layout import box, gap, lowered, spread
 
 HEIGHT = 48
@@ -165,17 +165,15 @@ class Header:
         self.back.show(state.away)
         dpg.configure_item(self._home_holder, show=self._wide >= 1130 and not state.away)
         dpg.set_value(self._home, home_words(state.home, str(Path.home())))
-        dpg.set_value(self._home_tip, f"The home folder: {state.home}")
-        dpg.set_value(
-            self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it anew"
-        )
+        say_hint(self._home_tip, f"The home folder: {state.home}")
+        say_hint(self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it anew")
         self.theme.set_label("", "moon" if self._look.palette.name == "light" else "sun")
         if found is not None:
             self.digest.set_on(found.enabled)
             off = not found.exists and bool(state.snapshot is not None and state.snapshot.overview.sections)
             self.power.set_kind("ghost-off" if off else "ghost")
             words = "Delete the digest to turn it off" if found.exists else "There is no digest: write it again"
-            dpg.set_value(self._power_tip, words)
+            say_hint(self._power_tip, words)
 
     def _switch(self, on: bool) -> None:
         """Write `digest_enabled`; a refusal puts the switch back."""

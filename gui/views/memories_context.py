@@ -11,7 +11,7 @@ from core.commands.context import GLOBAL, PROJECT
 from gui.icons import icon as icon_of
 from gui.theme import Look
 from gui.views.memories_rows import ContextCard, MemoryBook, context_card
-from gui.widgets import Button, hint, text
+from gui.widgets import Button, hint, say_hint, text
 from gui.widgets_charts import Part, SegmentBar
 from gui.widgets_layout import box, lowered, spread
 
@@ -97,7 +97,7 @@ class ContextCards:
     def _fill(self, parts: _Card, card: ContextCard) -> None:
         look = self._look
         dpg.set_value(parts.title, card.title)
-        dpg.set_value(parts.path, card.path)
+        say_hint(parts.path, card.path)
         look.tint(parts.icon, card.color)
         dpg.set_value(parts.amount, card.amount)
         look.tint(parts.amount, "edited" if card.color == "edited" else "muted")

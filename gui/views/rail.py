@@ -16,7 +16,7 @@ from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
 from gui.theme import Look
-from gui.widgets import hint, text
+from gui.widgets import hint, say_hint, text
 from gui.widgets_charts import Bars, Legend, Part, SegmentBar
 from gui.widgets_layout import card, lowered, space, trailing_row
 
@@ -272,4 +272,4 @@ class Rail:
         dpg.set_value(amount, row.amount.rjust(6))
         dpg.set_value(old, row.age.rjust(7))
         self._look.tint(old, row.age_color)
-        dpg.set_value(tip, row.tip)
+        say_hint(tip, row.tip)

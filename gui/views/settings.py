@@ -19,7 +19,7 @@ from gui.shell import Shell
 from gui.state import State
 from gui.theme import Look
 from gui.views.files_rows import short_folder
-from gui.widgets import Button, Toggle, field, hint, section, text
+from gui.widgets import Button, Toggle, field, hint, say_hint, section, text
 from gui.widgets_layout import box, card, lowered, space, spread
 
 FIELD_WIDTH = 250
@@ -137,7 +137,7 @@ class Editor:
         elif not dpg.is_item_active(self.item):
             dpg.set_value(self.item, row.value)
         dpg.set_value(self._origin, f"{icon('file-pen')}  {row.origin}" if row.own else row.origin)
-        dpg.set_value(self._origin_tip, row.origin_path)
+        say_hint(self._origin_tip, row.origin_path)
         self._look.tint(self._origin, "accent" if row.own else "hint")
         self.refuse(None)
 

@@ -9,7 +9,7 @@ import dearpygui.dearpygui as dpg
 from gui.icons import icon
 from gui.theme import Look
 from gui.views.sources_rows import SourceRow
-from gui.widgets import Button, Toggle, hint, text
+from gui.widgets import Button, Toggle, hint, say_hint, text
 from gui.widgets_charts import SegmentBar
 from gui.widgets_layout import box, lowered, spread
 
@@ -74,7 +74,7 @@ class SourceCard:
         self._look.tint(self.warning, row.color)
         dpg.configure_item(self.warning, show=bool(row.warning))
         dpg.set_value(self._place, row.place)
-        dpg.set_value(self._tip, "\n".join(row.folders))
+        say_hint(self._tip, "\n".join(row.folders))
         dpg.configure_item(self._place, show=bool(row.folders))
         self.harvest.enable(bool(row.total))
 

@@ -1,0 +1,105 @@
+"""Items whose words follow their room: paragraphs that wrap, lines and paths that are cut, fields that hint.
+
+Whoever has such an item sets its words with `dpg.set_value` as ever; before the next frame they are fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import dearpygui.dearpygui as dpg
+
+from gui.letters import LETTERS, Wide, cut, cut_path, wrapped
+
+LINES, END, PATH, FIELD = "lines", "end", "path", "field"
+_HOW: dict[str, Callable[[str, float, Wide], str]] = {LINES: wrapped, END: cut, PATH: cut_path, FIELD: cut_path}
+LEAST = 24  # pixels; a smaller room is one that is not laid out yet
+
+
+@dataclass
+class Fitted:
+    """One item: its whole words, what of them is shown, and for how much room."""
+
+    how: str
+    role: str
+    raw: str = ""
+    shown: str | None = None
+    room: float = 0.0
+    active: bool = False
+    group: int = -1  # the group that it stands in, 0 for none, -1 before anybody looked
+
+
+class Fitting:
+    """All such items of one panel. `font(role)` is the font item of a role."""
+
+    def __init__(self, font: Callable[[str], int]) -> None:
+        self._font = font
+        self._items: dict[int, Fitted] = {}
+
+    def add(self, item: int, how: str, role: str) -> int:
+        """Fit the words of an item from now on: `LINES`, `END`, `PATH`, or `FIELD` (a path that can be copied, whole
+        while it has the keyboard)."""
+        self._items[item] = Fitted(how, role)
+        return item
+
+    def words(self, item: int) -> str:
+        """All the words of an item, also where it shows less."""
+        one, value = self._items.get(item), str(dpg.get_value(item))
+        return one.raw if one is not None and value == one.shown else value
+
+    def forget(self) -> None:
+        """Fonts or words have another size now."""
+        for one in self._items.values():
+            one.room = 0.0
+
+    def clear(self) -> None:
+        """Know no item any more."""
+        self._items.clear()
+
+    def tick(self) -> bool:
+        """Before each frame; true when something was set anew."""
+        changed = False
+        for item, one in self._items.items():
+            value = dpg.get_value(item)
+            fresh = value != one.shown
+            if fresh:
+                one.raw = one.shown = str(value)
+            room = room_of(item, one)
+            if room is None and not (fresh and one.room):
+                continue
+            if fresh or (room is not None and abs(room - one.room) > 0.5):
+                one.room = room if room is not None else one.room
+                changed = self._fit(item, one) or changed
+        return changed
+
+    def _fit(self, item: int, one: Fitted) -> bool:
+        wide = LETTERS.wide(self._font(one.role))
+        if wide is None:
+            one.room = 0.0
+            return True
+        words = one.raw if one.active else _HOW[one.how](one.raw, max(one.room, LEAST), wide)
+        if words == one.shown:
+            return False
+        one.shown = words
+        dpg.set_value(item, words)
+        return True
+
+
+def room_of(item: int, one: Fitted) -> float | None:
+    """How wide an item may be where it stands, in pixels of the screen; None while it is out of sight."""
+    state = dpg.get_item_state(item)
+    if not state.get("visible"):
+        return None
+    if one.how == FIELD:
+        active = bool(state.get("active"))
+        if active != one.active:
+            one.active, one.room = active, 0.0
+        return float(state["rect_size"][0]) - 4
+    if one.group < 0:
+        parent = dpg.get_item_parent(item) or 0
+        one.group = parent if dpg.get_item_type(parent) == "mvAppItemType::mvGroup" else 0
+    left: float = state["rect_min"][0]
+    # Where the next line begins, and what is left of it, is what Dear PyGui tells.
+    begin = dpg.get_item_state(one.group)["rect_min"][0] if one.group else left
+    return float(begin + state["content_region_avail"][0] - left - 1)
