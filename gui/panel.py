@@ -43,7 +43,8 @@ from gui.views.rail import Rail
 from gui.views.status_line import HEIGHT as STATUS_HEIGHT
 from gui.views.status_line import StatusLine
 from gui.views.table import VIEWS
-from gui.widgets_layout import Columns, Pane, box
+from gui.widgets_columns import Columns, Pane
+from gui.widgets_layout import box
 from gui.workbench import Workbench
 
 GAP = 8
@@ -275,6 +276,10 @@ class KnowledgePanel:
     def toggle_pane(self, name: str) -> None:
         """Hide one of `PANES`, or show it again; remembered."""
         on = not self.columns.shows(name)
+        if name in self.columns.crowded:
+            words = "The window is too narrow for this column; in a wider one it comes back"
+            self.shell.toast(words, icon="info", color="accent", seconds=4.0)
+            return
         self.shell.choices[f"pane.{name}"] = "shown" if on else "hidden"
         self._show_pane(name, on)
 

@@ -19,6 +19,7 @@ class Rule:
 CLEAR = "none@0"
 
 FRAME = (10.0, 6.0)
+TIGHT = 6.0  # the padding of tabs in a narrow window
 
 PANEL_COLORS = {
     "Text": "text",
@@ -165,6 +166,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
         Rule("mvWindowAppItem", {**PANEL_COLORS, **MODAL_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 14)}),
     ),
     "menu": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (6, 6)}),),
+    "page": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
     "tip": (Rule("mvAll", {}, {"WindowPadding": (10, 8), "ItemSpacing": (12, 4)}),),
     "window-body": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
     "primary": button("primary", "primary-hover", "primary-pressed", "on-primary"),
@@ -175,6 +177,8 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "ghost-lit": button(CLEAR, "hover", "pressed", "accent"),
     "tab": button(CLEAR, "hover", "pressed", "muted"),
     "tab-on": button("field", "field", "field", "text", "line"),
+    "tab-tight": button(CLEAR, "hover", "pressed", "muted", padding=TIGHT),
+    "tab-on-tight": button("field", "field", "field", "text", "line", padding=TIGHT),
     "search-button": (*button("field", "hover", "pressed", "hint", "line"), *_LEFT),
     "menu-row": (*button(CLEAR, "hover", "pressed", "text"), *_LEFT),
     "menu-row-on": (*button("selected", "hover", "pressed", "text"), *_LEFT),

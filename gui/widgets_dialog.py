@@ -11,6 +11,9 @@ from gui.theme import Look
 from gui.widgets import Button, floating, text
 from gui.widgets_layout import lowered, space, spread
 
+MARGIN, EDGE = 24, 12  # the least distance of a dialog from the sides of the window, and from its top and bottom
+USUAL_AROUND = 150  # what a dialog has above and below its content
+
 
 class Dialog:
     """A modal question that says what will happen: title, `body` for the content, a note, Cancel and one button.
@@ -35,19 +38,24 @@ class Dialog:
         self.is_open = False
         self.enabled = True
         self._size: list[int] = []
-        self.item, outer = floating(look, "modal", width, modal=True)
+        self._width = width
+        self._fitted = (0, 0)
+        self.item, self._outer = floating(look, "modal", width, modal=True)
+        outer = self._outer
         row = int(dpg.add_group(horizontal=True, parent=outer))
         if icon:
             text(look, row, icon_of(icon), "heading", "failed" if kind == "danger" else "accent")
         self._title = text(look, row, title, "heading")
         space(look, outer, 2)
-        self.body = int(dpg.add_group(parent=outer))
+        self._page = int(dpg.add_child_window(parent=outer, border=False, width=-1, height=10))
+        self.body = int(dpg.add_group(parent=look.theme(self._page, "page")))
         space(look, outer, 2)
         left, right = spread(look, outer)
         self._note = text(look, lowered(look, left, 7), "", "mono", "muted")
         self.cancel_button = Button(look, right, "Cancel  Esc", self.cancel)
         self.confirm_button = Button(look, right, f"{confirm}  Enter", self.confirm, kind=kind)
         look.every_tick(self.tick)
+        look.on_change(self._forget)
 
     def open(self) -> None:
         """Show it, in the middle of the viewport."""
@@ -100,9 +108,10 @@ class Dialog:
         return True
 
     def tick(self) -> bool:
-        """Keep it in the middle; true while its place is not right yet."""
+        """Keep it in the middle, and its buttons in sight; true while its place is not right yet."""
         if not self.is_open:
             return False
+        grown = self._fit()
         if not dpg.is_item_shown(self.item):  # another modal window closed in the same frame took it along
             dpg.configure_item(self.item, show=True)
             self._size = []
@@ -110,10 +119,30 @@ class Dialog:
         size = [int(length) for length in dpg.get_item_rect_size(self.item)]
         view = [dpg.get_viewport_client_width(), dpg.get_viewport_client_height()]
         if [*size, *view] == self._size:
-            return False
+            return grown
         self._size = [*size, *view]
         if size[1] < 20:  # not drawn yet: a guess, put right with the next frame
             size = [self._look.px(556), self._look.px(260)]
         left, top = max(0, (view[0] - size[0]) // 2), max(0, int((view[1] - size[1]) * 0.42))
         dpg.configure_item(self.item, pos=[left, top])
+        return True
+
+    def _forget(self) -> None:
+        self._fitted = (0, 0)
+
+    def _fit(self) -> bool:
+        """As high as what is in it; where the window is too low for that, the content scrolls and the buttons stay.
+        True while the height is not right yet."""
+        look, view = self._look, (dpg.get_viewport_client_width(), dpg.get_viewport_client_height())
+        width = min(look.px(self._width), view[0] - 2 * look.px(MARGIN))
+        content = int(dpg.get_item_rect_size(self.body)[1]) + look.px(2)
+        page = int(dpg.get_item_rect_size(self._page)[1])
+        around = max(0, int(dpg.get_item_rect_size(self.item)[1]) - page) if page else 0
+        around = min(around, look.px(USUAL_AROUND)) or look.px(USUAL_AROUND)
+        height = max(look.px(40), min(content, view[1] - around - 2 * look.px(EDGE)))
+        if (width, height) == self._fitted:
+            return False
+        self._fitted = (width, height)
+        dpg.configure_item(self._outer, width=width)
+        dpg.configure_item(self._page, height=height)
         return True

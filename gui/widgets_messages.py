@@ -9,11 +9,13 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from gui.icons import icon as icon_of
+from gui.letters import LETTERS, cut, wrapped
 from gui.theme import Look
 from gui.widgets import Button, text
 from gui.widgets_layout import lowered, spread
 
 TOAST_SECONDS = 5.0
+SPARE_LINES = 6  # for words that need more lines in a narrow place
 
 
 class EmptyState:
@@ -39,11 +41,15 @@ class EmptyState:
             text(look, self.item, icon_of(icon), "picture", "hint"),
             text(look, self.item, title, "heading"),
         ]
-        self._words = [text(look, self.item, line, "text", "muted") for line in words.splitlines()]
+        self._single = [(self._lines[1], title, "heading")]
+        self._told = " ".join(words.splitlines())
+        self._usual = words.splitlines()
+        self._words = [text(look, self.item, "", "text", "muted") for _ in range(len(self._usual) + SPARE_LINES)]
         self._lines += self._words
         if command:
             look.size(int(dpg.add_spacer(parent=self.item)), height=2)
             self._lines.append(text(look, self.item, command, "mono", "accent"))
+            self._single.append((self._lines[-1], command, "mono"))
         if action and on_action is not None:
             look.size(int(dpg.add_spacer(parent=self.item)), height=4)
             self._lines.append(Button(look, self.item, action, on_action).item)
@@ -59,19 +65,34 @@ class EmptyState:
 
     def _fit(self, width: float, height: float) -> None:
         self._width, self._height = width, height
+        self._break()
         self._middles = []
+
+    def _break(self) -> None:
+        """The words in lines as they are written, or in other ones where the place is too narrow for those."""
+        wide = LETTERS.wide(self._look.font_id("text"))
+        lines = self._usual
+        if wide is not None and any(wide(line) > self._width for line in lines):
+            lines = wrapped(self._told, self._width - self._look.px(4), wide).split("\n")
+        for item, words, role in self._single:
+            wide = LETTERS.wide(self._look.font_id(role))
+            dpg.set_value(item, words if wide is None else cut(words, self._width - self._look.px(4), wide))
+        for number, item in enumerate(self._words):
+            dpg.set_value(item, lines[number] if number < len(lines) else "")
+            dpg.configure_item(item, show=number < len(lines))
 
     def tick(self) -> bool:
         """Bring every line into the middle once its width is known; true when one moved."""
         if self._width <= 0 or not dpg.is_item_shown(self.item):
             return False
-        wide = [dpg.get_item_rect_size(item)[0] for item in self._lines]
+        shown = [item for item in self._lines if dpg.is_item_shown(item)]
+        wide = [dpg.get_item_rect_size(item)[0] for item in shown]
         if wide == self._middles or not all(wide):
             return False
         self._middles = wide
-        for item, width in zip(self._lines, wide, strict=True):
+        for item, width in zip(shown, wide, strict=True):
             dpg.configure_item(item, indent=max(1, int((self._width - width) / 2)))
-        tall = self._look.px(40 + 34 * len(self._lines))
+        tall = self._look.px(40 + 34 * len(shown))
         dpg.configure_item(self._space, height=max(1, int((self._height - tall) * 0.4)))
         return True
 

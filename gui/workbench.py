@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from gui.keys import label_of
+from gui.letters import LETTERS
 from gui.shell import Shell
 from gui.state import State
-from gui.styles import FRAME
+from gui.styles import FRAME, TIGHT
 from gui.theme import Look
 from gui.view import View
 from gui.views.table import VIEWS, view_keys
 from gui.widgets import Button, labelled
 from gui.widgets_layout import box
+from gui.widgets_menu import Menu, MenuRow
 from gui.widgets_messages import Banner
 
 TAB_GAP = 6  # of the style "chips"
@@ -41,8 +43,13 @@ class Workbench:
                              tip=f"{row.label}: {row.tip}", shortcut=label_of(keys, row.action))
             for row in VIEWS
         }  # fmt: skip
+        self._more = Button(look, line, "", self._show_more, icon="ellipsis", kind="tab-tight", tip="The other views")
+        self._more.show(False)
+        self._menu = Menu(look, most=len(VIEWS))
+        self._shell.layers.append(self._menu.key)
         self._width = 0.0
         look.follow(parent, self._fit)
+        look.on_change(self._name_tabs)
         self.banner = Banner(look, parent)
         for name in self.views:
             self._holders[name] = box(look, parent, "clear")
@@ -57,21 +64,46 @@ class Workbench:
 
     def _name_tabs(self) -> None:
         """Names with icons; where there is no room for both, small names; in a narrow window icons with tooltips, and
-        the name of the open view only."""
-        look, room = self._look, self._width
-        full = self._wide([labelled(row.label, row.icon) for row in VIEWS], "text")
-        small = 0 < room < full
-        narrow = small and room < self._wide([row.label for row in VIEWS], "small")
-        for row in VIEWS:
-            named = not narrow or row.name == self._open
-            tab = self.tabs[row.name]
-            tab.set_label(row.label if named else "", row.icon if not small or narrow else "")
-            look.font(tab.item, "small" if small and not narrow else "text")
+        the name of the open view while that fits; in a very narrow one the last of them go into a menu."""
+        names, room = [row.label for row in VIEWS], self._width or 9999.0
+        icons = [labelled("", row.icon) for row in VIEWS]
+        one = [labelled(row.label if row.name == self._open else "", row.icon) for row in VIEWS]
+        ways = (
+            ([labelled(row.label, row.icon) for row in VIEWS], "text", FRAME[0]),
+            (names, "small", FRAME[0]),
+            (one, "text", FRAME[0]),
+            (one, "text", TIGHT),
+            (icons, "text", TIGHT),
+        )
+        labels, role, padding = next((way for way in ways if sum(self._wide(*way)) <= room), ways[-1])
+        wide, more = self._wide(labels, role, padding), self._wide(icons[:1], role, padding)[0]
+        hidden: list[str] = []
+        while len(hidden) < len(VIEWS) - 1 and sum(wide) > room - (more if hidden else 0):
+            last = max(at for at, row in enumerate(VIEWS) if row.name not in (*hidden, self._open))
+            hidden.append(VIEWS[last].name)
+            wide[last] = 0
+        for row, label in zip(VIEWS, labels, strict=True):
+            tab, tight = self.tabs[row.name], "-tight" if padding == TIGHT else ""
+            tab.set_label(label, "")
+            tab.set_kind(f"tab-on{tight}" if row.name == self._open else f"tab{tight}")
+            tab.show(row.name not in hidden)
+            self._look.font(tab.item, role)
+        self._more.show(bool(hidden))
 
-    def _wide(self, labels: Sequence[str], role: str) -> float:
-        """How wide a line of tabs is, in pixels of the screen."""
-        sizes = [dpg.get_text_size(label, font=self._look.font_id(role)) for label in labels]
-        return sum((size[0] if size else 0) + self._look.px(2 * FRAME[0] + TAB_GAP) for size in sizes)
+    def _wide(self, labels: list[str], role: str, padding: float) -> list[float]:
+        """How wide tabs are, in pixels of the screen, with the gap behind each."""
+        wide = LETTERS.wide(self._look.font_id(role))
+        around = self._look.px(2 * padding + TAB_GAP)
+        return [(wide(label) if wide is not None else 0) + around for label in labels]
+
+    def _show_more(self) -> None:
+        self._menu.open(
+            [
+                MenuRow(row.label, row.icon, self._opener(row.action), label_of(view_keys(), row.action))
+                for row in VIEWS
+                if not dpg.is_item_shown(self.tabs[row.name].item)
+            ]
+        )
 
     def refresh(self, state: State) -> None:
         """Open the view that the state names, and let it show the state."""
@@ -83,9 +115,7 @@ class Workbench:
     def _open_view(self, name: str) -> None:
         if self._open:
             dpg.configure_item(self._holders[self._open], show=False)
-            self.tabs[self._open].set_kind("tab")
         self._open = name
-        self.tabs[name].set_kind("tab-on")
         self._name_tabs()
         holder = self._holders[name]
         dpg.configure_item(holder, show=True)

@@ -55,7 +55,8 @@ def main_page(desk: Desk) -> dict[str, Any]:
     from gui.table import BigTable
     from gui.widgets import Button, CopyText, Toggle, field, heading, section, text
     from gui.widgets_charts import Bars, Legend, Part, Progress, SegmentBar
-    from gui.widgets_layout import ChipRow, Columns, Pane, box, card, gap, lowered, spread, trailing_row
+    from gui.widgets_columns import Columns, Pane
+    from gui.widgets_layout import ChipRow, box, card, gap, lowered, spread, trailing_row
 
     look, nothing = desk.look, lambda *_: None
     root = box(look, desk.page, "root")

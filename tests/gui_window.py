@@ -162,6 +162,13 @@ class Desk:
             self.xdotool("keyup", key)
         self.frames(3)
 
+    def resize(self, width: int = WIDTH, height: int = HEIGHT) -> None:
+        """Another size of the window."""
+        self.dpg.set_viewport_width(width)
+        self.dpg.set_viewport_height(height)
+        self.until(lambda: self.dpg.get_viewport_client_width() == width)
+        self.frames(4)
+
     def focus(self) -> None:
         """Give the window the keyboard: without a window manager nobody does."""
         found = subprocess.run(

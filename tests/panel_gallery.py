@@ -1,5 +1,5 @@
-"""Pictures of the whole panel, for eyes: `python tests/panel_gallery.py FOLDER [dark|light] [1.0|1.5] [lists]`, with
-`lists` only the states of the views that panel_gallery_lists.py tells of.
+"""Pictures of the whole panel, for eyes: `python tests/panel_gallery.py FOLDER [dark|light] [1.0|1.5] [1000x650]
+[lists]`, with `lists` only the states of the views that panel_gallery_lists.py tells of.
 
 All data in it is made up. It is not a test and not shipped.
 """
@@ -31,6 +31,7 @@ from gui.views.search_rows import Asked
 from tests import gui_window, panel_gallery_lists
 from tests.gui_window import Desk, open_desk
 from tests.panel_desk import Seat, workspace_at
+from tests.panel_gallery_lists import Shot
 
 NAMES = [
     "retry-policy-rework", "session-store", "設計メモ-検索", "회의록-요약-2026", "заметки-о-выпуске",
@@ -130,8 +131,8 @@ def leave_sources(home: Path) -> None:
             os.utime(path, (at, at))
 
 
-def pictures(desk: Desk, folder: Path, theme: str, scale: float, only_lists: bool = False) -> None:
-    """Every view and every state."""
+def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool = False) -> None:
+    """Every view and every state, one after the other; `shot(name)` looks at it."""
     home = Path(tempfile.mkdtemp())
     workspace = full_home(home)
     leave_sources(home)
@@ -139,10 +140,6 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float, only_lists: boo
     panel_gallery_lists.leave_said(workspace)
     new = Path(tempfile.mkdtemp())
     waiting, nothing = workspace_at(new), workspace_at(Path(tempfile.mkdtemp()), demo=False)
-
-    def shot(name: str) -> None:
-        desk.frames(10)
-        desk.screenshot(folder / f"panel-{name}-{theme}-{scale}.png")
 
     def with_panel(on: Workspace, act: Callable[[Seat], object], own: Workspace | None = None) -> None:
         desk.fresh(scale, theme)
@@ -255,17 +252,26 @@ def pictures(desk: Desk, folder: Path, theme: str, scale: float, only_lists: boo
     with_panel(workspace, lambda _seat: shot("demo"), nothing)
 
 
-def main(folder: Path, themes: list[str], scales: list[float], only_lists: bool = False) -> None:
-    """All pictures."""
+def main(
+    folder: Path, themes: list[str], scales: list[float], only_lists: bool = False, size: tuple[int, int] | None = None
+) -> None:
+    """All pictures; without a size, in a window that grows with the scale."""
     state = tempfile.mkdtemp()
     for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         os.environ[name] = state
-    if 1.5 in scales:
+    if 1.5 in scales and size is None:
         gui_window.WIDTH, gui_window.HEIGHT, gui_window.SCREEN = 1920, 1200, "2000x1260x24"
     desk = open_desk()
+    if size is not None:
+        desk.resize(*size)
     for theme in themes:
         for scale in scales:
-            pictures(desk, folder, theme, scale, only_lists)
+
+            def shot(name: str, end: str = f"{theme}-{scale}{f'-{size[0]}' if size else ''}") -> None:
+                desk.frames(10)
+                desk.screenshot(folder / f"panel-{name}-{end}.png")
+
+            pictures(desk, shot, theme, scale, only_lists)
 
 
 if __name__ == "__main__":
@@ -275,4 +281,5 @@ if __name__ == "__main__":
         [word for word in words if word in ("dark", "light")] or ["dark"],
         [float(word) for word in words if word in ("1.0", "1.5")] or [1.0],
         "lists" in words,
+        next(((int(wide), int(tall)) for word in words[1:] for wide, x, tall in [word.partition("x")] if x), None),
     )

@@ -26,7 +26,8 @@ from gui.views import files_rows
 from gui.views.bullet_acts import act_of, refusal
 from gui.views.files_rows import ACTIONS, COLUMNS, Loaded, capital, cell, headline, load, matching, note_rows
 from gui.widgets import Button, CopyText, field, text
-from gui.widgets_layout import Columns, Pane, box, gap, lowered, spread
+from gui.widgets_columns import Columns, Pane
+from gui.widgets_layout import box, gap, lowered, spread
 from gui.widgets_messages import EmptyState, Teaching
 
 LIST_HEIGHT = 176

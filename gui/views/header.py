@@ -12,14 +12,19 @@ from core.commands.context import DigestState, digest
 from core.commands.settings import config_set
 from gui.icons import icon
 from gui.keys import Shortcut, label_of
+from gui.letters import LETTERS
 from gui.shell import Shell
 from gui.state import State
 from gui.theme import Look
-from gui.widgets import Button, Toggle, hint, say_hint, text
+from gui.widgets import Button, Toggle, hint, labelled, say_hint, text
 from gui.widgets_layout import box, gap, lowered, spread
 
 HEIGHT = 48
-SEARCH_WIDTH = 300
+SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 300, 210, 40
+TITLE, SEARCH, DIGEST = "Knowledge", "Search and commands", "Digest in prompt"
+ICON_WIDTH, GAP = 36, 8
+GOES = ("home", "panes", "title", "theme", "search", "label", "refresh")
+"""What a narrow window leaves out, one after the other: each of them can be done, or seen, in another place as well."""
 PANES = (
     ("rail", "panel-left", "Hide or show the left column"),
     ("inspector", "panel-right", "Hide or show the inspector"),
@@ -61,6 +66,7 @@ class Header:
         self._look, self._shell, self._shortcuts = look, shell, shortcuts
         self._shown: tuple[object, ...] = ()
         self._wide = 0.0
+        self._home_words = ""
 
     def _key(self, command: str) -> str:
         return label_of(self._shortcuts, command)
@@ -72,7 +78,7 @@ class Header:
         left, right = spread(look, bar)
         mark = lowered(look, left, 3)
         self.mark = text(look, mark, icon("library"), "heading", "accent")
-        text(look, mark, "Knowledge", "heading")
+        self._title = text(look, mark, TITLE, "heading")
         self._home_holder = lowered(look, left, 8)
         self._home = text(look, self._home_holder, "", "mono", "hint")
         self._home_tip = hint(look, self._home, "")
@@ -81,9 +87,7 @@ class Header:
         self.back.show(False)
         gap(look, left, 10)
         self.search = int(
-            dpg.add_button(
-                label=f"{icon('search')}   Search and commands", parent=left, callback=lambda: self._post("palette")
-            )
+            dpg.add_button(label=f"{icon('search')}   {SEARCH}", parent=left, callback=lambda: self._post("palette"))
         )
         look.size(look.theme(self.search, "search-button"), width=SEARCH_WIDTH)
         hint(look, self.search, "Find bullets, files, views and commands", self._key("palette"))
@@ -91,7 +95,7 @@ class Header:
         self.digest = Toggle(
             look,
             left,
-            "Digest in prompt",
+            DIGEST,
             self._switch,
             tip="Whether new conversations start with the digest (digest_enabled in config.toml)",
             shortcut=self._key("digest.toggle"),
@@ -143,11 +147,48 @@ class Header:
         self.panes[name].set_kind("ghost" if on else "ghost-lit")
 
     def _fit(self, width: float, _height: float) -> None:
-        wide = self._wide = width / self._look.scale
-        dpg.configure_item(self._home_holder, show=wide >= 1130 and not self._shell.state.away)
+        self._wide = width / self._look.scale
+        self._share_out()
+
+    def _share_out(self) -> None:
+        """Leave out what the window is too narrow for; the search takes what is left."""
+        if self._wide <= 0:
+            return
+        state = self._shell.state
+        parts = {
+            "mark": 20.0 + 10 + GAP, "title": self._length(TITLE, "heading") + GAP,
+            "home": 0.0 if state.away else self._length(self._home_words, "mono") + GAP,
+            "back": (self._length("Leave the demo") + ICON_WIDTH + GAP + 16) if state.away else 0.0,
+            "search": float(SEARCH_LEAST) + 10 + GAP, "toggle": Toggle.WIDTH + 10.0 + 2 * GAP,
+            "label": self._length(DIGEST) + GAP, "panes": len(self.panes) * float(ICON_WIDTH + GAP),
+            "theme": float(ICON_WIDTH + GAP), "refresh": float(ICON_WIDTH + GAP), "power": float(ICON_WIDTH + GAP),
+            "harvest": self._length(labelled("Harvest…", "wheat")) + 20 + GAP,
+        }  # fmt: skip
+        gone: set[str] = set()
+        for name in ("", *GOES):
+            gone.add(name)
+            spare = self._wide - sum(
+                SEARCH_ICON + 10 + GAP if part == "search" and part in gone else 0 if part in gone else length
+                for part, length in parts.items()
+            )
+            if spare >= 0:
+                break
+        dpg.configure_item(self._title, show="title" not in gone)
+        dpg.configure_item(self._home_holder, show="home" not in gone and not state.away)
         for button in self.panes.values():
-            button.show(wide >= 820)
-        self._look.size(self.search, width=SEARCH_WIDTH if wide >= 960 else max(130, SEARCH_WIDTH - (960 - wide)))
+            button.show("panes" not in gone)
+        self.theme.show("theme" not in gone)
+        self.refresh_button.show("refresh" not in gone)
+        self.digest.set_label("" if "label" in gone else DIGEST)
+        small = "search" in gone
+        dpg.configure_item(self.search, label=icon("search") if small else f"{icon('search')}   {SEARCH}")
+        width = SEARCH_ICON if small else max(SEARCH_LEAST, min(SEARCH_WIDTH, SEARCH_LEAST + spare))
+        self._look.size(self.search, width=width)
+
+    def _length(self, words: str, role: str = "text") -> float:
+        """How wide words are, in unscaled pixels."""
+        wide = LETTERS.wide(self._look.font_id(role))
+        return wide(words) / self._look.scale if wide is not None else 8.0 * len(words)
 
     def refresh(self, state: State) -> None:
         """Show home, switch and power as they are."""
@@ -163,8 +204,9 @@ class Header:
             return
         self._shown = now
         self.back.show(state.away)
-        dpg.configure_item(self._home_holder, show=self._wide >= 1130 and not state.away)
-        dpg.set_value(self._home, home_words(state.home, str(Path.home())))
+        self._home_words = home_words(state.home, str(Path.home()))
+        dpg.set_value(self._home, self._home_words)
+        self._share_out()
         say_hint(self._home_tip, f"The home folder: {state.home}")
         say_hint(self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it anew")
         self.theme.set_label("", "moon" if self._look.palette.name == "light" else "sun")
