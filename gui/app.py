@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from core.base.result import Err, ErrorInfo, Result
 from core.commands.workspace import Workspace, open_workspace
 from gui.display import Glfw, display_problem, find_glfw, monitor_scale
-from gui.geometry import Geometry, on_screen, read_geometry, remembered, write_geometry
+from gui.geometry import Geometry, grown, least_size, on_screen, read_geometry, remembered, write_geometry
 
 if TYPE_CHECKING:
     from gui.panel import KnowledgePanel
@@ -99,8 +99,11 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
     glfw = find_glfw()
     natural = monitor_scale(glfw)
     usual = scale or natural
-    place = on_screen(geometry, glfw.screens() if glfw is not None else [])
-    with window_context(TITLE, place.width, place.height, place.x, place.y) as dpg:
+    screens = glfw.screens() if glfw is not None else []
+    begun = scale or geometry.scale or usual
+    place = on_screen(grown(geometry, begun), screens)
+    least = Least(screens, (place.x, place.y))
+    with window_context(TITLE, place.width, place.height, place.x, place.y, least.size(begun)) as dpg:
         window = int(
             dpg.add_window(
                 no_scrollbar=True, no_scroll_with_mouse=True, no_title_bar=True, no_move=True, no_resize=True,
@@ -113,7 +116,7 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
         dpg.bind_item_theme(window, bare)
         panel = KnowledgePanel(
             workspace,
-            scale=scale or place.scale or usual,
+            scale=begun,
             wake=lambda: wakes[0].wake() if wakes else None,
             palette=place.choices.get("theme", "dark"),
             places=place.layout,
@@ -124,7 +127,12 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
         panel.build(window)
         dpg.set_primary_window(window, True)
         dpg.show_viewport(maximized=place.maximized)
-        wakes.append(FrameLoop(panel.jobs, panel.tick, glfw=glfw))
+
+        def tick() -> float | None:
+            least.hold(panel.look.scale)
+            return panel.tick()
+
+        wakes.append(FrameLoop(panel.jobs, tick, glfw=glfw))
         try:
             if not interrupted:
                 wakes[0].run()
@@ -132,6 +140,34 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
             keep(panel, geometry, glfw, natural)
             panel.dispose()
     return 0
+
+
+class Least:
+    """How small the window may become: another size at another scale, never more than the screen has."""
+
+    def __init__(self, screens: Sequence[tuple[int, int, int, int]], place: tuple[int, int]) -> None:
+        x, y = place
+        here = [row for row in screens if row[0] <= x < row[0] + row[2] and row[1] <= y < row[1] + row[3]]
+        self._screen = ((here or screens)[0][2], (here or screens)[0][3]) if screens else None
+        self._scale = 0.0
+
+    def size(self, scale: float) -> tuple[int, int]:
+        """The least width and height at a scale, in pixels."""
+        return least_size(scale, self._screen)
+
+    def hold(self, scale: float) -> None:
+        """Before each frame: after a change of scale the window is held at its new least size."""
+        if scale == self._scale:
+            return
+        import dearpygui.dearpygui as dpg
+
+        first, self._scale = not self._scale, scale
+        width, height = self.size(scale)
+        dpg.set_viewport_min_width(width)
+        dpg.set_viewport_min_height(height)
+        if not first:
+            dpg.set_viewport_width(max(width, dpg.get_viewport_width()))
+            dpg.set_viewport_height(max(height, dpg.get_viewport_height()))
 
 
 def keep(panel: KnowledgePanel, before: Geometry, glfw: Glfw | None, natural: float) -> None:

@@ -14,7 +14,7 @@ from gui.letters import LETTERS, Wide, cut, cut_path, wrapped
 
 LINES, END, PATH, FIELD = "lines", "end", "path", "field"
 _HOW: dict[str, Callable[[str, float, Wide], str]] = {LINES: wrapped, END: cut, PATH: cut_path, FIELD: cut_path}
-LEAST = 24  # pixels; a smaller room is one that is not laid out yet
+LEAST = 24  # pixels that a paragraph takes even where there is less
 
 
 @dataclass
@@ -78,7 +78,7 @@ class Fitting:
         if wide is None:
             one.room = 0.0
             return True
-        words = one.raw if one.active else _HOW[one.how](one.raw, max(one.room, LEAST), wide)
+        words = one.raw if one.active else _HOW[one.how](one.raw, max(one.room, LEAST if one.how == LINES else 1), wide)
         if words == one.shown:
             return False
         one.shown = words

@@ -14,6 +14,7 @@ from core.base.result import Ok, Result, fail
 FILE_NAME = "panel.json"
 SMALLEST = (640, 420)
 LARGEST = 16_384
+LEAST = (900, 600)  # unscaled pixels of the window, below which the panel would have to leave things out
 VISIBLE_EDGE = 80  # pixels of the title bar that must be within reach on some screen
 
 
@@ -33,6 +34,11 @@ class Geometry:
     scale: float = 0.0
     layout: Mapping[str, float] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether the size is the one that the program begins with: nobody has chosen it."""
+        return (self.width, self.height) == (Geometry.width, Geometry.height)
 
 
 def state_folder() -> Path:
@@ -136,6 +142,20 @@ def on_screen(geometry: Geometry, screens: Sequence[tuple[int, int, int, int]]) 
     left, top, width, height = screens[0]
     new_width, new_height = min(geometry.width, width), min(geometry.height, height)
     return moved(geometry, left + (width - new_width) // 2, top + (height - new_height) // 2, new_width, new_height)
+
+
+def least_size(scale: float, screen: tuple[int, int] | None) -> tuple[int, int]:
+    """How small the window may become: so that everything can be reached at that scale, within the screen."""
+    wide, tall = round(LEAST[0] * scale), round(LEAST[1] * scale)
+    return (wide, tall) if screen is None else (min(wide, screen[0]), min(tall, screen[1]))
+
+
+def grown(geometry: Geometry, scale: float) -> Geometry:
+    """The usual window is larger at a larger scale; one that somebody chose stays as it is, if it is large enough."""
+    by = scale if geometry.is_usual and scale > 1 else 1.0
+    wide, tall = least_size(scale, None)
+    width, height = max(round(geometry.width * by), wide), max(round(geometry.height * by), tall)
+    return moved(geometry, geometry.x, geometry.y, width, height)
 
 
 def moved(geometry: Geometry, x: int, y: int, width: int, height: int) -> Geometry:

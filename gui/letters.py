@@ -25,14 +25,14 @@ _ATOMS = re.compile(
 
 
 def cut(words: str, room: float, wide: Wide) -> str:
-    """Words that end with "…" where they do not fit into the room; one line."""
+    """Words that end with "…" where they do not fit into the room; one line, none where not even two letters fit."""
     if wide(words) <= room:
         return words
     low, high = 0, len(words)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if wide(words[:middle].rstrip() + ELLIPSIS) <= room else (low, middle - 1)
-    return words[:low].rstrip(" ·,;:–-") + ELLIPSIS
+    return words[:low].rstrip(" ·,;:–-") + ELLIPSIS if low > 1 else ""
 
 
 def cut_path(path: str, room: float, wide: Wide) -> str:

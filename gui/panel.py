@@ -100,9 +100,9 @@ class KnowledgePanel:
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
         panes = [
-            Pane("rail", shell.place("column.rail", 252), 200, scroll=True),
-            Pane("work", 0, 340),
-            Pane("inspector", shell.place("column.inspector", 352), 240),
+            Pane("rail", shell.place("column.rail", 252), 200, scroll=True, own="column.rail" in shell.places),
+            Pane("work", 0, 340, good=460),
+            Pane("inspector", shell.place("column.inspector", 352), 240, own="column.inspector" in shell.places),
         ]
         self.columns = Columns(look, self._middle, panes, on_moved=self._moved)
         rail, work, side = (pane.item for pane in self.columns.panes)

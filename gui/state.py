@@ -27,7 +27,9 @@ class Selection:
     - "conversation": `key` is the key of a ledger entry (a sha256, or `path:...` for what was pruned).
     - "bullet": `key` is the file below the knowledge folder (`facts.md`, `files/66310-123.md`), `line` the line of
       the bullet counted from 1, `raw` that line as it was seen.
-    - "file": `key` is a file of the store: its path below the knowledge folder (`digest.md`, `prompts/summarize.md`).
+    - "file": `key` is a file of the store: its path below the knowledge folder (`digest.md`, `prompts/summarize.md`);
+      `line` is a line to bring into sight (0: none).
+    - "fact": `key` is the id of a fact of the index.
     - "source": `key` is the absolute path of a source file that has notes, `line` a line to bring into sight (0: none).
     """
 
@@ -41,7 +43,7 @@ class Selection:
         """The view in which such a thing is seen, "" for none in particular."""
         if self.kind == "bullet":
             return "files" if self.key.startswith("files/") else "knowledge"
-        return {"conversation": "ledger", "source": "files"}.get(self.kind, "")
+        return {"conversation": "ledger", "source": "files", "fact": "facts"}.get(self.kind, "")
 
 
 NOTHING = Selection()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
-from gui.fitting import FIELD, LINES
+from gui.fitting import END, FIELD, LINES
 from gui.icons import icon as icon_of
 from gui.letters import tip_words
 from gui.theme import Look
@@ -56,7 +56,8 @@ class Button:
         width: float = 0,
     ) -> None:
         self._look = look
-        self._icon = icon
+        self._icon, self._label, self._wordless = icon, label, False
+        self.shown = True
         self._callback = on_click
         self.item = int(dpg.add_button(label=labelled(label, icon), parent=parent, callback=self._clicked))
         look.theme(self.item, kind)
@@ -70,8 +71,18 @@ class Button:
 
     def set_label(self, label: str, icon: str | None = None) -> None:
         """Another label, and another icon when one is given."""
-        self._icon = self._icon if icon is None else icon
-        dpg.configure_item(self.item, label=labelled(label, self._icon))
+        self._icon, self._label = self._icon if icon is None else icon, label
+        self.words(not self._wordless)
+
+    def words(self, on: bool) -> None:
+        """Whether its label is there beside its icon; the tooltip has it in any case."""
+        self._wordless = not on and bool(self._icon)
+        dpg.configure_item(self.item, label=self.label if on else labelled("", self._icon) or self._label)
+
+    @property
+    def label(self) -> str:
+        """Icon and words."""
+        return labelled(self._label, self._icon)
 
     def set_kind(self, kind: str) -> None:
         """Another style."""
@@ -83,43 +94,8 @@ class Button:
 
     def show(self, on: bool) -> None:
         """Whether it is there at all."""
+        self.shown = on
         dpg.configure_item(self.item, show=on)
-
-
-class Chip:
-    """A round filter with a count that can be on or off; a click calls `on_toggle(new state)`."""
-
-    def __init__(
-        self, look: Look, parent: int, name: str, color: str, on_toggle: Callable[[bool], object], tip: str = ""
-    ) -> None:
-        self._look, self._color, self._on_toggle = look, color, on_toggle
-        self.name = name
-        self.on = False
-        self.count = 0
-        self.item = int(dpg.add_button(label=name, parent=parent, callback=self._clicked))
-        look.font(self.item, "small")
-        look.theme(self.item, f"chip:{color}")
-        self.tip = 0  # what holds its tooltip: an item of its own that stands behind it
-        if tip:
-            words = hint(look, self.item, tip)
-            self.tip = int(dpg.get_item_parent(int(dpg.get_item_parent(words) or 0)) or 0)
-
-    def _clicked(self) -> None:
-        self._look.jobs.post(self._toggle)
-
-    def _toggle(self) -> None:
-        self.set_on(not self.on)
-        self._on_toggle(self.on)
-
-    def set_on(self, on: bool) -> None:
-        """Show it pressed or not, without calling anybody."""
-        self.on = on
-        self._look.theme(self.item, f"chip-on:{self._color}" if on else f"chip:{self._color}")
-
-    def set_count(self, count: int) -> None:
-        """The number after the name."""
-        self.count = count
-        dpg.configure_item(self.item, label=f"{self.name}  {count:,}")
 
 
 class Toggle:
@@ -219,7 +195,7 @@ def section(look: Look, parent: int, words: str, aside: str = "") -> tuple[int, 
     """The heading of a part, with a pale word after it. Returns both text items."""
     row = int(dpg.add_group(horizontal=True, parent=parent))
     name = text(look, row, words, "strong", "muted")
-    return name, text(look, row, aside, "text", "hint")
+    return name, text(look, row, aside, "text", "hint", fit=END)
 
 
 class CopyText:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
+from gui.fitting import END
 from gui.theme import Look
 from gui.widgets import hint, say_hint, text
 from gui.widgets_layout import trailing_row
@@ -87,7 +88,7 @@ class Legend:
             holder = int(dpg.add_group(parent=group, show=False))
             left, right = trailing_row(look, holder, 2)
             square = text(look, left, "■", "small")
-            name = text(look, left, "", "small", "muted")
+            name = text(look, left, "", "small", "muted", fit=END)
             self._rows.append((holder, square, name, text(look, right, "", "mono", "muted")))
 
     def set(self, parts: Sequence[Part]) -> None:

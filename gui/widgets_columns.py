@@ -15,6 +15,7 @@ from gui.widgets_layout import box
 class Pane:
     """One column: `width` in unscaled pixels, 0 for the one that takes what is left; never below `least`.
 
+    `good` is what the latter wants: others give way until it has that, unless the person made them so wide (`own`).
     `scroll`: content that is too tall can be moved.
     """
 
@@ -24,6 +25,8 @@ class Pane:
     scroll: bool = False
     item: int = 0
     shown: bool = True
+    good: float = 0
+    own: bool = False
 
 
 class Columns:
@@ -66,7 +69,7 @@ class Columns:
         """Put remembered widths back; unknown names and too small ones are put right."""
         for pane in self.panes:
             if pane.width and pane.name in widths:
-                pane.width = max(pane.least, widths[pane.name])
+                pane.width, pane.own = max(pane.least, widths[pane.name]), True
         self._fit(*self._inside)
 
     def shows(self, name: str) -> bool:
@@ -126,6 +129,7 @@ class Columns:
         handles = sum(other.shown for other in self.panes) - 1
         room = self._inside[0] / self._look.scale - others - self.HANDLE * handles
         pane.width = max(pane.least, min(wanted, room - (elastic.least if elastic else 0)))
+        pane.own = True
         self._fit(*self._inside)
         return True
 
@@ -141,12 +145,13 @@ class Columns:
         fixed = {pane.name: self._look.px(pane.width) for pane in there if pane.width}
         elastic = next(pane for pane in self.panes if not pane.width)
         left = int(width) - sum(fixed.values()) - handle * len(fixed)
-        short = self._look.px(elastic.least) - left
-        for pane in reversed(self.panes):  # a narrow window: the last columns give way first
-            if short > 0 and pane.name in fixed:
-                give = min(short, max(0, fixed[pane.name] - self._look.px(pane.least)))
-                fixed[pane.name] -= give
-                short -= give
-                left += give
+        for wanted in (elastic.good, elastic.least):
+            short = self._look.px(wanted) - left
+            for pane in reversed(there):  # a narrow window: the last columns give way first
+                if short > 0 and pane.name in fixed and not (pane.own and wanted == elastic.good):
+                    give = min(short, max(0, fixed[pane.name] - self._look.px(pane.least)))
+                    fixed[pane.name] -= give
+                    short -= give
+                    left += give
         for pane in there:
             dpg.configure_item(pane.item, width=fixed.get(pane.name, max(left, 1)), height=int(height))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
+from gui.letters import LETTERS, cut
 from gui.theme import Look
-from gui.widgets import Chip, text
+from gui.widgets import hint, text
 
 
 def spread(look: Look, parent: int, lower: float = 0) -> tuple[int, int]:
@@ -85,6 +86,9 @@ def box(
     return look.size(item, width=width, **({"height": height} if height else {}))
 
 
+CHIP_WIDTH = 190  # of the name on a chip, at the most
+
+
 @dataclass(frozen=True)
 class Card:
     """A framed part: `item` is the child window to put things into, `aside` the pale text at the right of its title."""
@@ -109,6 +113,44 @@ def card(
         return Card(item, 0, 0)
     left, right = spread(look, item, lower=1)
     return Card(item, text(look, left, title, "strong", "muted"), text(look, right, aside, "small", "hint"))
+
+
+class Chip:
+    """A round filter with a count that can be on or off; a click calls `on_toggle(new state)`."""
+
+    def __init__(
+        self, look: Look, parent: int, name: str, color: str, on_toggle: Callable[[bool], object], tip: str = ""
+    ) -> None:
+        self._look, self._color, self._on_toggle = look, color, on_toggle
+        self.name = name
+        self.on = False
+        self.count = 0
+        self.item = int(dpg.add_button(label=name, parent=parent, callback=self._clicked))
+        look.font(self.item, "small")
+        look.theme(self.item, f"chip:{color}")
+        self.tip = 0  # what holds its tooltip: an item of its own that stands behind it
+        if tip:
+            words = hint(look, self.item, tip)
+            self.tip = int(dpg.get_item_parent(int(dpg.get_item_parent(words) or 0)) or 0)
+
+    def _clicked(self) -> None:
+        self._look.jobs.post(self._toggle)
+
+    def _toggle(self) -> None:
+        self.set_on(not self.on)
+        self._on_toggle(self.on)
+
+    def set_on(self, on: bool) -> None:
+        """Show it pressed or not, without calling anybody."""
+        self.on = on
+        self._look.theme(self.item, f"chip-on:{self._color}" if on else f"chip:{self._color}")
+
+    def set_count(self, count: int | None) -> None:
+        """The number after the name, None for the name alone; a long name is cut."""
+        self.count = count or 0
+        wide = LETTERS.wide(self._look.font_id("small"))
+        name = self.name if wide is None else cut(self.name, self._look.px(CHIP_WIDTH), wide)
+        dpg.configure_item(self.item, label=name if count is None else f"{name}  {count:,}")
 
 
 class ChipRow:

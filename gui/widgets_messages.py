@@ -15,6 +15,7 @@ from gui.widgets import Button, text
 from gui.widgets_layout import lowered, spread
 
 TOAST_SECONDS = 5.0
+NARROW = 460  # a message narrower than this has its button below
 SPARE_LINES = 6  # for words that need more lines in a narrow place
 
 
@@ -68,6 +69,12 @@ class EmptyState:
         self._break()
         self._middles = []
 
+    def tell(self, words: str) -> None:
+        """Other words, of at most `SPARE_LINES` more lines."""
+        self._told, self._usual = " ".join(words.splitlines()), words.splitlines()
+        self._break()
+        self._middles = []
+
     def _break(self) -> None:
         """The words in lines as they are written, or in other ones where the place is too narrow for those."""
         wide = LETTERS.wide(self._look.font_id("text"))
@@ -78,7 +85,7 @@ class EmptyState:
             wide = LETTERS.wide(self._look.font_id(role))
             dpg.set_value(item, words if wide is None else cut(words, self._width - self._look.px(4), wide))
         for number, item in enumerate(self._words):
-            dpg.set_value(item, lines[number] if number < len(lines) else "")
+            dpg.set_value(item, (lines[number] or " ") if number < len(lines) else "")
             dpg.configure_item(item, show=number < len(lines))
 
     def tick(self) -> bool:
@@ -130,6 +137,9 @@ class Banner:
         text(look, words, icon_of(icon), "text", color)
         self._words = text(look, words, "", wrap=True)
         self._button = Button(look, right, "", self._act, kind="link")
+        self._below = Button(look, self.item, "", self._act, kind="link")
+        self._narrow = False
+        look.follow(self.item, self._fit)
         self._close = Button(look, right, "", self.hide, icon="x", kind="ghost", tip="Close this message")
         self.shown: ErrorInfo | None = None
 
@@ -138,9 +148,20 @@ class Banner:
         self.shown = error
         dpg.set_value(self._words, str(error))
         self._action = on_action
-        self._button.set_label(action)
-        self._button.show(bool(action and on_action))
+        for button in (self._button, self._below):
+            button.set_label(action)
+        self._place()
         dpg.configure_item(self.item, show=True)
+
+    def _fit(self, width: float, _height: float) -> None:
+        self._narrow = width < self._look.px(NARROW)
+        self._place()
+
+    def _place(self) -> None:
+        """The way out stands at the right of the sentence, in a narrow place below it."""
+        there = self._action is not None and bool(dpg.get_item_label(self._below.item))
+        self._button.show(there and not self._narrow)
+        self._below.show(there and self._narrow)
 
     def hide(self) -> None:
         """Take it away."""

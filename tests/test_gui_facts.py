@@ -263,7 +263,7 @@ def test_a_fact_and_both_of_a_pair_are_copied_by_key(stand: Stand) -> None:
 def test_a_fact_is_deleted_and_comes_back(stand: Stand, home: Workspace) -> None:
     stand.press("Down")
     chosen = stand.shell.state.selected
-    assert (chosen.kind, chosen.key) == ("file", GLOBAL), "the inspector shows the file that the fact stands in"
+    assert (chosen.kind, chosen.key) == ("fact", "global:fact:001"), "the inspector shows the fact"
     stand.press("Delete")
     assert "global:fact:001" not in read(home, GLOBAL) and stand.view.list.current.text == "The kettle boils at 101"
     stand.press("ctrl+z")

@@ -231,8 +231,10 @@ class FactsView:
     # --- what the person does ---
 
     def _select(self, row: FlowRow) -> None:
-        """The inspector shows the file that the fact stands in."""
-        self._shell.select("file", self._file_of(cast(Key, row.key)))
+        """The inspector shows the fact, of a pair the first; of what is not valid its place in the file."""
+        key = cast(Key, row.key)
+        wrong = self.data.problems.get(key)
+        self._shell.select(*(("file", wrong.file, wrong.line) if wrong is not None else ("fact", key[1])))
 
     def _open(self, row: FlowRow) -> None:
         if "edit" in row.can:

@@ -82,7 +82,7 @@ class FilesView:
         Button(look, right, "", self.copy_path, icon="copy", kind="ghost", tip="Copy the path", shortcut="Ctrl+Shift+C")
         self._head = text(look, self._full, "", "small", "hint", wrap=True)
         below = box(look, self._full, "clear")
-        panes = [Pane("source", 0, 200), Pane("notes", self._shell.place("column.notes", 264), 170)]
+        panes = [Pane("source", 0, 150), Pane("notes", self._shell.place("column.notes", 264), 140)]
         columns = Columns(look, below, panes, on_moved=self._moved)
         source, notes = (pane.item for pane in columns.panes)
         self._source_box = box(look, source, "well")
@@ -93,20 +93,19 @@ class FilesView:
         self.list.build(notes)
         self._none = EmptyState(
             look, parent, parent, icon="file-code", title="No notes on files yet",
-            words="When a conversation taught something about a file,\nthe note stands beside the file's own text,\n"
-            "and follows the file when it is renamed.",
-            command="knowledge add files TEXT --file PATH",
+            words=files_rows.TAUGHT, command="knowledge add files TEXT --file PATH",
         )  # fmt: skip
         self._teaching = Teaching(self._full, {"none": self._none})
 
     def refresh(self, state: State) -> None:
-        """Take over which notes there are, follow a selection made elsewhere, read the text anew when needed."""
+        """Take over which notes there are, follow a selection made elsewhere, read the text anew."""
         data = state.of(self.name)
         if isinstance(data, NotesOverview) and data is not self._seen:
             self._seen = data
             self.notes = data.notes
             self._arrange(keep=True)
             self._teaching.show("" if data.notes else "none")
+            self._none.tell(files_rows.nothing_words(state.snapshot.ledger if state.snapshot is not None else ()))
         chosen = state.selected
         if chosen is not self._selected:
             self._selected = chosen

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Result
 from core.commands.bullets import Found
+from core.commands.history import LedgerRow
 from core.commands.mentions import Span, mentioned_lines
 from core.commands.view import local_day
 from core.commands.view_files import NotesOverview, NoteView, SourceText, notes_overview, source_text
@@ -30,6 +31,9 @@ ACTIONS = (
     RowAction("delete", "trash-2", "Delete the note", "Delete"),
 )
 CAN = frozenset({"strike", "copy", "delete"})
+TAUGHT = """When a conversation taught something about a file,
+the note stands beside the file's own text,
+and follows the file when it is renamed."""
 
 
 @dataclass(frozen=True)
@@ -127,3 +131,18 @@ def headline(note: NoteView) -> tuple[str, str]:
     if note.renamed:
         return f"It was renamed; before, it was {short_folder(note.recorded)}", "edited"
     return "", "hint"
+
+
+def nothing_words(ledger: Sequence[LedgerRow]) -> str:
+    """What is said where no file has notes: also that there were some, and where those are now."""
+    became = [row.entry.get("notes_as_facts") for row in ledger]
+    number = sum(one for one in became if isinstance(one, int))
+    if not number:
+        return TAUGHT
+    if number == 1:
+        gone = "1 note was about a file that is not on this disk,\nso it was kept as a fact: see Knowledge, Facts."
+        return f"{gone}\n\n{TAUGHT}"
+    return (
+        f"{number:,} notes were about files that are not on this disk,\n"
+        f"so they were kept as facts: see Knowledge, Facts.\n\n{TAUGHT}"
+    )

@@ -8,6 +8,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
+from core.commands.fact_edits import FactRow
 from core.commands.trash import trash_restore
 from core.commands.view_bullet import BulletView
 from core.commands.view_conversation import ConversationView
@@ -20,26 +21,16 @@ from gui.shell import Shell
 from gui.state import NOTHING, Selection, State
 from gui.theme import Look
 from gui.views.bullet_acts import act_of, refusal
-from gui.views.inspector_rows import Page, load
+from gui.views.facts_rows import Facts
+from gui.views.inspector_facts import fact_page
+from gui.views.inspector_page import BUTTONS, Page
+from gui.views.inspector_rows import leads_to, load
 from gui.widgets import Button, CopyText, text
 from gui.widgets_layout import ChipRow, box, lowered
 from gui.widgets_messages import EmptyState
+from gui.widgets_narrow import ButtonRow
 
 FACTS, TABS = 3, 2
-# name -> (row, label, icon, kind, tooltip, key). The first of a row is always there: a hidden one would shift the row.
-BUTTONS: dict[str, tuple[int, str, str, str, str, str]] = {
-    "open": (0, "Open", "external-link", "secondary", "Open it in the program that the system has for it", "Alt+O"),
-    "restore": (0, "Restore", "archive-restore", "secondary", "Put it back where it was", "Alt+R"),
-    "harvest": (0, "Harvest…", "wheat", "secondary", "Harvest what waits: a dry run first", "Alt+H"),
-    "show": (0, "Show", "eye", "secondary", "Show it in its view", "Alt+V"),
-    "from": (0, "Conversation", "message-square", "secondary", "The conversation that it came from", "Alt+F"),
-    "copy": (1, "Copy", "copy", "ghost", "Put it on the clipboard", "Alt+C"),
-    "done": (1, "Done", "check", "ghost", "Mark done", "Alt+D"),
-    "reopen": (1, "Open again", "undo-2", "ghost", "Bring it back to the open tasks", "Alt+D"),
-    "accept": (1, "Let in", "check", "ghost", "Put it where it belongs", "Alt+D"),
-    "strike": (1, "", "strikethrough", "ghost", "Strike through, or take the line away", "Alt+S"),
-    "delete": (1, "", "trash-2", "ghost", "Delete", "Alt+Delete"),
-}
 
 
 class Inspector:
@@ -86,6 +77,10 @@ class Inspector:
             name: Button(look, rows[number], label, self._pressed(name), icon=picture, kind=kind, tip=tip, shortcut=key)
             for name, (number, label, picture, kind, tip, key) in BUTTONS.items()
         }
+        self._rows = [
+            ButtonRow(look, self._full, [self.buttons[name] for name, one in BUTTONS.items() if one[0] == number])
+            for number in range(2)
+        ]
         chips = ChipRow(look, self._full, self._full)
         self.tabs = [chips.add("", "accent", self._turned(number)) for number in range(TABS)]
         below = box(look, self._full, "clear")
@@ -151,7 +146,13 @@ class Inspector:
             self._shown = selected
             self._show(page, same)
 
-        self._shell.submit("What is selected", lambda _job: load(core, selected, file), finish)
+        facts = state.of("facts")
+        fact = facts.found.get(selected.key) if isinstance(facts, Facts) and selected.kind == "fact" else None
+
+        def work(_job: object) -> Result[Page]:
+            return load(core, selected, file) if fact is None else Ok(fact_page(core, fact))
+
+        self._shell.submit("What is selected", work, finish)
 
     def _show(self, page: Page | None, same: bool = False) -> None:
         if page == self.page and page is not None:
@@ -177,13 +178,20 @@ class Inspector:
             button.show(name in page.can or name in ("open", "copy"))
         self.buttons["open"].enable("open" in page.can)
         self.buttons["copy"].set_label(page.copied)
+        for row in self._rows:
+            row.fit()
         for number, chip in enumerate(self.tabs):
             tab = page.tabs[number] if number < len(page.tabs) else None
             dpg.configure_item(chip.item, show=tab is not None)
             if tab is not None:
                 chip.name = tab.name
+                if not tab.counted:
+                    chip.set_count(None)
+                    continue
                 chip.set_count(len({row.key[:2] if isinstance(row.key, tuple) else row.key for row in tab.rows}))
         self._turn(self.tab if same and self.tab < len(page.tabs) else 0, keep=same)
+        if page.at is not None and not same:
+            self.list.select(page.at)
 
     @staticmethod
     def _say(item: int, words: str) -> None:
@@ -208,21 +216,9 @@ class Inspector:
 
     def _follow(self, row: FlowRow) -> None:
         """A row leads on: an item to its bullet, a harvest to its conversation, a note to its line."""
-        subject, key = self.page.subject if self.page is not None else None, row.key
-        if not isinstance(key, tuple):
-            return
-        at = int(key[1])
-        if key[0] == "given" and isinstance(subject, ConversationView) and subject.given[at].line:
-            given = subject.given[at]
-            self._shell.select("bullet", given.file, given.line, given.raw)
-        elif key[0] == "event" and isinstance(subject, BulletView) and subject.events[at].sha:
-            self._shell.select("conversation", subject.events[at].sha)
-        elif key[0] == "said" and isinstance(subject, BulletView):
-            other = subject.others[at]
-            self._shell.select("bullet", other.file, other.bullet.line, other.bullet.raw)
-        elif key[0] == "note" and isinstance(subject, NoteView):
-            found = subject.rows[at]
-            self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
+        wanted = leads_to(self.page.subject if self.page is not None else None, row.key)
+        if wanted is not None:
+            self._shell.select(wanted.kind, wanted.key, wanted.line, wanted.raw)
 
     def _copy_row(self, _name: str, row: FlowRow) -> None:
         self._shell.copy(row.text)
@@ -246,6 +242,11 @@ class Inspector:
             self._act_on_conversation(name, subject)
         elif isinstance(subject, BulletView):
             self._act_on_bullet(name, subject)
+        elif isinstance(subject, FactRow):
+            if name == "show":
+                self._shell.show("facts")
+            else:
+                self._shell.open_path(str(self._shell.workspace.paths.knowledge / subject.file), subject.line)
         elif isinstance(subject, NoteView):
             if name == "show":
                 self._shell.show("files")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -22,12 +21,10 @@ from core.conversations.conversation import Turn
 from gui.flow_rows import FlowRow
 from gui.state import Selection
 from gui.views.files_rows import headline, short_folder
+from gui.views.inspector_page import COPY, FILE_BYTES, HERE, Page, Tab, chunks, text_rows
 from gui.views.knowledge_rows import CAN, CATEGORY_LOOKS, USUAL, row_of, short_name
-from gui.views.ledger_rows import OTHER, STATUS_LOOKS
+from gui.views.ledger_rows import OTHER, STATUS_LOOKS, counted
 
-CHUNK = 1200
-"""So many characters of a turn stand in one row; a long turn is several."""
-FILE_BYTES = 200_000
 ROLES: dict[str, tuple[str, str, str]] = {
     "user": ("you", "user", "accent"),
     "assistant": ("assistant", "sparkles", "ramp:2"),
@@ -35,7 +32,6 @@ ROLES: dict[str, tuple[str, str, str]] = {
     "system": ("system", "settings", "hint"),
 }
 WHERE = {"in place": "in its place", "trash": "in the trash", "changed": "changed since", "gone": "gone"}
-COPY = frozenset({"copy"})
 HAPPENED: dict[str, tuple[str, str, str]] = {
     "harvested": ("Harvested", "wheat", "harvested"),
     "added": ("Written by hand", "plus", "accent"),
@@ -46,34 +42,6 @@ HAPPENED: dict[str, tuple[str, str, str]] = {
     "accepted": ("Let in from what was held", "shield-check", "harvested"),
     "undone": ("An edit was taken back", "undo-2", "deleted"),
 }
-
-
-@dataclass(frozen=True)
-class Tab:
-    """One part of what is shown below; `empty` says in a sentence that there is nothing."""
-
-    name: str
-    rows: tuple[FlowRow, ...]
-    empty: str = ""
-
-
-@dataclass(frozen=True)
-class Page:
-    """One selected thing. `body` is a text that wraps, `facts` are short lines below; `can` names the buttons that are
-    offered; `subject` is what they act upon; `copy` goes to the clipboard, by a button called `copied`."""
-
-    icon: str
-    color: str
-    title: str
-    path: str = ""
-    body: str = ""
-    facts: tuple[str, ...] = ()
-    can: frozenset[str] = frozenset()
-    tabs: tuple[Tab, ...] = ()
-    warning: str = ""
-    subject: Any = None
-    copy: str = ""
-    copied: str = "Copy"
 
 
 def load(workspace: Workspace, selected: Selection, file: FileState | None = None) -> Result[Page]:
@@ -92,7 +60,7 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
         return Ok(source_page(note))
     path = os.path.join(workspace.paths.knowledge, selected.key)
     text = source_text(workspace, path, FILE_BYTES)
-    return Ok(file_page(selected.key, path, file, text.value.text if isinstance(text, Ok) else ""))
+    return Ok(file_page(selected.key, path, file, text.value.text if isinstance(text, Ok) else "", selected.line))
 
 
 # --- a conversation --------------------------------------------------------------------------------------------------
@@ -103,6 +71,8 @@ def conversation_page(view: ConversationView) -> Page:
     entry, status = view.entry, str(view.entry.get("status", ""))
     word, picture, color = STATUS_LOOKS.get(status, OTHER)
     facts = [f"{word}{_when(entry.get('at'))}  ·  {WHERE[view.where]}{_until(view)}"]
+    if told := items_words(entry, len(view.given)):
+        facts.append(told)
     read = [str(entry[key]) for key in ("provider", "model") if entry.get(key)]
     if entry.get("input_tokens") or entry.get("output_tokens"):
         read.append(f"{tokens(_number(entry.get('input_tokens')))} tokens in, {_out(entry)} out")
@@ -132,6 +102,14 @@ def conversation_page(view: ConversationView) -> Page:
     return Page(
         picture, color, title, path, "", tuple(facts), frozenset(can), tabs, warning, view, copy=key, copied=what
     )
+
+
+def items_words(entry: dict[str, Any], lines: int) -> str:
+    """What the items of a conversation are, where they are not all simply written: "9 written, 2 held back"."""
+    items, held = counted(entry)
+    parts = [f"{items:,} written", f"{held:,} held back in quarantine.md" if held else ""]
+    parts.append(f"{items + held - lines:,} said twice" if 0 < lines < items + held else "")
+    return ", ".join(part for part in parts if part) if any(parts[1:]) else ""
 
 
 def _when(at: object) -> str:
@@ -187,18 +165,6 @@ def _clock(when: str) -> str:
     except ValueError:
         return when
     return f"{at.astimezone():%H:%M}" if at.tzinfo is not None else f"{at:%H:%M}"
-
-
-def chunks(text: str, limit: int = CHUNK) -> list[str]:
-    """A text in pieces of at most `limit` characters, broken at a paragraph, a line or a space where there is one."""
-    text = "".join(letter if letter.isprintable() or letter in "\n\t" else " " for letter in text.replace("\r", ""))
-    pieces = []
-    while len(text) > limit:
-        cut = max(text.rfind("\n\n", limit // 2, limit), 0) or max(text.rfind("\n", limit // 2, limit), 0)
-        cut = cut or max(text.rfind(" ", limit // 2, limit), 0) or limit
-        pieces.append(text[:cut].rstrip())
-        text = text[cut:].lstrip("\n")
-    return [*pieces, text]
 
 
 # --- a bullet, a source file, a file of the store --------------------------------------------------------------------
@@ -268,9 +234,9 @@ def source_page(note: NoteView) -> Page:
                 sentence, note, note.source, "Copy path")  # fmt: skip
 
 
-def file_page(name: str, path: str, file: FileState | None, text: str) -> Page:
-    """A file of the store with its text."""
-    rows = tuple(FlowRow(("text", at), piece, "", "", "hint", "muted", COPY) for at, piece in enumerate(chunks(text)))
+def file_page(name: str, path: str, file: FileState | None, text: str, line: int = 0) -> Page:
+    """A file of the store with its text, at a line where one is meant."""
+    rows = text_rows(text, line)
     facts = []
     if file is not None and file.exists:
         about = [size(file.bytes), f"changed {age(file.modified)} ago"]
@@ -279,7 +245,23 @@ def file_page(name: str, path: str, file: FileState | None, text: str) -> Page:
         facts += ["changed by hand since the last harvest"] if file.by_hand else []
     exists = file.exists if file is not None else bool(text)  # a memory has no line of its own in the overview
     can = frozenset({"open"} if exists else ())
-    tab = Tab("Text", rows if text else (), "There is nothing in it, or it is not there.")
+    tab = Tab("Text", rows, "There is nothing in it, or it is not there.", counted=False)
     color = "accent" if exists else "hint"
     place = short_folder(path)
-    return Page("file-text", color, name, place, "", tuple(facts), can, (tab,), copy=path, copied="Copy path")
+    return Page("file-text", color, name, place, "", tuple(facts), can, (tab,), copy=path, copied="Copy path",
+                at=HERE if line else None)  # fmt: skip
+
+
+def leads_to(subject: Any, key: Any) -> Selection | None:
+    """Where a row leads on: an item to its bullet, a harvest to its conversation, a note to its line."""
+    if not isinstance(key, tuple):
+        return None
+    at = key[1]
+    if key[0] == "given" and isinstance(subject, ConversationView) and subject.given[at].line:
+        given = subject.given[at]
+        return Selection("bullet", given.file, given.line, given.raw)
+    if key[0] == "event" and isinstance(subject, BulletView) and subject.events[at].sha:
+        return Selection("conversation", subject.events[at].sha)
+    found = subject.others[at] if key[0] == "said" and isinstance(subject, BulletView) else None
+    found = subject.rows[at] if key[0] == "note" and isinstance(subject, NoteView) else found
+    return Selection("bullet", found.file, found.bullet.line, found.bullet.raw) if found is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,6 +14,7 @@ from core.base.order import in_order
 from core.commands.history import LedgerRow
 from gui.columns import Cell, Column
 from gui.icons import icon
+from gui.views.files_rows import short_folder
 
 # status of an entry -> (name on the chip, icon, colour)
 STATUS_LOOKS: dict[str, tuple[str, str, str]] = {
@@ -33,16 +34,17 @@ COLUMNS = (
     Column("name", "Conversation", 0, 2.0),
     Column("folder", "Folder", 0, 0.9, color="hint", least=720),
     Column("items", "Items", 62, role="mono", chars=5, descending_first=True),
-    Column("place", "Now", 62, color="muted", least=520),
+    Column("place", "Now", 62, color="muted", least=430),
     Column("model", "Read by", 104, color="muted", least=580),
-    Column("when", "When", 56, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=380),
+    Column("when", "When", 56, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=340),
 )
 
 
 @dataclass(frozen=True)
 class Row:
-    """One entry: what the table shows and what it is sorted by. `items` is -1 where nothing was harvested; `when` in
-    seconds since 1970; `words` is what the text filter looks into, in small letters."""
+    """One entry: what the table shows and what it is sorted by. `items` is -1 where nothing was harvested, and `held`
+    of them are held back, not written; `when` in seconds since 1970; `words` is what the text filter looks into, in
+    small letters."""
 
     key: str
     status: str
@@ -55,6 +57,7 @@ class Row:
     words: str
     path: str = ""
     error: str = ""
+    held: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,16 +91,23 @@ def row_of(key: str, entry: dict[str, Any]) -> Row:
     """One entry of the ledger as a row."""
     path = str(entry.get("path") or "")
     status = str(entry.get("status") or "unknown")
-    found = entry.get("items")
-    counted = [number for number in found.values() if isinstance(number, int)] if isinstance(found, dict) else []
-    items = sum(counted) if status == "harvested" or counted else -1
+    written, held = counted(entry)
+    items = written + held if status == "harvested" or entry.get("items") else -1
     model = str(entry.get("model") or entry.get("provider") or "")
     when = seconds_of(entry.get("at"))
     folder, name = os.path.split(path)
     folder = os.path.basename(folder)
     words = f"{path}\n{model}\n{key}".lower()
     error = str(entry.get("error") or entry.get("last_error") or "")
-    return Row(key, status, short_name(name) or key, folder, items, place_of(entry), model, when, words, path, error)
+    where = place_of(entry)
+    return Row(key, status, short_name(name) or key, folder, items, where, model, when, words, path, error, held)
+
+
+def counted(entry: Mapping[str, Any]) -> tuple[int, int]:
+    """How many items of a conversation were written into the knowledge files, and how many are held back."""
+    found, held = entry.get("items"), entry.get("quarantined")
+    numbers = [number for number in found.values() if isinstance(number, int)] if isinstance(found, dict) else []
+    return sum(numbers), held if isinstance(held, int) else 0
 
 
 def short_name(name: str) -> str:
@@ -155,6 +165,8 @@ def cell(row: Row, column: int, now: float) -> Cell:
         return row.name
     if column == 2:
         return row.folder
+    if column == 3 and row.held and row.held == row.items:
+        return f"{row.items:,}", "edited"
     if column == 3:
         return ("–", "hint") if row.items < 0 else (f"{row.items:,}", "text" if row.items else "hint")
     if column == 4:
@@ -165,8 +177,10 @@ def cell(row: Row, column: int, now: float) -> Cell:
 
 
 def tip(row: Row) -> str:
-    """What the tooltip of a row says: its status in a word, why it failed, and the whole path."""
-    return "\n".join(part for part in (STATUS_LOOKS.get(row.status, OTHER)[0], row.error[:600], row.path) if part)
+    """What the tooltip of a row says: its status in a word, what is held back, why it failed, and the path."""
+    status = STATUS_LOOKS.get(row.status, OTHER)[0]
+    held = f"{row.items - row.held:,} items written, {row.held:,} held back in quarantine.md" if row.held else ""
+    return "\n".join(part for part in (status, held, row.error[:600], short_folder(row.path)) if part)
 
 
 def chip_counts(found: Ledger) -> dict[str, int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import dearpygui.dearpygui as dpg
 
 from core.commands.context import GLOBAL, PROJECT
+from gui.fitting import END
 from gui.icons import icon as icon_of
 from gui.theme import Look
 from gui.views.memories_rows import ContextCard, MemoryBook, context_card
@@ -16,6 +17,7 @@ from gui.widgets_charts import Part, SegmentBar
 from gui.widgets_layout import box, lowered, spread
 
 SENTENCES = 3
+NARROW = 440  # a card narrower than this has the amount below its title
 SCOPES = ((GLOBAL, "house", "C"), (PROJECT, "folder", "Shift+C"))
 
 
@@ -28,6 +30,7 @@ class _Card:
     amount: int
     button: Button
     bar: SegmentBar
+    amount_below: int
     about: int
     problems: list[tuple[int, int]]
     shown: ContextCard | None = None
@@ -59,9 +62,11 @@ class ContextCards:
         left, right = spread(look, item)
         words = lowered(look, left, 6)
         sign = text(look, words, icon_of(icon), "text", "accent")
-        title = text(look, words, "", "strong")
+        title = text(look, words, "", "strong", fit=END)
         path = hint(look, title, "")
         amount = text(look, lowered(look, right, 8), "", "small", "muted")
+        below = text(look, item, "", "small", "muted", fit=END)
+        dpg.configure_item(below, show=False)
         button = Button(look, right, "Open", lambda: self._on_act(scope), icon="external-link",
                         tip="Open this context.md in the editor, or write one", shortcut=key)  # fmt: skip
         bar = SegmentBar(look, item, item, height=8, most=1)
@@ -71,7 +76,14 @@ class ContextCards:
             row = int(dpg.add_group(horizontal=True, parent=item, show=False))
             text(look, row, icon_of("triangle-alert"), "small", "edited")
             problems.append((row, text(look, row, "", "small", "text", wrap=True)))
-        return _Card(item, sign, title, path, amount, button, bar, about, problems)
+
+        def fit(width: float, _height: float) -> None:
+            narrow = width < look.px(NARROW)
+            dpg.configure_item(amount, show=not narrow)
+            dpg.configure_item(below, show=narrow)
+
+        look.follow(item, fit)
+        return _Card(item, sign, title, path, amount, button, bar, below, about, problems)
 
     def button(self, scope: str) -> int:
         """The item of a card's button."""
@@ -99,8 +111,9 @@ class ContextCards:
         dpg.set_value(parts.title, card.title)
         say_hint(parts.path, card.path)
         look.tint(parts.icon, card.color)
-        dpg.set_value(parts.amount, card.amount)
-        look.tint(parts.amount, "edited" if card.color == "edited" else "muted")
+        for item in (parts.amount, parts.amount_below):
+            dpg.set_value(item, card.amount)
+            look.tint(item, "edited" if card.color == "edited" else "muted")
         parts.button.set_label("Open" if card.exists else "Write one", "external-link" if card.exists else "plus")
         share = Part("", card.bytes, card.color)
         parts.bar.set([share] if card.bytes else [], max(card.budget, card.bytes), _mark(card))

@@ -12,6 +12,7 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import age, count, size
 from core.commands.context import DigestState
 from core.commands.overview import Day, FileState, Overview
+from gui.fitting import PATH
 from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
@@ -85,13 +86,15 @@ ABSENT = {
 
 
 def digest_parts(found: Overview) -> list[Part]:
-    """The segments of the digest's bar: its sections, then what is heading and note."""
+    """The segments of the digest's bar: its sections, then what is heading and note; none where there is no file."""
+    if not found.status.digest.exists:
+        return []
     shown = sum(amount for _, amount in found.sections)
     parts = [
         Part(title, amount, SECTION_COLORS.get(title, "ramp:3"), f"{amount:,} B") for title, amount in found.sections
     ]
     rest = found.status.digest.bytes - shown
-    if parts and found.status.digest.exists and rest > 0:
+    if parts and rest > 0:
         parts.append(Part("headings and note", rest, "handle", f"{rest:,} B"))
     return parts
 
@@ -103,7 +106,8 @@ def digest_words(state: DigestState, found: Overview) -> tuple[str, str, str]:
     if not state.exists:
         if not found.sections:
             return "circle-dashed", "hint", "Not there yet: the first harvest writes it"
-        return "eye-off", "edited", "digest.md is deleted: nothing is put into prompts"
+        would = sum(amount for _, amount in found.sections)
+        return "eye-off", "edited", f"digest.md is deleted: nothing is put into prompts. It would hold {would:,} B"
     if not state.injected:
         return "circle-alert", "edited", "digest.md is empty: nothing is put into prompts"
     if found.stale:
@@ -196,7 +200,7 @@ class Rail:
         look.theme(button, "row")
         one, two, three = trailing_row(look, row, 3, 1)
         sign = text(look, one, "")
-        name = text(look, one, "")
+        name = text(look, one, "", fit=PATH)
         amount = text(look, two, "", "mono", "hint")
         old = text(look, three, "", "mono", "hint")
         clicks = look.own(int(dpg.add_item_handler_registry()))
@@ -253,7 +257,7 @@ class Rail:
         dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
         self._look.tint(self._bytes, "text" if state.injected else "hint")
         parts = digest_parts(found)
-        self._bar.set(parts if state.exists else [], state.max_bytes)
+        self._bar.set(parts, state.max_bytes)
         self._legend.set(parts)
         sign, color, words = digest_words(state, found)
         dpg.set_value(self._why_icon, icon(sign))

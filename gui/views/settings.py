@@ -14,6 +14,7 @@ import dearpygui.dearpygui as dpg
 from core.base.result import ErrorInfo
 from core.commands.setting_help import Explained, shipped_help
 from core.commands.settings import Settings, SettingValue, config_set
+from gui.fitting import END, PATH
 from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
@@ -106,7 +107,7 @@ class Editor:
         self.row = row
         holder = look.theme(int(dpg.add_group(parent=parent)), "tight")
         left, right = spread(look, holder)
-        text(look, lowered(look, left, 6), row.key, "strong")
+        text(look, lowered(look, left, 6), row.key, "strong", fit=END)
         origin = lowered(look, right, 7)
         self._origin = text(look, origin, "", "small", "hint")
         self._origin_tip = hint(look, self._origin, "")
@@ -176,7 +177,7 @@ class SettingsView:
         """Make the page; the fields come with the first settings that are read, once."""
         look = self._look
         left, right = spread(look, parent)
-        self._file = text(look, lowered(look, left, 7), "", "mono", "hint")
+        self._file = text(look, lowered(look, left, 7), "", "mono", "hint", fit=PATH)
         Button(look, right, "Open file", self._shell.open_settings, icon="external-link", kind="ghost",
                tip="Open the settings file in the system's editor")  # fmt: skip
         self._page = box(look, parent, "clear", scroll=True)

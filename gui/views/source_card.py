@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
+from gui.fitting import END
 from gui.icons import icon
 from gui.theme import Look
 from gui.views.sources_rows import SourceRow
 from gui.widgets import Button, Toggle, hint, say_hint, text
 from gui.widgets_charts import SegmentBar
 from gui.widgets_layout import box, lowered, spread
+from gui.widgets_narrow import ButtonRow
 
 PARTS = 3
 
@@ -33,19 +35,20 @@ class SourceCard:
         left, right = spread(look, self.item)
         self.toggle = Toggle(look, left, "", lambda on: on_switch(self.row.name, on),
                              tip="Whether a harvest reads it", shortcut="Space")  # fmt: skip
-        self._read = text(look, lowered(look, left, 7), "", "small", "hint")
+        self._read = text(look, lowered(look, left, 7), "", "small", "hint", fit=END)
         self.folder = Button(look, right, "", lambda: on_folder(self.row), icon="folder-open", kind="ghost",
                              tip="Open its folder", shortcut="O")  # fmt: skip
         self.harvest = Button(look, right, "Harvest this…", lambda: on_harvest(self.row.name), icon="wheat",
                               tip="A dry run of this source alone: nothing is written", shortcut="Enter")  # fmt: skip
+        ButtonRow(look, self.item, (self.folder, self.harvest), taken=210)
         body = look.theme(int(dpg.add_group(parent=self.item)), "row-lines")
         self._words = text(look, body, "", "text", "muted", wrap=True)
         self._bar = SegmentBar(look, body, self.item, height=6, most=PARTS)
         line = int(dpg.add_group(horizontal=True, parent=body))
         self._legend = line
-        self._parts = [text(look, line, "", "small") for _ in range(PARTS)]
+        self._parts = [text(look, line, "", "small", fit=END) for _ in range(PARTS)]
         self.warning = text(look, body, "", "text", "edited", wrap=True)
-        self._place = text(look, body, "", "small", "hint")
+        self._place = text(look, body, "", "small", "hint", wrap=True)
         self._tip = hint(look, self._place, "")
         dpg.configure_item(self.item, show=False)
 
@@ -91,7 +94,7 @@ class SourceLine:
         self.item = look.theme(int(dpg.add_group(horizontal=True, parent=parent, show=False)), "beside")
         self.toggle = Toggle(look, self.item, "", lambda on: on_switch(self.row.name, on),
                              tip="Whether a harvest looks for it")  # fmt: skip
-        self._words = text(look, lowered(look, self.item, 7), "", "small", "hint")
+        self._words = text(look, lowered(look, self.item, 7), "", "small", "hint", fit=END)
 
     def show(self, row: SourceRow | None) -> None:
         """Fill it; None hides it."""

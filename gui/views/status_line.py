@@ -8,6 +8,7 @@ from collections.abc import Callable
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import age, dollars, tokens
+from gui.fitting import END
 from gui.icons import icon
 from gui.shell import Shell
 from gui.state import Activity, State
@@ -89,9 +90,9 @@ class StatusLine:
         self._progress = Progress(look, lowered(look, self._bar_holder, 10), width=180)
         words = lowered(look, left, 6)
         self._icon = text(look, words, icon("hourglass"), "text", "hint")
-        self._words = text(look, words, "", "text", "muted")
+        self._words = text(look, words, "", "text", "muted", fit=END)
         self._event_holder = lowered(look, left, 7)
-        self._event = text(look, self._event_holder, "", "small", "hint")
+        self._event = text(look, self._event_holder, "", "small", "hint", fit=END)
         rows = lowered(look, right, 7)
         self._rows = text(look, rows, "", "mono", "hint")
         self.cancel.show(False)
