@@ -44,11 +44,12 @@ def cut_path(path: str, room: float, wide: Wide) -> str:
     left = room - wide(tail)
     if left < 0:  # the name alone is too long: its end tells more than its middle
         end = name[-min(8, len(name) // 3) :] if len(name) > 11 else ""
-        return cut(name.removesuffix(end), room - wide(end), wide) + end
-    begin = 0
-    while begin < len(folder) and wide(folder[: begin + 1]) <= left:
-        begin += 1
-    return folder[:begin] + tail
+        begin = cut(name.removesuffix(end), room - wide(end), wide)
+        return begin + end if begin else cut(name, room, wide)
+    kept = 0
+    while kept < len(folder) and wide(folder[: kept + 1]) <= left:
+        kept += 1
+    return folder[:kept] + tail
 
 
 def wrapped(words: str, room: float, wide: Wide) -> str:

@@ -100,7 +100,7 @@ class KnowledgePanel:
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
         panes = [
-            Pane("rail", shell.place("column.rail", 252), 200, scroll=True, own="column.rail" in shell.places),
+            Pane("rail", shell.place("column.rail", 252), 214, scroll=True, own="column.rail" in shell.places),
             Pane("work", 0, 340, good=460),
             Pane("inspector", shell.place("column.inspector", 352), 240, own="column.inspector" in shell.places),
         ]

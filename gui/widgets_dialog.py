@@ -12,7 +12,8 @@ from gui.widgets import Button, floating, text
 from gui.widgets_layout import lowered, space, spread
 
 MARGIN, EDGE = 24, 12  # the least distance of a dialog from the sides of the window, and from its top and bottom
-USUAL_AROUND = 150  # what a dialog has above and below its content
+USUAL_AROUND = 100  # what a dialog has above and below its content, before anybody measured
+PADDING = 16  # of the style "modal"
 
 
 class Dialog:
@@ -40,6 +41,8 @@ class Dialog:
         self._size: list[int] = []
         self._width = width
         self._fitted = (0, 0)
+        self._page_before = (0, 0)
+        self._around = float(USUAL_AROUND)
         self.item, self._outer = floating(look, "modal", width, modal=True)
         outer = self._outer
         row = int(dpg.add_group(horizontal=True, parent=outer))
@@ -137,9 +140,12 @@ class Dialog:
         width = min(look.px(self._width), view[0] - 2 * look.px(MARGIN))
         content = int(dpg.get_item_rect_size(self.body)[1]) + look.px(2)
         page = int(dpg.get_item_rect_size(self._page)[1])
-        around = max(0, int(dpg.get_item_rect_size(self.item)[1]) - page) if page else 0
-        around = min(around, look.px(USUAL_AROUND)) or look.px(USUAL_AROUND)
-        height = max(look.px(40), min(content, view[1] - around - 2 * look.px(EDGE)))
+        outer = int(dpg.get_item_rect_size(self._outer)[1])
+        if page == self._page_before[0] == self._page_before[1] and page < outer:  # at rest: its frame tells the truth
+            self._around = (outer - page) / look.scale
+        self._page_before = (page, self._page_before[0])
+        around = look.px(self._around) + 2 * look.px(PADDING + EDGE)
+        height = max(look.px(40), min(content, view[1] - around))
         if (width, height) == self._fitted:
             return False
         self._fitted = (width, height)

@@ -45,6 +45,7 @@ class Workbench:
         }  # fmt: skip
         self._more = Button(look, line, "", self._show_more, icon="ellipsis", kind="tab-tight", tip="The other views")
         self._more.show(False)
+        look.theme_id("tab-on-tight")  # made now, so that another size of the window makes no item later
         self._menu = Menu(look, most=len(VIEWS))
         self._shell.layers.append(self._menu.key)
         self._width = 0.0

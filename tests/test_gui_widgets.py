@@ -140,7 +140,7 @@ def test_a_letter_typed_into_a_field_is_no_shortcut(desk: Desk) -> None:
 
 
 def test_columns_can_be_dragged_and_are_remembered(desk: Desk) -> None:
-    from gui.widgets_layout import Columns, Pane
+    from gui.widgets_columns import Columns, Pane
 
     moved: list[dict[str, float]] = []
     columns = Columns(

@@ -12,7 +12,7 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import age, count, size
 from core.commands.context import DigestState
 from core.commands.overview import Day, FileState, Overview
-from gui.fitting import PATH
+from gui.fitting import END, PATH
 from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
@@ -145,7 +145,7 @@ class Rail:
         self._budget = digest.aside
         row = int(dpg.add_group(horizontal=True, parent=digest.item))
         self._bytes = text(look, row, "–", "number")
-        self._of = text(look, lowered(look, row, 11), "", "text", "muted")
+        self._of = text(look, lowered(look, row, 11), "", "text", "muted", fit=END)
         self._bar = SegmentBar(look, digest.item, digest.item)
         self._legend = Legend(look, digest.item, 6)
         space(look, digest.item, 0.1)
@@ -273,7 +273,7 @@ class Rail:
         self._look.tint(sign, row.icon_color)
         dpg.set_value(name, row.name)
         self._look.tint(name, row.color)
-        dpg.set_value(amount, row.amount.rjust(6))
-        dpg.set_value(old, row.age.rjust(7))
+        dpg.set_value(amount, row.amount.rjust(max(len(one.amount) for one in self._rows) + 1))
+        dpg.set_value(old, row.age.rjust(max(len(one.age) for one in self._rows) + 1))
         self._look.tint(old, row.age_color)
         say_hint(tip, row.tip)

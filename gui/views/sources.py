@@ -11,7 +11,6 @@ import dearpygui.dearpygui as dpg
 from core.base.result import Err, Result
 from core.commands.sources import NAMES, SourcesReport, sources
 from core.commands.workspace import utc_now
-from gui.fitting import END
 from gui.shell import RUN, Shell
 from gui.state import State
 from gui.theme import Look
@@ -52,7 +51,7 @@ class SourcesView:
         """Make a card and a line for every source there can be."""
         look = self._look
         left, right = spread(look, parent)
-        self._summary = text(look, lowered(look, left, 7), "", "text", "muted", fit=END)
+        self._summary = text(look, lowered(look, left, 7), "", "text", "muted", wrap=True)
         self.again = Button(look, right, "Look again", self.look, icon="refresh-cw", kind="ghost",
                             tip="Look at the disk again; nothing is opened or written", shortcut="R")  # fmt: skip
         self._page = box(look, parent, "clear", scroll=True)
