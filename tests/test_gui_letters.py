@@ -1,0 +1,92 @@
+"""Words in too little room: if these fail, a person sees half a word, a path without its file, or a number in two."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.commands.history import LedgerRow
+from gui.geometry import Geometry, grown, least_size
+from gui.letters import cells, cut, cut_path, tip_words, wrapped
+from gui.views.files_rows import TAUGHT, nothing_words
+from gui.views.inspector_page import HERE, text_rows
+from gui.views.inspector_rows import items_words
+from gui.views.ledger_rows import cell, row_of, tip
+
+
+def wide(words: str) -> float:
+    return float(len(words))
+
+
+@pytest.mark.parametrize(
+    ("words", "room", "lines"),
+    [
+        ("in at most 4,096 bytes, and more", 14, ["in at most", "4,096 bytes,", "and more"]),
+        ("see https://github.com/one/prompt_sail", 20, ["see", "https://github.com/", "one/prompt_sail"]),
+        ("/tmp/home/.manual_slop/conversations", 24, ["/tmp/home/.manual_slop/", "conversations"]),
+        ("fits as it is", 40, ["fits as it is"]),
+        ("two\nlines", 40, ["two", "lines"]),
+        ("検索は語と意味。両方で", 8, ["検索は語と意味。", "両方で"]),
+        ("abcdefghij", 4, ["abcd", "efgh", "ij"]),
+        ("", 4, [""]),
+    ],
+)
+def test_words_wrap_at_spaces_and_paths_only_where_they_must(words: str, room: int, lines: list[str]) -> None:
+    assert wrapped(words, room, wide).split("\n") == lines
+
+
+@pytest.mark.parametrize("room", [1, 3, 7, 20, 60])
+def test_no_line_is_wider_than_its_room_and_no_letter_is_lost(room: int) -> None:
+    words = "Read /a/very-long_path/of.some/kind?x=1 設計メモの検索 in 4,096 bytes, 12 s; а потом ещё 🔥 end."
+    lines = wrapped(words, room, wide).split("\n")
+    assert all(len(line) <= room for line in lines)
+    assert "".join("".join(lines).split()) == "".join(words.split())
+
+
+def test_what_is_cut_says_so_and_a_path_keeps_its_file() -> None:
+    assert cut("Search and commands", 10, wide) == "Search an…"
+    assert cut("Search", 6, wide) == "Search" and cut("Search", 2, wide) == ""
+    assert cut_path("~/.manual_slop/conversations/retry-policy.md", 26, wide) == "~/.manual_…/retry-policy.md"[:9] + (
+        "…/retry-policy.md"
+    )
+    assert cut_path("decisions.md", 8, wide) == "dec…s.md" and cut_path("decisions.md", 5, wide) == "deci…"
+    for room in range(3, 50):
+        assert len(cut_path("~/.manual_slop/conversations/retry-policy.md", room, wide)) <= room
+
+
+def test_a_tooltip_is_never_wider_than_sixty_letters() -> None:
+    path = "/srv/somebody/.manual_slop/conversations/" + "a-long-name-" * 9
+    assert all(cells(line) <= 60 for line in tip_words(f"Harvested\n{path}\n設計{'メモ' * 40}").split("\n"))
+
+
+def test_the_window_opens_larger_at_a_larger_scale_but_keeps_a_size_that_somebody_chose() -> None:
+    assert (grown(Geometry(), 1.5).width, grown(Geometry(), 1.5).height) == (1920, 1200)
+    assert grown(Geometry(), 1.0) == Geometry()
+    chosen = Geometry(width=1400, height=950)
+    assert grown(chosen, 1.5) == chosen
+    assert grown(Geometry(width=640, height=420), 1.0).width == 900, "all of it can be reached"
+    assert least_size(2.0, (1366, 768)) == (1366, 768)
+
+
+def test_the_ledger_and_the_inspector_count_the_same_items() -> None:
+    """A conversation of which all is held back would read as one that gave nothing."""
+    entry = {"path": "/home/x/talk", "status": "harvested", "items": {"facts": 7, "tasks_open": 2}, "quarantined": 2}
+    row = row_of("k", entry)
+    assert cell(row, 3, 0.0) == ("11", "text") and "9 items written, 2 held back" in tip(row)
+    assert items_words(entry, 11) == "9 written, 2 held back in quarantine.md"
+    assert items_words(entry, 10) == "9 written, 2 held back in quarantine.md, 1 said twice"
+    held = row_of("k", {"path": "/x", "status": "harvested", "items": {"facts": 0}, "quarantined": 17})
+    assert cell(held, 3, 0.0) == ("17", "edited")
+    assert items_words({"items": {"facts": 3}}, 3) == ""
+
+
+def test_a_files_view_without_notes_says_where_they_went() -> None:
+    rows = [LedgerRow("a", {"notes_as_facts": 3}), LedgerRow("b", {"notes_as_facts": "x"}), LedgerRow("c", {})]
+    assert nothing_words(rows).startswith("3 notes were about files that are not on this disk")
+    assert nothing_words(rows[1:]) == TAUGHT
+
+
+def test_a_fact_is_brought_into_sight_in_its_file() -> None:
+    text = "# Facts\n\n- id: a\n  fact: one\n- id: b\n  fact: two\n  tags: [x]\n\n- id: c\n"
+    rows = text_rows(text, 5)
+    assert [row.text for row in rows if row.key == HERE] == ["- id: b\n  fact: two\n  tags: [x]"]
+    assert len(rows) == 3 and len(text_rows(text)) == 1 and text_rows("") == ()
