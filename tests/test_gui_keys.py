@@ -14,7 +14,8 @@ from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS
 from gui.keys import KEY_NAMES, MODIFIERS
-from gui.views.inspector import BUTTONS, Inspector
+from gui.views.inspector import Inspector
+from gui.views.inspector_page import BUTTONS
 from gui.views.keys_dialog import own_lines
 from gui.views.table import NUMBER_KEYS, VIEWS, view_keys
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
