@@ -51,6 +51,7 @@ class Shell:
         self.places: dict[str, float] = {}
         self.choices: dict[str, str] = {}
         self._chosen: dict[str, Selection] = {}  # view -> what was selected when it was left
+        self._rows: dict[str, tuple[int, int]] = {}  # view -> how many rows it shows, of how many
         self.on_refresh: Callable[[], object] = lambda: None
         self.on_home: Callable[[Workspace], object] = lambda _: None
         self.on_next_reading: list[Callable[[], object]] = []
@@ -88,15 +89,17 @@ class Shell:
             self._chosen[before] = selected
             if selected.home != view:
                 selected = self._chosen.get(view, NOTHING)
-        self.change(view=view, selected=selected)
+        self.change(view=view, selected=selected, shown=self._rows.get(view, (0, 0)))
 
     def forget_selections(self) -> None:
         """For another home, where none of them is."""
         self._chosen.clear()
 
-    def rows_shown(self, shown: int, of: int) -> None:
-        """Tell the status line how many rows the open view shows."""
-        if (shown, of) != self.state.shown:
+    def rows_shown(self, shown: int, of: int, view: str = "") -> None:
+        """Tell the status line how many rows the open view shows; one that may be closed at the moment gives its name,
+        and the numbers are shown when it is opened."""
+        self._rows[view or self.state.view] = (shown, of)
+        if (shown, of) != self.state.shown and view in ("", self.state.view):
             self.change(shown=(shown, of))
 
     def refresh(self) -> None:

@@ -204,8 +204,7 @@ class FilesView:
         rows = matching(self.notes, self.words)
         self.table.selected = next((at for at, row in enumerate(self.notes) if row.note == self.chosen), None)
         self.table.set_rows(rows, keep_place=keep)
-        if self._shell.state.view == self.name:
-            self._shell.rows_shown(len(rows), len(self.notes))
+        self._shell.rows_shown(len(rows), len(self.notes), self.name)
 
     # --- its text ---
 

@@ -28,6 +28,8 @@ from gui.widgets_messages import EmptyState, Teaching
 HIDDEN = ("quarantine", *PAIR_LOOKS)
 ICONS = {name: look[1] for name, look in CATEGORY_LOOKS.items()} | {name: look[2] for name, look in PAIR_LOOKS.items()}
 TAUGHT = frozenset(EMPTY) - {"quarantine"}
+OF_FILE = {f"{name.partition('_')[0]}.md": name for name in CATEGORY_LOOKS if name != "tasks_done"}
+"""The category that the file of the store belongs to."""
 
 
 class KnowledgeView:
@@ -108,7 +110,14 @@ class KnowledgeView:
         chosen = state.selected
         if chosen is self._selected and chosen.kind == "bullet":
             return
-        self._selected = chosen
+        fresh, self._selected = chosen is not self._selected, chosen
+        if (
+            fresh
+            and chosen.kind == "file"
+            and chosen.key in OF_FILE
+            and not self.category.startswith(OF_FILE[chosen.key].partition("_")[0])
+        ):
+            self.show(OF_FILE[chosen.key])
         if chosen.kind != "bullet":
             self.list.select(None, scroll=False)
             return
@@ -196,8 +205,7 @@ class KnowledgeView:
         self.session.cover()
         teaching = "" if shown else ("nothing" if self.words and total else self.category)
         self._teaching.show(teaching)
-        if self._shell.state.view == self.name:
-            self._shell.rows_shown(found, total)
+        self._shell.rows_shown(found, total, self.name)
 
     def _place_of(self, target: Target, shown: Sequence[FlowRow]) -> int:
         """Where a row that is gone stood: newest first, so lines count downwards."""

@@ -108,7 +108,7 @@ class LedgerView:
         if snapshot.ledger is not self._seen:
             self._seen = snapshot.ledger
             self._arrange(snapshot.ledger)
-        self._shell.rows_shown(len(self.table.rows), len(self.ledger.rows))
+        self._shell.rows_shown(len(self.table.rows), len(self.ledger.rows), self.name)
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()
@@ -186,7 +186,7 @@ class LedgerView:
         if key:
             self.table.selected = next((at for at, row in enumerate(ledger.rows) if row.key == key), None)
         self.table.set_rows(order, keep_place=same_place)
-        self._shell.rows_shown(len(order), len(ledger.rows))
+        self._shell.rows_shown(len(order), len(ledger.rows), self.name)
         empty = not ledger.rows
         if empty != self._empty:
             self._empty = empty

@@ -191,8 +191,7 @@ class MemoriesView:
         self.session.cover()
         teaching = "" if shown else "nothing" if all_of else "no-archived" if self.archived else "none"
         self._teaching.show(teaching)
-        if self._shell.state.view == self.name:
-            self._shell.rows_shown(found, len(all_of))
+        self._shell.rows_shown(found, len(all_of), self.name)
 
     def _name_tags(self) -> list[str]:
         """Give the chips the tags of this list; what is chosen keeps its place also when it is seldom."""
