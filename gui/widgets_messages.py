@@ -11,10 +11,11 @@ from core.base.result import ErrorInfo
 from gui.icons import icon as icon_of
 from gui.letters import LETTERS, cut, wrapped
 from gui.theme import Look
-from gui.widgets import Button, text
+from gui.widgets import CONTROL_HEIGHT, Button, text
 from gui.widgets_layout import lowered, spread
 
 TOAST_SECONDS = 5.0
+TOAST_WIDTH = 560  # of its words, before they wrap
 NARROW = 460  # a message narrower than this has its button below
 SPARE_LINES = 6  # for words that need more lines in a narrow place
 
@@ -203,6 +204,7 @@ class Toast:
         self._icon = text(look, words, "")
         self._words = text(look, words, "")
         self._button = Button(look, row, "", self._act, kind="link")
+        look.size(int(dpg.add_spacer(parent=row)), height=CONTROL_HEIGHT)  # also without a button no letter is cut
         look.every_tick(self.tick)
 
     def show(
@@ -218,7 +220,9 @@ class Toast:
         """Show `words` for some seconds, with a button (such as Undo) when `action` is given."""
         dpg.set_value(self._icon, icon_of(icon))
         self._look.tint(self._icon, color)
-        dpg.set_value(self._words, words)
+        wide, room = LETTERS.wide(self._look.font_id("text")), self._look.px(TOAST_WIDTH)
+        room = min(room, dpg.get_viewport_client_width() - self._look.px(190))
+        dpg.set_value(self._words, words if wide is None else wrapped(words, room, wide))
         self._action = on_action
         self._button.set_label(action)
         self._button.show(bool(action and on_action))
