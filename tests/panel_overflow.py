@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-TEXT, BUTTON, GROUP, CHILD = (f"mvAppItemType::mv{name}" for name in ("Text", "Button", "Group", "ChildWindow"))
+TEXT, BUTTON, GROUP, CHILD, SEPARATOR = (
+    f"mvAppItemType::mv{name}" for name in ("Text", "Button", "Group", "ChildWindow", "Separator")
+)
 SLACK = 1.5  # pixels: positions are rounded
 
 
@@ -36,8 +38,9 @@ def _limit(dpg: Any, item: int, state: dict[str, Any]) -> float:
     if dpg.get_item_type(parent) == GROUP:
         begin = dpg.get_item_state(parent)["rect_min"][0]
     elif dpg.get_item_type(parent) == CHILD:
-        others = [dpg.get_item_pos(one)[0] for one in dpg.get_item_children(parent, 1) if dpg.is_item_shown(one)]
-        begin -= state["pos"][0] - min([state["pos"][0], *others])
+        lines = [one for one in dpg.get_item_children(parent, 1) if dpg.get_item_type(one) in (TEXT, SEPARATOR)]
+        drawn = [dpg.get_item_state(one) for one in lines if dpg.is_item_shown(one)]
+        begin -= state["pos"][0] - min(one["pos"][0] for one in (state, *drawn) if one.get("visible"))
     return float(begin + state["content_region_avail"][0])
 
 

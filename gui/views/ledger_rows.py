@@ -92,7 +92,7 @@ def row_of(key: str, entry: dict[str, Any]) -> Row:
     path = str(entry.get("path") or "")
     status = str(entry.get("status") or "unknown")
     written, held = counted(entry)
-    items = written + held if status == "harvested" or entry.get("items") else -1
+    items = written + held if status == "harvested" or held or _numbers(entry.get("items")) else -1
     model = str(entry.get("model") or entry.get("provider") or "")
     when = seconds_of(entry.get("at"))
     folder, name = os.path.split(path)
@@ -105,9 +105,12 @@ def row_of(key: str, entry: dict[str, Any]) -> Row:
 
 def counted(entry: Mapping[str, Any]) -> tuple[int, int]:
     """How many items of a conversation were written into the knowledge files, and how many are held back."""
-    found, held = entry.get("items"), entry.get("quarantined")
-    numbers = [number for number in found.values() if isinstance(number, int)] if isinstance(found, dict) else []
-    return sum(numbers), held if isinstance(held, int) else 0
+    held = entry.get("quarantined")
+    return sum(_numbers(entry.get("items"))), held if isinstance(held, int) else 0
+
+
+def _numbers(found: object) -> list[int]:
+    return [number for number in found.values() if isinstance(number, int)] if isinstance(found, dict) else []
 
 
 def short_name(name: str) -> str:
