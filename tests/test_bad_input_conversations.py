@@ -228,7 +228,7 @@ def give_away(folder: Path) -> None:
     [
         (f"conversations/{NAME}", "the conversation cannot be read"),
         ("conversations", "the conversations cannot be listed: Permission denied"),
-        ("knowledge", "this home cannot be opened by you (~/home/knowledge). Check its owner and rights"),
+        ("knowledge", "you do not have permission to open this home (~/home/knowledge). Check its owner and rights"),
         ("knowledge/ledger.json", "the ledger cannot be read: Permission denied; check its permissions"),
         ("knowledge/decisions.md", "the knowledge cannot be written: ~/home/knowledge/decisions.md: Permission denied"),
     ],

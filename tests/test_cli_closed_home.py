@@ -51,7 +51,7 @@ def test_every_command_says_that_the_home_is_closed(paths: Paths, words: list[st
     paths.home.chmod(0)
     ended = knowledge(paths.home, *words)
     assert ended.returncode == 1 and ended.stdout == ""
-    assert ended.stderr == f"knowledge: this home cannot be opened by you ({paths.home}). {ADVICE}\n"
+    assert ended.stderr == f"knowledge: you do not have permission to open this home ({paths.home}). {ADVICE}\n"
 
 
 @pytest.mark.parametrize(("closed", "mode"), [("knowledge", 0), ("home", 0o600), ("state", 0)])
@@ -60,14 +60,16 @@ def test_the_folder_that_is_closed_is_named(paths: Paths, closed: str, mode: int
     folder: Path = getattr(paths, closed)
     folder.chmod(mode)
     ended = knowledge(paths.home, "doctor")
-    assert ended.stderr == f"knowledge: this home cannot be opened by you ({folder}). {ADVICE}\n"
+    assert ended.stderr == f"knowledge: you do not have permission to open this home ({folder}). {ADVICE}\n"
 
 
 def test_a_home_below_a_closed_folder_is_told_too(paths: Paths, tmp_path: Path) -> None:
     paths.home.chmod(0)
     ended = knowledge(paths.home / "deeper", "status", cwd=tmp_path)
     assert ended.returncode == 1
-    assert ended.stderr == f"knowledge: this home cannot be opened by you ({paths.home / 'deeper'}). {ADVICE}\n"
+    assert (
+        ended.stderr == f"knowledge: you do not have permission to open this home ({paths.home / 'deeper'}). {ADVICE}\n"
+    )
 
 
 @pytest.mark.parametrize("closed", ["home", "knowledge"])
@@ -77,9 +79,9 @@ def test_a_home_that_cannot_be_written_is_told_before_it_is_needed(paths: Paths,
     folder.chmod(0o500)
     ended = knowledge(paths.home, "doctor")
     assert ended.returncode == 1 and "the store is whole" not in ended.stdout
-    assert f"this home cannot be written by you: check its owner and rights ({folder})" in ended.stdout
+    assert f"you do not have permission to write to this home: check its owner and rights ({folder})" in ended.stdout
     notes = json.loads(knowledge(paths.home, "harvest", "--json").stdout)["notes"]
-    assert [note for note in notes if "cannot be written by you" in note and str(folder) in note]
+    assert [note for note in notes if "you cannot write to this home" in note and str(folder) in note]
 
 
 def test_an_apply_there_says_what_to_do(paths: Paths) -> None:

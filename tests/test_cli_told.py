@@ -43,7 +43,7 @@ def test_files_in_an_open_folder_are_named(tmp_path: Path) -> None:
     knowledge.chmod(0o755)
     (knowledge / "facts.md").chmod(0o644)
     said = told(tmp_path, "doctor", code=1)
-    assert "2 damages left" in said and "facts.md" in said
+    assert "2 problems left" in said and "facts.md" in said
 
 
 def test_an_index_that_is_behind_is_told_in_plain_words(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_an_index_that_is_behind_is_told_in_plain_words(tmp_path: Path) -> None:
     told(tmp_path, "add", "facts", "Keys are rotated in May")
     said = told(tmp_path, "doctor")
     assert "note: facts.md has changed since the last search" in said and "bullets:" not in said
-    assert said.endswith("the store is whole; 'knowledge doctor --repair' sees to what the notes name\n")
+    assert said.endswith("the store is whole; 'knowledge doctor --repair' fixes what the notes mention\n")
 
 
 def test_a_home_that_does_not_exist_is_said(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_a_run_of_the_offline_rules_that_finds_next_to_nothing_says_why(
     for number in range(fruitful):
         world.converse(f"User: We decided to use port 80{number} because it is free.\n")
     code, out, _ = call("harvest", "--apply", "--quiet", "--home", str(world.paths.home))
-    assert code == 0 and f"{fruitless} of them with nothing durable" in out
+    assert code == 0 and f"{fruitless} of them with nothing worth keeping" in out
     assert ("know English" in out and "knowledge config set provider" in out) is told
 
 

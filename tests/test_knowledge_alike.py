@@ -128,7 +128,7 @@ def home(tmp_path: Path) -> Path:
 def test_accepting_strikes_every_copy_and_undo_brings_them_back(home: Path) -> None:
     """The old statement leaves the digest with all its confirmations, stays readable, and can be brought back."""
     facts = home / "knowledge" / "facts.md"
-    assert "outdated, it seems: 1 bullet" in run(home, "status")[1]
+    assert "possibly outdated: 1 bullet" in run(home, "status")[1]
     code, out, _ = run(home, "supersede", "accept", "port 8080")
     assert code == 0
     pointer = "  superseded by: The server listens on port 8081. [from: c, 2026-06-03]\n"

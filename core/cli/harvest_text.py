@@ -33,7 +33,7 @@ def harvest_text(report: HarvestReport) -> str:
         if report.harvested or report.reclaimed or report.errors:
             lines.append(
                 f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
-                f"durable, {report.failed} failed; {report.reclaimed} reclaimed)"
+                f"worth keeping, {report.failed} failed; {report.reclaimed} reclaimed)"
             )
         elif not (report.deferred or report.too_large or report.cancelled):
             lines.append("nothing new: no conversation waits to be harvested")

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
-        print("knowledge: stopped; nothing is lost, run it again to go on", file=err)
+        print("knowledge: stopped; nothing is lost, run the command again to continue", file=err)
         return 130
     except Exception as error:
         if options.get("debug"):
@@ -107,7 +107,7 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     for sentence in told:
         print(visible(f"knowledge: {sentence}"), file=err)
     if interrupt.pressed():
-        print("knowledge: stopped; nothing is lost, run it again to go on", file=err)
+        print("knowledge: stopped; nothing is lost, run the command again to continue", file=err)
         return 130
     if command.name == "demo" and not errors and not as_json:
         from core.cli.demo_panel import open_panel

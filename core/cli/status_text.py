@@ -27,8 +27,11 @@ def status_text(state: Status) -> str:
     digest = state.digest
     rows += ["", f"digest: {digest.bytes} of {digest.max_bytes} bytes, {digest.why}"]
     for file in state.context:
-        over = ", over it: shorten it" if file.bytes > file.budget else ""
-        rows.append(f"context ({file.scope}): {size(file.bytes)} of its budget of {size(file.budget)}{over}")
+        budget = size(file.budget)
+        fits = (
+            f" of its budget of {budget}" if file.bytes <= file.budget else f", over its budget of {budget}; shorten it"
+        )
+        rows.append(f"context ({file.scope}): {size(file.bytes)}{fits}")
     if state.memories:
         rows.append(f"memories: {state.memories}")
     rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
@@ -41,7 +44,7 @@ def status_text(state: Status) -> str:
     if state.quarantined:
         rows.append(f"quarantine: {count(state.quarantined, 'item')}")
     if state.outdated:
-        rows.append(f"outdated, it seems: {count(state.outdated, 'bullet')} ('knowledge supersede' lists them)")
+        rows.append(f"possibly outdated: {count(state.outdated, 'bullet')} ('knowledge supersede' lists them)")
     if state.prompts:
         rows.append(f"your own prompts: {', '.join(state.prompts)}")
     return "\n".join(rows) + "\n"

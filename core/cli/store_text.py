@@ -166,8 +166,8 @@ def doctor_text(report: DoctorReport) -> str:
             f"{state}: {found.message}{f' ({found.path})' if found.path and found.path not in found.message else ''}"
         )
     left = len(report.errors)
-    end = "the store is whole" if not left else f"{count(left, 'damage')} left"
+    end = "the store is whole" if not left else f"{count(left, 'problem')} left"
     if any(found.repairable and not found.repaired for found in report.findings):
-        mends = "mends what can be mended" if left else "sees to what the notes name"
+        mends = "mends what can be mended" if left else "fixes what the notes mention"
         end += f"; 'knowledge doctor --repair' {mends}"
     return "\n".join([*rows, end]) + "\n"

@@ -131,7 +131,9 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
 def _check_rights(paths: Paths) -> Iterator[Finding]:
     folder = unwritable_folder(paths)
     if folder is not None:
-        yield Finding("read-only", "this home cannot be written by you: check its owner and rights", str(folder))
+        yield Finding(
+            "read-only", "you do not have permission to write to this home: check its owner and rights", str(folder)
+        )
 
 
 # --- digest and settings ---------------------------------------------------------------------------------------------

@@ -162,7 +162,7 @@ def _before_applying(workspace: Workspace, request: HarvestRequest, options: Har
     limits, notes = options.limits, []
     unwritable = unwritable_folder(workspace.paths)
     if unwritable is not None:
-        notes.append(f"--apply will fail, for this home cannot be written by you ({unwritable}): {ADVICE}")
+        notes.append(f"--apply will fail: you cannot write to this home ({unwritable}): {ADVICE}")
     if options.home and not files.exists(workspace.paths.conversations):
         notes.append(f"conversations are looked for in {workspace.paths.conversations}, which does not exist yet")
     if limits.harvest and limits.provider != "offline":

@@ -92,7 +92,7 @@ def _searched(
 
     hits = search(workspace, query, kind="memory", limit=limit)
     if isinstance(hits, Err):
-        return [], (f"these are not all that may fit, for the search cannot be asked: {hits.error}",)
+        return [], (f"there may be more matches: the search index is unavailable ({hits.error})",)
     by_path = {str(row.path): row for row in rows}
     return [by_path[hit.entry.path] for hit in hits.value.hits if hit.entry.path in by_path], hits.value.warnings
 

@@ -56,7 +56,7 @@ def open_workspace(
     paths = Paths(choose_home(home, loaded.value.home_setting, variables))
     closed = closed_folder(paths)
     if closed is not None:
-        return fail("closed-home", "this home cannot be opened by you", closed, ADVICE)
+        return fail("closed-home", "you do not have permission to open this home", closed, ADVICE)
     if files.exists(paths.home) and not paths.home.is_dir():
         return fail("bad-home", "the home must be a folder, and this is none", paths.home, "name another with --home")
     return Ok(Workspace(paths, loaded.value, variables, folder, local, config_file))
