@@ -42,8 +42,21 @@ def test_what_is_no_repository_is_global(folder: str) -> None:
         ("/srv/code/проект", "проект"),
         ("/srv/code/a:b/../c d", "c-d"),
         ("/srv/code/---", "global"),
+        ("/Users/somebody/workspace/cli/.worktrees/1", "cli"),
+        ("/home/somebody/cli/.claude/worktrees/fix-it/cmd", "cli"),
+        ("/home/somebody/.codex/worktrees/ab12/cli", "cli"),
+        ("/home/somebody/work/.dotfiles", "dotfiles"),
     ],
 )
 def test_the_rule_of_the_name(folder: str, domain: str) -> None:
     assert domain_of(folder) == domain
     assert slug(domain) == domain
+
+
+def test_a_work_tree_is_of_its_repository_and_a_hidden_repository_its_own(tmp_path: Path) -> None:
+    """A work tree called `1` made a repository of that name, beside the one that it belongs to."""
+    for folder in ("cli/.git", "cli/.worktrees/1/cmd", ".dotfiles/.git", ".dotfiles/vim"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "cli" / ".worktrees" / "1" / ".git").write_text("gitdir: ../../.git/worktrees/1\n")
+    assert domain_of(str(tmp_path / "cli" / ".worktrees" / "1" / "cmd")) == "cli"
+    assert domain_of(str(tmp_path / ".dotfiles" / "vim")) == "dotfiles"

@@ -39,6 +39,9 @@ def pair(old: str, new: str) -> list[str]:
         ("Releases are cut on Friday by hand", "A release needs a changelog", ""),
         ("The parser keeps comments", "The parser keeps comments and blank lines", ""),
         ("The server listens on port 8080.", "the server listens on port `8080`", ""),
+        ("src/one.py: the server listens on port 8080", "src/two.py: the server listens on port 8081", ""),
+        ("/w/a/api.go: returns at most 50 rows", "/w/b/api.go: returns at most 20 rows", ""),
+        ("src/one.py: the server listens on port 8080", "src/one.py: the server listens on port 8081", "8080 -> 8081"),
     ],
 )
 def test_what_seems_outdated(old: str, new: str, why: str) -> None:

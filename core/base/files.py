@@ -37,9 +37,10 @@ from core.base.renameat2 import EXCHANGE, NO_REPLACE
 __all__ = [
     "BUFFER_BYTES", "TEMPORARY_MARK", "FileRead", "Identity", "SyncError", "append", "create_atomic", "discard",
     "exchange", "exists", "identity_of", "is_same_file", "last_byte", "make_folder", "open_for_append",
-    "open_regular", "overwrite", "read_descriptor", "read_file", "read_or_empty", "remove_file", "remove_tree",
-    "rename_without_replacing", "replace_file", "set_mode", "sha256_of_descriptor", "sha256_of_file", "sync",
-    "sync_folder", "take_back", "temporary_name", "write_all", "write_atomic", "write_cache", "write_temporary",
+    "open_regular", "overwrite", "read_descriptor", "read_file", "read_or_empty", "remove_file",
+    "remove_if_empty", "remove_tree", "rename_without_replacing", "replace_file", "set_mode", "sha256_of_descriptor",
+    "sha256_of_file", "sync", "sync_folder", "take_back", "temporary_name", "write_all", "write_atomic", "write_cache",
+    "write_temporary",
 ]  # fmt: skip
 
 TEMPORARY_MARK = ".knowledge-tmp"
@@ -218,6 +219,16 @@ def remove_file(path: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         disk.unlink(path)
         sync_folder(path.parent)
+
+
+def remove_if_empty(folder: Path) -> bool:
+    """Take a folder away that holds nothing; whether it is gone."""
+    try:
+        disk.rmdir(folder)
+        sync_folder(folder.parent)
+    except OSError:
+        return False
+    return True
 
 
 def set_mode(path: Path, mode: int) -> None:

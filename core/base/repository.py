@@ -2,7 +2,8 @@
 
 The rule for a domain: the name of the nearest folder, from the working folder upward, that holds `.git`; without one
 the working folder's own name; in lower case, every run of characters other than letters, digits, `.`, `_` and `-` as
-one hyphen. A home folder, a folder of the system or none at all is no repository: what is learned there is `global`.
+one hyphen. What lies below a hidden folder of a project, as work trees do, belongs to the project. A home folder, a
+folder of the system or none at all is no repository: what is learned there is `global`.
 """
 
 from __future__ import annotations
@@ -59,7 +60,17 @@ def domain_of(folder: str) -> str:
     path = PurePosixPath(os.path.normpath(folder))
     if not is_working_place(str(path)):
         return GLOBAL
-    return _named(repository_root(str(path)).rpartition("/")[2] or path.name)
+    return _named(project_root(str(path)).rpartition("/")[2])
+
+
+def project_root(path: str) -> str:
+    """The repository around a working place (a normal, absolute path), else the place itself; without what lies below a
+    hidden folder (`cli/.worktrees/1` is `cli`), unless a person's home is all that would be left."""
+    root = repository_root(path) or path
+    parts = root.split("/")
+    hidden = next((at for at, part in enumerate(parts[:-1]) if part.startswith(".")), 0)
+    above = "/".join(parts[:hidden])
+    return (repository_root(above) or above) if hidden and is_working_place(above) else root
 
 
 def _named(name: str) -> str:

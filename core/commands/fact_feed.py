@@ -15,14 +15,15 @@ from core.base import files, locks
 from core.base.markdown import sanitise_line, split_provenance
 from core.base.paths import Paths
 from core.base.redact import redact
-from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands import fact_cache
 from core.commands.fact_accepts import accepted_items
+from core.commands.fact_places import KnownProjects, Places
 from core.commands.runs import UNDO_RUN
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
-from core.factindex.facts import FACT_CHARACTERS, is_domain, normalised
+from core.factindex.bootstrap import FILE_NOTE
+from core.factindex.facts import FACT_CHARACTERS, normalised
 from core.factindex.feed import Lesson, Taught
 from core.factindex.kinds import OF_CATEGORY, kind_of
 from core.factindex.places import FOLDERS, UnreadableError
@@ -154,6 +155,7 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
     Raises OSError.
     """
     sizes: dict[str, int] = {}
+    known = KnownProjects(paths)
     taught: list[Taught] = []
     committed: set[Key] = set()
     archives = sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
@@ -166,9 +168,9 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
                 continue
             committed.add((sha, run))
             if (sha, run) not in history.fed:
-                taught.append(taught_by(sha, run, state, state.plan, secrets))
+                taught.append(taught_by(sha, run, state, state.plan, known, secrets))
     changes = read_changes(paths) if accepted or fresh else []
-    taught += taught_by_hand(paths, changes, history, secrets)
+    taught += taught_by_hand(paths, changes, history, known, secrets)
     gone = (set(history.archives) - {path.stem for path in archives}) | {path.stem for path in fresh}
     runs = {undone} if undone else set()
     if gone & {run for _, run in history.fed}:
@@ -177,13 +179,13 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
     return Harvests(taught, committed, runs - whole, sizes)
 
 
-def taught_by(sha: str, run: str, state: Pending, plan: FrozenPlan, secrets: bool) -> Taught:
+def taught_by(sha: str, run: str, state: Pending, plan: FrozenPlan, known: KnownProjects, secrets: bool) -> Taught:
     """One committed plan as lessons: the lines of facts.md, playbooks.md and questions.md, with what the model said
     about them. Old plans do not say where they were learned: then it is the project of the entry, or global."""
     entry = {**plan.entry, **(state.entry or {})}
     about = plan.facts.get("rows")
     rows: dict[str, Any] = about if isinstance(about, dict) else {}
-    domain = _domain_of(plan, entry)
+    place = known.places_of(plan, entry)
     usual = OFFLINE if entry.get("provider") == "offline" else UNQUOTED
     lessons = []
     for planned in plan.files:
@@ -191,14 +193,16 @@ def taught_by(sha: str, run: str, state: Pending, plan: FrozenPlan, secrets: boo
         for line in planned.lines if category else ():
             text = split_provenance(line[2:])[0]
             row = rows.get(mark_of_text(text))
-            lesson = _lesson(category or "", text, row if isinstance(row, dict) else {}, domain, usual, secrets)
+            lesson = _lesson(category or "", text, row if isinstance(row, dict) else {}, place, usual, secrets)
             if lesson is not None:
                 lessons.append(lesson)
     day = str(entry.get("at") or "")[:10] or f"{run[:4]}-{run[4:6]}-{run[6:8]}"
     return Taught(sha, run, str(entry.get("path") or state.path), day, tuple(lessons))
 
 
-def taught_by_hand(paths: Paths, changes: list[Change], history: History, secrets: bool) -> list[Taught]:
+def taught_by_hand(
+    paths: Paths, changes: list[Change], history: History, known: KnownProjects, secrets: bool
+) -> list[Taught]:
     """What a person let out of the quarantine and is no fact yet, one conversation for each item. That they let it in
     is worth as much as a quote that was found. Raises OSError."""
     found = []
@@ -206,20 +210,15 @@ def taught_by_hand(paths: Paths, changes: list[Change], history: History, secret
         if row.category not in OF_CATEGORY:
             continue
         entry = {**row.plan.entry, **(row.state.entry or {})} if row.plan is not None and row.state is not None else {}
-        domain = _domain_of(row.plan, entry) if row.plan is not None else GLOBAL
-        lesson = _lesson(row.category, row.text, {}, domain, QUOTED, secrets)
+        place = known.places_of(row.plan, entry)
+        lesson = _lesson(row.category, row.text, {}, place, QUOTED, secrets)
         if lesson is not None:
             path = str(entry.get("path") or (row.state.path if row.state is not None else ""))
             found.append(Taught(row.sha, row.run, path, row.day, (lesson,)))
     return found
 
 
-def _domain_of(plan: FrozenPlan, entry: dict[str, Any]) -> str:
-    domain = str(plan.facts.get("domain") or "") or domain_of(str(entry.get("project") or ""))
-    return domain if is_domain(domain) else GLOBAL
-
-
-def _lesson(category: str, text: str, row: dict[str, Any], domain: str, usual: float, secrets: bool) -> Lesson | None:
+def _lesson(category: str, text: str, row: dict[str, Any], place: Places, usual: float, secrets: bool) -> Lesson | None:
     plain = text.removeprefix("\\")
     plain = plain.replace("**", "", 2) if plain.startswith("**") else plain  # the name of a playbook
     plain = redact(plain).text if secrets else plain
@@ -227,11 +226,12 @@ def _lesson(category: str, text: str, row: dict[str, Any], domain: str, usual: f
     if not normalised(plain) or len(plain) > FACT_CHARACTERS:
         return None
     confidence = row.get("confidence")
-    place = str(row.get("domain") or "")
+    about = str(row.get("about") or "")
+    tags = tuple(tag for tag in row.get("tags") or () if isinstance(tag, str))
     return Lesson(
         plain,
         kind_of(category, plain, str(row.get("kind") or "")),
-        place if is_domain(place) else domain,
+        place.of(str(row.get("domain") or ""), about),
         float(confidence) if isinstance(confidence, (int, float)) and 0 <= confidence <= 1 else usual,
-        tuple(tag for tag in row.get("tags") or () if isinstance(tag, str)),
+        (*tags, FILE_NOTE) if about and FILE_NOTE not in tags else tags,
     )

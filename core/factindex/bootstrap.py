@@ -1,6 +1,7 @@
 """The facts that a new conversation starts with, worth their tokens: chosen by domain, order and confidence.
 
-Pitfalls first, then patterns, quirks, facts and questions; in each the most confident, then the most often confirmed.
+What is known of the repository comes before what holds everywhere. Shown are pitfalls first, then patterns, quirks,
+facts and questions; in each the most confident, then the most often confirmed.
 A fact stands on one line and no line is ever cut: one that does not fit is left out, a shorter one behind it may fit.
 """
 
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.base.markdown import defuse, sanitise_line
-from core.factindex.facts import Fact, split_id
+from core.factindex.facts import GLOBAL, Fact, split_id
 
 ORDER = ("pitfall", "pattern", "tool-quirk", "fact", "question")
 TITLES = {
@@ -22,6 +23,9 @@ TITLES = {
     "question": "Open questions",
 }
 BUDGET = 2000
+FILE_NOTE = "file-note"
+"""The tag of a fact that is a note on one file, which was not found. In `global` it is of no use to a conversation
+about anything else."""
 BYTES_PER_TOKEN = 4
 HEAD = "# Facts from earlier conversations\n"
 
@@ -54,25 +58,41 @@ def choose(
     budget: int = BUDGET,
     clean: Callable[[str], str] = lambda text: text,
 ) -> Bootstrap:
-    """The facts of `domains` (repository, agent, global) that fit into `budget` tokens, headings included. `clean` is
+    """The facts of `domains` (repository, agent, global) that fit into `budget` tokens, headings included. Those of a
+    repository or agent are chosen before the global ones; notes on single files are none of the global ones. `clean` is
     handed each line and returns it without secrets."""
-    fitting = [fact for fact in facts if fact.domain in domains and not fact.stale]
-    fitting.sort(key=_rank)
-    limit = budget * BYTES_PER_TOKEN
-    text, size, category = "", 0, ""
+    fitting = [fact for fact in facts if fact.domain in domains and not fact.stale and not _is_elsewhere(fact)]
+    fitting.sort(key=lambda fact: (fact.domain == GLOBAL, _rank(fact)))
+    left = budget * BYTES_PER_TOKEN
+    lines: dict[str, str] = {}
     chosen: list[Fact] = []
+    headed: set[str] = set()
     for fact in fitting:
-        if limit - size < 16 and text:
+        if left < 16 and chosen:
             break
-        lead = HEAD if not text else ""
-        lead += f"\n## {TITLES[fact.category]}\n\n" if fact.category != category else ""
-        line = lead + _line(fact, clean)
-        cost = len(line.encode("utf-8", "replace"))
-        if size + cost > limit:
+        lead = (HEAD if not chosen else "") + ("" if fact.category in headed else _heading(fact.category))
+        line = _line(fact, clean)
+        cost = len((lead + line).encode("utf-8", "replace"))
+        if cost > left:
             continue
-        text, size, category = text + line, size + cost, fact.category
+        left -= cost
+        lines[fact.id] = line
+        headed.add(fact.category)
         chosen.append(fact)
+    chosen.sort(key=lambda fact: (ORDER.index(fact.category), fact.domain == GLOBAL, _rank(fact)))
+    text, category = HEAD if chosen else "", ""
+    for fact in chosen:
+        text += (_heading(fact.category) if fact.category != category else "") + lines[fact.id]
+        category = fact.category
     return Bootstrap(tuple(domains), budget, tokens_of(text), tuple(chosen), len(fitting) - len(chosen), text)
+
+
+def _is_elsewhere(fact: Fact) -> bool:
+    return fact.domain == GLOBAL and FILE_NOTE in fact.tags
+
+
+def _heading(category: str) -> str:
+    return f"\n## {TITLES[category]}\n\n"
 
 
 def _rank(fact: Fact) -> tuple[int, float, int, tuple[int, ...], str, int]:

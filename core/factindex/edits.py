@@ -86,6 +86,14 @@ def new_file_text(domain: str, category: str, day: str) -> str:
     return f"{front}# {TITLES[category]} ({domain})\n\n{_INTRO[category]}\n\n{HARVESTED}\n\n"
 
 
+def is_bare(data: bytes) -> bool:
+    """Whether a file is as we began it, with nothing in it that we or a person have added."""
+    text = data.decode("utf-8", "replace")
+    front = scan(text).front
+    domain, category, day = (front.get(key, "") for key in ("domain", "category", "last_updated"))
+    return category in TITLES and text.strip() == new_file_text(domain, category, day).strip()
+
+
 # --- operations on a whole file --------------------------------------------------------------------------------------
 
 

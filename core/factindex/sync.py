@@ -23,7 +23,7 @@ from core.base.checked_lines import Record, decode, encode
 from core.base.result import ErrorInfo
 from core.factindex import index
 from core.factindex.confidence import aged
-from core.factindex.edits import Operation, apply_operations, new_file_text
+from core.factindex.edits import Operation, apply_operations, is_bare, new_file_text
 from core.factindex.facts import Fact, Problem
 from core.factindex.feed import Plan, Taught, plan_feed
 from core.factindex.places import FILE_BYTES, FactFiles, read_all, read_one, together
@@ -33,8 +33,9 @@ from core.factindex.record import History, Key, append_records, history_of, read
 ATTEMPTS = 10
 JOURNAL = "facts.journal"
 
-Replace = Callable[[Path, bytes, bytes], bool]
-"""`replace(path, new, expected)`: put `new` in place of exactly `expected`, durably, or return False."""
+Replace = Callable[[Path, bytes | None, bytes], bool]
+"""`replace(path, new, expected)`: put `new` in place of exactly `expected`, durably, or return False. None takes
+the file away."""
 
 
 @dataclass
@@ -198,9 +199,18 @@ def _change(
             return True
         if new == data:
             return False
-        if replace(path, new, data):
+        bare = any(row["op"] == "remove" for row in operations) and is_bare(new)
+        if replace(path, None if bare else new, data):
+            if bare:
+                _remove_empty_folders(path.parent, knowledge)
             return True
     raise OSError(errno.EBUSY, "another program keeps saving the file", str(path))
+
+
+def _remove_empty_folders(folder: Path, knowledge: Path) -> None:
+    """A repository of which nothing is known any more needs no folder."""
+    while folder != knowledge and files.remove_if_empty(folder):
+        folder = folder.parent
 
 
 def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFiles:

@@ -23,6 +23,8 @@ FACTUAL = ("facts", "playbooks", "questions")
 """The categories whose rows become facts of the fact index (seed 5)."""
 KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 MAX_TAGS = 8
+DOMAIN_CHARACTERS = 40
+"""A model's word for a project is a name; what is longer is a sentence."""
 # An order found only in the output of a tool or a web page: what a poisoned page would plant.
 _ORDER = re.compile(
     r"\W*(?:please |you (?:must|should) |from now on,? |(?:always|never) )?(?:run|execute|install|download|curl|wget|"
@@ -181,6 +183,7 @@ def _with_about(item: Item, raw: Mapping[str, Any], secrets: bool) -> Item:
     if secrets:
         tags = [tag for tag in tags if not redact(tag).counts]
     place = slug(domain) if isinstance(domain, str) else ""
+    place = place if len(place) <= DOMAIN_CHARACTERS else ""
     return replace(
         item,
         kind=kind if kind in KINDS else "",

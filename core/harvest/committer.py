@@ -136,10 +136,11 @@ class Committer:
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
         if meter is not None:
             entry |= _spent(meter)
-        folder = harvest.folder if is_working_folder(harvest.folder) else ""
         noted = [str(row.get("path", "")) for row in plan.notes.values()]
         checked = self.limits.provider != "offline" and self.quotes != "off"
-        return replace(plan, entry=entry, facts=lessons_of(harvest.items, folder, noted, quotes_checked=checked))
+        return replace(
+            plan, entry=entry, facts=lessons_of(harvest.items, harvest.folder, noted, quotes_checked=checked)
+        )
 
     def _applied(self, sha: str, row: Applied) -> None:
         self._known.add(row.name)

@@ -1,8 +1,9 @@
 """What a frozen plan says beside its lines, for the fact index: the domain, and what the model said about a row.
 
-Kept in the plan under `facts`: `{"domain": …, "rows": {mark: {"kind", "confidence", "tags", "domain"}}}` with `mark`
-the beginning of the sha256 of a line's text, so that a line whose date changes keeps its row. Plans without it, and
-readers that do not know it, lose nothing but this.
+Kept in the plan under `facts`: `{"domain": …, "repositories": […], "rows": {mark: {"kind", "confidence", "tags",
+"domain", "about"}}}` with `mark` the beginning of the sha256 of a line's text, so that a line whose date changes keeps
+its row. `repositories` are those of the files that got a note; `about` is the file that a line is a note on. Plans
+without it, and readers that do not know it, lose nothing but this.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from core.base.markdown import sanitise_line
 from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
 from core.harvest.answer import Item
 
+ABOUT_CHARACTERS = 1024
 QUOTED, UNQUOTED = 0.8, 0.6
 """The confidence of what a model says with a passage that was found in the conversation, and without one."""
 
@@ -24,14 +27,21 @@ def mark_of_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
+def note_as_fact(item: Item) -> str:
+    """What the note on a file that was not found says as a fact (seed 1, "files")."""
+    return sanitise_line(f"{item.path}: {item.text}" if item.path else item.text, None)
+
+
 def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quotes_checked: bool) -> dict[str, Any]:
     """What a plan keeps for the fact index. `folder` is the working folder of the conversation, "" when unknown;
     `noted` are the source files that it left a note about, all of them known to be there."""
-    domain = domain_of(folder)
-    if domain == GLOBAL:
-        domain = _domain_of_files(noted)
-    rows = {}
+    domain, repositories = domain_of(folder), _repositories(noted)
+    if domain == GLOBAL and len(repositories) == 1:
+        domain = repositories[0]
+    rows: dict[str, dict[str, Any]] = {}
     for item in items:
+        if item.category == "files" and item.path and not item.held:
+            rows[mark_of_text(note_as_fact(item))] = {"about": item.path[:ABOUT_CHARACTERS]}
         if item.held or item.category not in ("facts", "playbooks", "questions"):
             continue
         row: dict[str, Any] = {}
@@ -47,15 +57,19 @@ def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quot
             row["domain"] = item.domain
         if row:
             rows[mark_of_text(item.text)] = row
-    return {"domain": domain, "rows": rows} if rows or domain != GLOBAL else {}
+    if not rows and domain == GLOBAL:
+        return {}
+    return {"domain": domain, "rows": rows} | ({"repositories": repositories} if repositories else {})
 
 
-def _domain_of_files(paths: Iterable[str]) -> str:
-    """The one repository in which all files lie that a conversation taught something about, else `global`."""
-    roots = set()
+def _repositories(paths: Iterable[str]) -> list[str]:
+    """The domains of the repositories in which files lie that a conversation taught something about, `global` for those
+    that lie in none."""
+    found = set()
     for path in paths:
         if not path.startswith("/") or "\0" in path or len(path) > 1024:
             continue
         folder = os.path.dirname(os.path.normpath(path))
-        roots.add(repository_root(folder) if is_working_place(folder) else "")
-    return domain_of(roots.pop()) if len(roots) == 1 else GLOBAL
+        root = repository_root(folder) if is_working_place(folder) else ""
+        found.add(domain_of(root))
+    return sorted(found)

@@ -15,6 +15,7 @@ from core.base import files
 from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
 from core.harvest.answer import Item
+from core.harvest.lessons import note_as_fact
 from core.harvest.named_paths import source_file
 from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_text
 from core.knowledge.changes import read_changes, removed_by_hand
@@ -60,8 +61,7 @@ def freeze(
                 _add(lines, headers, name, f"# {sanitise_line(source.path, None)}", bullet_line(item.text, provenance))
                 continue
             unfound += 1
-            about = f"{item.path}: " if item.path else ""
-            fact = bullet_line(sanitise_line(f"{about}{item.text}", None), provenance)
+            fact = bullet_line(note_as_fact(item), provenance)
             _add(lines, headers, CATEGORY["facts"].file, CATEGORY["facts"].header, fact)
         elif item.category == "tasks_done":
             _add(lines, headers, row.file, row.header)

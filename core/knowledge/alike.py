@@ -22,6 +22,7 @@ COMMON = 100
 """A word that more bullets than this have in common says nothing about any two of them."""
 SHARED_WORDS, SHARED_PART, VALUE_WORDS = 2, 0.5, 3
 
+_NOTE_ON = re.compile(r"`?(?P<path>[^\s`:]*(?:[/\\][^\s`:]*|\.[A-Za-z]\w{0,9}))`?: ")
 _WORD = re.compile(r"[^\W_]+(?:[._:/+#-][^\W_]+)*\+*#?")
 
 
@@ -119,10 +120,19 @@ def superseding(rows: Sequence[Placed]) -> list[Superseding]:
             continue
         if old.bullet.provenance.source == new.bullet.provenance.source:
             continue
+        files = {_file_of(old.bullet.text), _file_of(new.bullet.text)} - {""}
+        if len(files) > 1:
+            continue  # notes on two files speak of two things, however alike they are
         why = _contradiction(words[one] if old is first else words[other], words[other] if old is first else words[one])
         if why:
             found.append(Superseding(old, new, why))
     return sorted(found, key=lambda pair: (pair.old.file, pair.old.bullet.line, _age(pair.new)))
+
+
+def _file_of(text: str) -> str:
+    """The file that a text is a note on ("PATH: note", seed 1), "" for none."""
+    found = _NOTE_ON.match(text)
+    return found["path"] if found is not None else ""
 
 
 def _age(row: Placed) -> tuple[str, int]:

@@ -57,8 +57,11 @@ def _give_back(path: Path, standing: bytes, spent: list[Path]) -> None:
 
 
 @temporaries.at_work
-def replace_expected(path: Path, new: bytes, expected: bytes) -> bool:
-    """Replace `expected` by `new`, durably. False, and the file as it was, when it holds anything else."""
+def replace_expected(path: Path, new: bytes | None, expected: bytes) -> bool:
+    """Replace `expected` by `new`, durably; None takes the file away. False, and the file as it was, when it holds
+    anything else."""
+    if new is None:
+        return _remove(path, expected)
     mode = _writable_mode(path)
     spent: list[Path] = []
     with turn_in(path.parent):
@@ -71,6 +74,23 @@ def replace_expected(path: Path, new: bytes, expected: bytes) -> bool:
             files.discard(temporary)
         files.sync_folder(path.parent)
     return came_out == expected
+
+
+def _remove(path: Path, expected: bytes) -> bool:
+    """The file goes aside before it is looked at, so that a save in that very moment is not lost."""
+    with turn_in(path.parent):
+        if files.read_or_empty(path) != expected:
+            return False
+        aside = files.temporary_name(path, _short_hash(expected) * 2)
+        temporaries.made(aside.name)
+        files.rename_without_replacing(path, aside)
+        if files.read_or_empty(aside) != expected:
+            with contextlib.suppress(FileExistsError):  # saved again: leftovers.py keeps what lies aside
+                files.rename_without_replacing(aside, path)
+            return False
+        files.discard(aside)
+        files.sync_folder(path.parent)
+    return True
 
 
 def _writable_mode(path: Path) -> int:
