@@ -9,11 +9,11 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.result import Err, ErrorInfo, Result
 from core.commands.workspace import Workspace
 from gui.jobs import no_wake
 from gui.outside import open_outside, open_settings
-from gui.state import NOTHING, Activity, Selection, State
+from gui.state import NOTHING, Selection, State
 from gui.theme import Look
 from gui.widgets import text
 from gui.widgets_dialog import Dialog
@@ -147,7 +147,7 @@ class Shell:
         failed: Callable[[ErrorInfo], object] | None = None,
         said: str = "",
     ) -> Job:
-        """Run a command that changes the store; see the top of this file. `done` gets the value of its `Ok`."""
+        """Run a command that changes the store; gui/view.py says how. `done` gets the value of its `Ok`."""
         workspace = self.workspace
 
         def finish(result: Result[Any]) -> None:
@@ -297,9 +297,4 @@ class Shell:
             answer()
 
 
-def value_of(result: Result[Any]) -> Any:
-    """The value of an `Ok`, None for an `Err`."""
-    return result.value if isinstance(result, Ok) else None
-
-
-__all__ = ["COMPARE", "GATHER", "QUICK", "RUN", "Action", "Activity", "Shell", "State", "value_of"]
+__all__ = ["COMPARE", "GATHER", "QUICK", "RUN", "Action", "Shell"]

@@ -95,7 +95,6 @@ PANEL_STYLES: dict[str, tuple[float, ...]] = {
     "SelectableTextAlign": (0, 0.5),
     "DisabledAlpha": (0.45,),
 }
-ROW_COLORS = {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}
 MODAL_COLORS = {"WindowBg": "card", "PopupBg": "card", "Border": "handle"}
 TOAST_COLORS = {"WindowBg": "field", "Border": "handle"}
 GHOST_TEXT = {"Button": CLEAR, "ButtonHovered": CLEAR, "ButtonActive": CLEAR, "Text": "text"}

@@ -136,10 +136,6 @@ class Look:
         self._owned.append(item)
         return item
 
-    def owns(self, item: int) -> bool:
-        """Whether `item` is a window of this panel outside of its root."""
-        return item in self._owned
-
     def tick(self) -> bool:
         """Let registered items follow their containers; true when something moved and a frame is wanted."""
         answers: list[object] = []

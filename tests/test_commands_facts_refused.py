@@ -192,7 +192,7 @@ def test_a_merge_that_was_cut_before_its_record_is_done_again(taught: World, mon
         ),
         ("validate --category nonsense", "takes no --category. --category goes with list"),
         ("bootstrap --tag x", "takes no --tag"),
-        ("list --similar --format csv", "'knowledge facts list --similar' takes no --format"),
+        ("list --similar --format csv", "--similar and --format cannot be used together."),
         ("list --budget 0", "takes no --budget. --budget goes with bootstrap"),
         ("merge a b --similar", "takes no --similar"),
     ],

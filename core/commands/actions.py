@@ -17,6 +17,9 @@ def not_taken(command: str, action: str, takes: Takes, given: Mapping[str, objec
     wrong = [name for name, value in given.items() if _is_given(value) and name not in takes[action]]
     if not wrong:
         return None
+    name, _, narrowed = action.partition(" ")  # `list --similar`: what `list` takes, this does not
+    if narrowed and all(one in takes[name] for one in wrong):
+        return fail("usage", f"{narrowed} and {' and '.join(wrong)} cannot be used together")
     hints = []
     for name in wrong:
         able = [other for other, names in takes.items() if name in names and " " not in other]

@@ -15,10 +15,8 @@ from core.base.markdown import parse_bullets
 from core.base.result import Err, Ok, Result, fail
 from core.commands.masking import without_secrets
 from core.commands.meant import Found as Found
-from core.commands.meant import Match as Match
-from core.commands.meant import bullets_of, find_meant
+from core.commands.meant import Match, bullets_of, find_meant
 from core.commands.statements import change_all, finished
-from core.commands.statements import refresh_digest as refresh_digest
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge import edit as edits
 from core.knowledge.categories import CATEGORY, bullets_in, read_text

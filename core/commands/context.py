@@ -117,8 +117,8 @@ _HARVEST = "'knowledge harvest --apply' fills it"
 
 @dataclass(frozen=True)
 class ContextPrefix:
-    """What a new conversation starts with, and what is known of its parts; `warnings` go to stderr: of the context
-    files, and what else was `told`."""
+    """What a new conversation starts with. `told` are sentences about its parts, such as facts that could not be read;
+    with those about the context files they are the `warnings`, which go to stderr."""
 
     prefix: Prefix
     project: str

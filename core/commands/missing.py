@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from core.base.result import Err, Ok, Result, fail
-from core.commands.bullets import refresh_digest
 from core.commands.exclusive import with_store
+from core.commands.statements import refresh_digest
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.missing import Missing, find_missing
 from core.harvest.proofs import Proofs

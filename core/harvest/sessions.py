@@ -166,7 +166,8 @@ def hash_sessions(rows: list[Artifact], shelf: Shelf, cache: HashCache) -> dict[
 
 
 def _parts(item: Artifact) -> tuple[str, str]:
-    """The store's path and the session's id. A database's session is named by its id, so a `#` in either is no harm."""
+    """The path of the store that a session is in, and the session's id there. Both may hold a `#`: where a database's
+    session is named by its id, that id is cut off the end of the path."""
     if item.source in EXPORTS:  # the name tells the title; an id of an export never holds a `#`
         path, _, id = item.path.rpartition(_MARK)
         return path, id

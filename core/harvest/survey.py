@@ -93,8 +93,9 @@ def _name(source: Source, root: str, path: str) -> str:
 
 
 def told_apart(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, Any]]) -> list[Artifact]:
-    """Conversations that lie in project folders under names of their own: where two would be called alike, with as much
-    of the project's path as it takes. What was harvested before keeps the name that its lines bear."""
+    """The rows with names that no two of them share. aider and SpecStory give every project's file the same name, so it
+    gets as many folders of the project's path in front as it takes. A conversation that was harvested before keeps the
+    name that its lines bear."""
     named: dict[str, str] = {}
     for entry in sorted(entries.values(), key=lambda entry: str(entry.get("at", ""))):
         if entry.get("name"):

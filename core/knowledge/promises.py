@@ -32,8 +32,8 @@ def promise(paths: Paths, change: Change) -> Path:
 
 
 def keep(path: Path) -> str:
-    """The edit is told, or was not made: its promise is nobody's business any more. "" or, when it cannot be removed, a
-    sentence: the next recovery looks at it and finds nothing to do."""
+    """Remove the promise of an edit that is told, or was not made. Returns "", or a sentence when the file cannot be
+    removed: the next recovery looks at it and finds nothing to do."""
     try:
         files.discard(path)
     except OSError as error:
