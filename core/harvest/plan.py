@@ -11,12 +11,13 @@ from typing import Any
 from core.base.paths import Paths
 from core.harvest.classify import Classified, HarvestPlan, classify, plan_steps
 from core.harvest.hashes import HashCache, hash_artifacts
+from core.harvest.names import told_apart
 from core.harvest.options import HarvestOptions
 from core.harvest.passed_over import passed_over
 from core.harvest.scan import Scan, scan
 from core.harvest.sessions import Shelf, hash_sessions, list_sessions
 from core.harvest.sources import FILES
-from core.harvest.survey import survey, told_apart
+from core.harvest.survey import survey
 
 TOLD = 5
 """So many odd things are told by name; more only by their number."""
