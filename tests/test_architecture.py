@@ -47,7 +47,7 @@ MAY_IMPORT = {
     "gui": {"core.base", "core.commands", "gui"},
 }
 RECORDS = {
-    "core.harvest.classify",
+    "core.harvest.steps",
     "core.harvest.report",
     "core.knowledge.categories",
     "core.knowledge.ledger",
@@ -59,7 +59,7 @@ ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "dearpygui": ("gui",),
     "requests": ("core.llm",),
     # Other tools' stores are read, our own index and library are written.
-    "sqlite3": ("core.conversations", "core.documents", "core.search"),
+    "sqlite3": ("core.conversations", "core.search"),
     "numpy": ("core.search",),
     "mcp": ("core.mcp_server",),
     "pydantic": ("core.mcp_server",),

@@ -16,17 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.harvest.artifact import Artifact
-from core.harvest.classify import CLASSES, Limits, classify, classify_conversation, plan_steps
+from core.harvest.classify import classify, classify_conversation, plan_steps
 from core.harvest.protection import Protection
 from core.harvest.scan import Scan, Split
+from core.harvest.steps import CLASSES, Limits
 from tests.bad_input import make_socket
 from tests.harvest_world import NOW, FakeModel, World, never, sha256
 
 UUID4 = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
 
-def klass(world: World, name: str) -> str:
-    found = [row.klass for row in world.plan().classified if row.artifact.name == name]
+def verdict(world: World, name: str) -> str:
+    found = [row.verdict for row in world.plan().classified if row.artifact.name == name]
     assert len(found) == 1, found
     return found[0]
 
@@ -56,7 +57,7 @@ def index(world: World, name: str, content: Any) -> None:
 )
 def test_a_name_decides_and_the_unknown_is_never_deleted(world: World, name: str, wanted: str) -> None:
     world.converse(name=name)
-    assert klass(world, name) == wanted
+    assert verdict(world, name) == wanted
 
 
 def test_index_files_themselves_are_live(world: World) -> None:
@@ -74,7 +75,7 @@ def test_a_saved_conversation_is_kept_by_its_resolved_path(world: World) -> None
         "index-saved-conversations-1.json",
         {"conversations": [{"path": str(world.folder / "link" / "conversations" / path.name)}]},
     )
-    assert klass(world, path.name) == "user-kept"
+    assert verdict(world, path.name) == "user-kept"
 
 
 def test_a_saved_conversation_is_kept_when_the_home_is_reached_through_a_link(world: World, tmp_path: Path) -> None:
@@ -82,7 +83,7 @@ def test_a_saved_conversation_is_kept_when_the_home_is_reached_through_a_link(wo
     index(world, "index-saved-conversations-1.json", {"conversations": [{"path": os.path.realpath(path)}]})
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "home").symlink_to(world.paths.home)
-    assert klass(World(tmp_path / "other"), path.name) == "user-kept"
+    assert verdict(World(tmp_path / "other"), path.name) == "user-kept"
 
 
 def test_a_conversation_of_a_file_is_live_while_the_file_exists(world: World) -> None:
@@ -94,7 +95,7 @@ def test_a_conversation_of_a_file_is_live_while_the_file_exists(world: World) ->
         "1:3": {"conversation": gone.name, "path": str(world.folder / "gone.py")},
     }
     index(world, "file-index-1.json", {"by_file_id": rows})
-    assert (klass(world, path.name), klass(world, gone.name)) == ("live", "harvest")
+    assert (verdict(world, path.name), verdict(world, gone.name)) == ("live", "harvest")
 
 
 def test_two_indexes_with_one_living_file_keep_the_conversation_live(world: World) -> None:
@@ -105,14 +106,14 @@ def test_two_indexes_with_one_living_file_keep_the_conversation_live(world: Worl
     for number, target_path in enumerate((str(target), "/gone/for/good")):
         rows = {"1:2": {"conversation": path.name, "path": target_path}}
         index(world, f"file-index-{number}.json", {"by_file_id": rows})
-    assert klass(world, path.name) == "live"
+    assert verdict(world, path.name) == "live"
 
 
 def test_a_saved_conversation_wins_over_a_file_that_is_gone(world: World) -> None:
     path = world.converse()
     index(world, "index-saved-conversations-1.json", {"conversations": [{"path": str(path)}]})
     index(world, "file-index-1.json", {"by_file_id": {"1:2": {"conversation": path.name, "path": "/gone"}}})
-    assert klass(world, path.name) == "user-kept"
+    assert verdict(world, path.name) == "user-kept"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_what_is_no_regular_file_is_never_read_and_kept(world: World, make: Call
     world.converse()
     make(world.paths.conversations / f"odd-{UUID4}")
     row = next(row for row in world.plan().classified if row.artifact.name.startswith("odd"))
-    assert row.klass == "keep" and "never read" in row.reason
+    assert row.verdict == "keep" and "never read" in row.reason
     model = FakeModel()
     assert world.run(model).harvested == 1 and model.calls == 1
 
@@ -185,7 +186,7 @@ def test_splits_are_kept_pruned_or_live_by_their_source(world: World) -> None:
     split(world, "broken", "{")
     split(world, "relative", json.dumps({"source_path": "source.txt", "source_sha256": right}))
     split(world, "odd-hash", json.dumps({"source_path": str(source), "source_sha256": 5}))
-    found = {row.artifact.name: row.klass for row in world.plan().classified}
+    found = {row.artifact.name: row.verdict for row in world.plan().classified}
     assert found == {
         "same": "live", "changed": "prune", "gone": "prune", "broken": "keep", "relative": "keep", "odd-hash": "keep",
     }  # fmt: skip
@@ -273,9 +274,9 @@ def test_classification_is_total_and_pure(
     limits = Limits("openai", 1 << 20, reclaim, harvest, keep)
     plan = plan_steps(classified, hashes, entries, limits)
     assert plan == plan_steps(classify(scan, entries, NOW, 14), hashes, entries, limits)
-    assert all(found.klass in CLASSES and found.reason for found in plan.classified)
+    assert all(found.verdict in CLASSES and found.reason for found in plan.classified)
     assert sum(plan.counts.values()) == len(plan.classified)
-    candidates = {found.artifact.path for found in classified if found.klass in ("harvest", "prune")}
+    candidates = {found.artifact.path for found in classified if found.verdict in ("harvest", "prune")}
     assert {step.artifact.path for step in plan.steps} <= candidates
 
 
@@ -285,4 +286,4 @@ def test_only_the_two_archived_shapes_are_candidates(name: str) -> None:
     wanted = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
     ends = name[-37:-36] == "-" and wanted.fullmatch(name[-36:])
     begins = name[36:37] == "-" and wanted.fullmatch(name[:36])
-    assert (found.klass == "harvest") == bool(ends or begins)
+    assert (found.verdict == "harvest") == bool(ends or begins)

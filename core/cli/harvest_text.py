@@ -5,8 +5,8 @@ from __future__ import annotations
 from core.cli.figures import count, dollars, size, tokens
 from core.cli.text import fed, one_line, short
 from core.commands.sources import title_of
-from core.harvest.classify import CLASSES
 from core.harvest.report import HarvestReport
+from core.harvest.steps import CLASSES
 
 NAMED, NAME_CHARACTERS = 20, 80
 """So many conversations are named before a run, and so much of a name."""

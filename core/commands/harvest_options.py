@@ -10,9 +10,9 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.sources import chosen_sources
 from core.commands.workspace import Workspace
 from core.harvest.artifact import HOME
-from core.harvest.classify import Limits
 from core.harvest.options import DistilSettings, HarvestOptions, read_prompt
 from core.harvest.sources import ALL, places
+from core.harvest.steps import Limits
 from core.knowledge.patience import Patience
 
 HARVEST_PROMPT = "harvest-conversation.md"

@@ -180,7 +180,7 @@ def _at_home(workspace: Workspace) -> list[Artifact]:
     rows, folder = scan_conversations(workspace.paths), os.path.realpath(workspace.paths.conversations)
     protection = read_protection(rows)
     conversations = [row for row in rows if row.kind == "conversation"]
-    return [row for row in conversations if classify_conversation(row, protection, folder).klass == "harvest"]
+    return [row for row in conversations if classify_conversation(row, protection, folder).verdict == "harvest"]
 
 
 def _by_path(entries: Mapping[str, Entry]) -> dict[str, tuple[int, float]]:

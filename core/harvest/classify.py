@@ -8,123 +8,25 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
-from core.base.result import ErrorInfo
 from core.harvest.artifact import Artifact
 from core.harvest.protection import Protection, why_careful
 from core.harvest.scan import Scan
 from core.harvest.sources import known_as, title_of
+from core.harvest.steps import CLASSES, Classified, HarvestPlan, Limits, Step
 from core.harvest.tails import Earlier, earlier_by_path, earlier_of
 from core.harvest.trashed import grace_end, sha_in_trash
 from core.knowledge.ledger import restored_paths
 
 RESTORED = "brought back by you"
 UNKNOWN_NAME = "not a name that we know; kept"
-CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 
 _UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 _ARCHIVED = re.compile(rf"-{_UUID4}\Z")
 _ARCHIVED_LENGTH = 37
 _DELEGATED = re.compile(rf"\A{_UUID4}-")
-
-
-class Classified(NamedTuple):
-    """An artifact with its class (one of CLASSES) and the reason in words."""
-
-    artifact: Artifact
-    klass: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a run may do. Sizes in bytes; None means no limit. `reclaim` is always, model or never; `limit` counts every
-    conversation that is harvested or taken away, also one that was harvested before."""
-
-    provider: str
-    max_source_bytes: int
-    reclaim: str = "model"
-    harvest: bool = True
-    keep: bool = False
-    max_run_bytes: int | None = None
-    limit: int | None = None
-    reclaim_foreign: bool = False
-
-
-class Step(NamedTuple):
-    """One thing that the run will do. `action` is one of:
-
-    harvest, reclaim (already harvested), discard (`--no-harvest`), too-large, defer, duplicate (same content as an
-    earlier step), unreadable, prune. `earlier` is the last harvest of what stood at this path, before it changed.
-    """
-
-    artifact: Artifact
-    action: str
-    sha256: str
-    reason: str
-    earlier: Earlier | None = None
-
-    @property
-    def new_bytes(self) -> int:
-        """About how many bytes are to be read: of a conversation that has grown, what was added."""
-        known = 0 if self.earlier is None or self.earlier.whole else self.earlier.bytes
-        return self.artifact.size - known if known < self.artifact.size else self.artifact.size
-
-
-class SourceCount(NamedTuple):
-    """What a plan holds of one source: conversations, their bytes, how many of them are to be harvested, and how many
-    bytes this run will read of these."""
-
-    conversations: int = 0
-    bytes: int = 0
-    to_harvest: int = 0
-    to_read: int = 0
-
-
-@dataclass(frozen=True)
-class HarvestPlan:
-    """The plan of a run as plain data. `careful` tells, if not empty, why nothing may be reclaimed; `notes` what kept a
-    look at other tools' places from being whole, `errors` what the person named and cannot be read."""
-
-    classified: tuple[Classified, ...]
-    steps: tuple[Step, ...]
-    careful: str = ""
-    counts: dict[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    errors: tuple[ErrorInfo, ...] = ()
-
-    def bytes_of(self, klass: str) -> int:
-        return sum([item.size for item, its_class, _ in self.classified if its_class == klass])
-
-    def candidate_bytes(self) -> int:
-        """Bytes of what is to be harvested, without what is too large to be read."""
-        return self.bytes_of("harvest") - sum([row.artifact.size for row in self.steps if row.action == "too-large"])
-
-    def bytes_to_send(self) -> int:
-        """Bytes of the conversations that will be given to the model."""
-        return sum([step.new_bytes for step in self.steps if step.action == "harvest"])
-
-    def by_source(self) -> dict[str, SourceCount]:
-        """How much there is of each source: conversations alone, not what the home folder holds beside them."""
-        waiting = {
-            step.artifact.path: step.new_bytes if step.action == "harvest" else 0
-            for step in self.steps
-            if step.action in ("harvest", "duplicate", "defer")
-        }
-        counts: dict[str, SourceCount] = {}
-        for item, klass, _ in self.classified:
-            if item.kind in ("conversation", "session") and (item.is_foreign or klass in ("harvest", "keep")):
-                old = counts.get(item.source, SourceCount())
-                counts[item.source] = SourceCount(
-                    old.conversations + 1,
-                    old.bytes + item.size,
-                    old.to_harvest + (item.path in waiting),
-                    old.to_read + waiting.get(item.path, 0),
-                )
-        return counts
 
 
 def classify(scan: Scan, entries: Mapping[str, Mapping[str, Any]], now: datetime, trash_days: int) -> list[Classified]:
@@ -216,7 +118,7 @@ def plan_steps(
     seen: dict[str, Artifact] = {}
     before = _before(classified, hashes, entries)
     used_bytes = used_count = 0
-    candidates = [row for row in classified if row.klass == "harvest"]
+    candidates = [row for row in classified if row.verdict == "harvest"]
     # Those of one moment stay in the order of their names.
     candidates.sort(key=lambda row: (_has_failed(row.artifact, hashes, entries), row.artifact.mtime_ns))
     for item, _, reason in candidates:
@@ -258,9 +160,9 @@ def plan_steps(
         else:
             seen[sha], used_bytes, used_count = item, used_bytes + size, used_count + 1
             steps.append(Step(item, "harvest", sha, "changed since its last harvest" if earlier else reason, earlier))
-    steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.klass == "prune"]
+    steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.verdict == "prune"]
     final = tuple(kept.get(row.artifact.path, row) for row in classified) if kept else tuple(classified)
-    classes = [klass for _, klass, _ in final]
+    classes = [verdict for _, verdict, _ in final]
     counts = {name: classes.count(name) for name in CLASSES}
     return HarvestPlan(final, tuple(steps), why_careful(unreadable), counts)
 
@@ -273,7 +175,7 @@ def _before(
     classified: list[Classified], hashes: Mapping[str, str], entries: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, str]:
     """Path -> hash of the last harvest, if any content here was not harvested yet."""
-    wanted = (entries.get(hashes.get(row.artifact.path, ""), {}) for row in classified if row.klass == "harvest")
+    wanted = (entries.get(hashes.get(row.artifact.path, ""), {}) for row in classified if row.verdict == "harvest")
     unknown = any(entry.get("status") != "harvested" for entry in wanted)
     return earlier_by_path(entries) if unknown and entries else {}
 

@@ -13,7 +13,7 @@ from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo
 from core.harvest.bindings import Bindings
-from core.harvest.classify import RESTORED, Limits, Step, may_reclaim
+from core.harvest.classify import RESTORED, may_reclaim
 from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
 from core.harvest.lessons import lessons_of
@@ -25,6 +25,7 @@ from core.harvest.proofs import Proofs
 from core.harvest.reclaim import SYNC_FAILED, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
 from core.harvest.report import HarvestReport, add_counts
+from core.harvest.steps import Limits, Step
 from core.harvest.struck import StruckLines
 from core.harvest.tails import onto
 from core.knowledge.categories import CATEGORIES

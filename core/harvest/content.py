@@ -15,11 +15,11 @@ from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Turn
 from core.conversations.read import read_conversation, spoken_bytes, why_unread, words_bytes
-from core.harvest.classify import Step
 from core.harvest.distil import Harvest, distil
 from core.harvest.options import HarvestOptions
 from core.harvest.sessions import Shelf
 from core.harvest.sources import project_at
+from core.harvest.steps import Step
 from core.harvest.tails import GROWN, REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
 
 if TYPE_CHECKING:

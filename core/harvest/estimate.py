@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from core.base.answer import Answer, Generate
 from core.base.result import Ok, Result
 from core.harvest.answer import SCHEMA
-from core.harvest.classify import HarvestPlan, Step
 from core.harvest.content import distil_step
 from core.harvest.kept_answers import KeptAnswers
 from core.harvest.meter import BYTES_A_TOKEN
 from core.harvest.options import HarvestOptions
 from core.harvest.sessions import Shelf
+from core.harvest.steps import HarvestPlan, Step
 
 ANSWER_TOKENS = 700
 """What the answer about one conversation usually takes, all its categories together."""

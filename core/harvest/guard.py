@@ -38,7 +38,7 @@ class Guard:
         if self._protection.unreadable:
             return why_careful(self._protection.unreadable)
         found = classify_conversation(item, self._protection, self._folder)
-        return "" if found.klass == "harvest" else found.reason
+        return "" if found.verdict == "harvest" else found.reason
 
     def protects(self, path: str) -> str:
         """Why what was at `path`, and is in the trash now, must not go for good; "" if it may. Raises OSError."""

@@ -22,7 +22,6 @@ from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.answer import Item, items_from
 from core.harvest.artifact import Artifact
-from core.harvest.classify import Step
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
@@ -32,6 +31,7 @@ from core.harvest.quotes import NO_SOURCE
 from core.harvest.recovery import recover
 from core.harvest.remembered import remembered
 from core.harvest.report import HarvestReport, add_counts
+from core.harvest.steps import Step
 from core.harvest.tails import Earlier, earlier_by_path
 
 SOURCE = "import"

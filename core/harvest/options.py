@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.harvest.classify import Limits
 from core.harvest.sources import Place
+from core.harvest.steps import Limits
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.base.figures import count, size
-from core.harvest.classify import UNKNOWN_NAME, HarvestPlan
+from core.harvest.classify import UNKNOWN_NAME
+from core.harvest.steps import HarvestPlan
 
 NAMED = 4
 """So many are told by name; of more only the number."""

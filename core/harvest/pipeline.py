@@ -16,7 +16,7 @@ from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.harvest.breaker import NOT_TRIED, Breaker, stopped_note
-from core.harvest.classify import HarvestPlan, Step, may_reclaim
+from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
 from core.harvest.content import distil_step
 from core.harvest.distil import Harvest
@@ -31,6 +31,7 @@ from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import HarvestReport, Progress, Report, add_counts
 from core.harvest.sessions import Shelf
+from core.harvest.steps import HarvestPlan, Step
 from core.knowledge.digest import regenerate_digest
 
 CANCELLED = "cancelled"

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from core.base.paths import Paths
-from core.harvest.classify import Classified, HarvestPlan, classify, plan_steps
+from core.harvest.classify import classify, plan_steps
 from core.harvest.hashes import HashCache, hash_artifacts
 from core.harvest.names import told_apart
 from core.harvest.options import HarvestOptions
@@ -17,6 +17,7 @@ from core.harvest.passed_over import passed_over
 from core.harvest.scan import Scan, scan
 from core.harvest.sessions import Shelf, hash_sessions, list_sessions
 from core.harvest.sources import FILES
+from core.harvest.steps import Classified, HarvestPlan
 from core.harvest.survey import survey
 
 TOLD = 5
@@ -65,7 +66,7 @@ def _judged(
 ) -> HarvestPlan:
     """Stage 2 over all that was found. `hashes` are known for sessions."""
     classified = classify(found, entries, now, options.trash_days)
-    wanted = [row.artifact for row in classified if row.klass == "harvest" and row.artifact.kind == "conversation"]
+    wanted = [row.artifact for row in classified if row.verdict == "harvest" and row.artifact.kind == "conversation"]
     hashes = {**hash_artifacts(wanted, cache), **hashes}
     is_proven = _proofs(paths) if entries else _never  # without entries nothing can be proven yet
     plan = plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.harvest.classify import Step
 from core.harvest.committer import Committer
 from core.harvest.guard import Guard
 from core.harvest.missing import TOLD
 from core.harvest.proofs import Proofs
 from core.harvest.reclaim import purge, remove_split
 from core.harvest.scan import is_stale
+from core.harvest.steps import Step
 from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.ledger import Entry, drop_from_trash
 

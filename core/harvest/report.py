@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.base.result import ErrorInfo
-from core.harvest.classify import CLASSES, HarvestPlan
+from core.harvest.steps import CLASSES, HarvestPlan
 from core.knowledge.categories import CATEGORIES
 
 

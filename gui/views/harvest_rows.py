@@ -67,10 +67,10 @@ class PlanRow:
 def plan_rows(report: HarvestReport) -> list[PlanRow]:
     """What is done with each conversation, those that are touched first, then those that stay and why."""
     steps = [(step.action, step.artifact, step.reason) for step in report.plan.steps]
-    kept = [row for row in report.plan.classified if row.klass in ("live", "user-kept", "keep")]
+    kept = [row for row in report.plan.classified if row.verdict in ("live", "user-kept", "keep")]
     order = {"keep": 0, "user-kept": 1, "live": 2}
-    kept.sort(key=lambda row: order.get(row.klass, 3))
-    steps += [(row.klass, row.artifact, row.reason) for row in kept]
+    kept.sort(key=lambda row: order.get(row.verdict, 3))
+    steps += [(row.verdict, row.artifact, row.reason) for row in kept]
     told = {name: words for name, (_, _, _, words) in ACTIONS.items()}  # said once, under "What happens"
     return [
         PlanRow(action, short_name(found.name), found.size, "" if why == told.get(action) else why)

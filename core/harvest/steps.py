@@ -1,0 +1,109 @@
+"""The plan of a run as plain records: what each artifact is, and what will be done with it. `classify` makes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from core.base.result import ErrorInfo
+from core.harvest.artifact import Artifact
+from core.harvest.tails import Earlier
+
+CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
+
+
+class Classified(NamedTuple):
+    """An artifact with what it is (`verdict`, one of CLASSES) and the reason in words."""
+
+    artifact: Artifact
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may do. Sizes in bytes; None means no limit. `reclaim` is always, model or never; `limit` counts every
+    conversation that is harvested or taken away, also one that was harvested before."""
+
+    provider: str
+    max_source_bytes: int
+    reclaim: str = "model"
+    harvest: bool = True
+    keep: bool = False
+    max_run_bytes: int | None = None
+    limit: int | None = None
+    reclaim_foreign: bool = False
+
+
+class Step(NamedTuple):
+    """One thing that the run will do. `action` is one of:
+
+    harvest, reclaim (already harvested), discard (`--no-harvest`), too-large, defer, duplicate (same content as an
+    earlier step), unreadable, prune. `earlier` is the last harvest of what stood at this path, before it changed.
+    """
+
+    artifact: Artifact
+    action: str
+    sha256: str
+    reason: str
+    earlier: Earlier | None = None
+
+    @property
+    def new_bytes(self) -> int:
+        """About how many bytes are to be read: of a conversation that has grown, what was added."""
+        known = 0 if self.earlier is None or self.earlier.whole else self.earlier.bytes
+        return self.artifact.size - known if known < self.artifact.size else self.artifact.size
+
+
+class SourceCount(NamedTuple):
+    """What a plan holds of one source: conversations, their bytes, how many of them are to be harvested, and how many
+    bytes this run will read of these."""
+
+    conversations: int = 0
+    bytes: int = 0
+    to_harvest: int = 0
+    to_read: int = 0
+
+
+@dataclass(frozen=True)
+class HarvestPlan:
+    """The plan of a run as plain data. `careful` tells, if not empty, why nothing may be reclaimed; `notes` what kept a
+    look at other tools' places from being whole, `errors` what the person named and cannot be read."""
+
+    classified: tuple[Classified, ...]
+    steps: tuple[Step, ...]
+    careful: str = ""
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    errors: tuple[ErrorInfo, ...] = ()
+
+    def bytes_of(self, verdict: str) -> int:
+        """Bytes of everything of this class."""
+        return sum([item.size for item, its, _ in self.classified if its == verdict])
+
+    def candidate_bytes(self) -> int:
+        """Bytes of what is to be harvested, without what is too large to be read."""
+        return self.bytes_of("harvest") - sum([row.artifact.size for row in self.steps if row.action == "too-large"])
+
+    def bytes_to_send(self) -> int:
+        """Bytes of the conversations that will be given to the model."""
+        return sum([step.new_bytes for step in self.steps if step.action == "harvest"])
+
+    def by_source(self) -> dict[str, SourceCount]:
+        """How much there is of each source: conversations alone, not what the home folder holds beside them."""
+        waiting = {
+            step.artifact.path: step.new_bytes if step.action == "harvest" else 0
+            for step in self.steps
+            if step.action in ("harvest", "duplicate", "defer")
+        }
+        counts: dict[str, SourceCount] = {}
+        for item, verdict, _ in self.classified:
+            if item.kind in ("conversation", "session") and (item.is_foreign or verdict in ("harvest", "keep")):
+                old = counts.get(item.source, SourceCount())
+                counts[item.source] = SourceCount(
+                    old.conversations + 1,
+                    old.bytes + item.size,
+                    old.to_harvest + (item.path in waiting),
+                    old.to_read + waiting.get(item.path, 0),
+                )
+        return counts
