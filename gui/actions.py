@@ -1,7 +1,8 @@
 """The keys of the panel as a table, and what can be done from everywhere by key, palette or button.
 
-The keys of a view or of the inspector stand in its class (`keys`) and are heard in its `press`; the keys dialog lists
-both.
+No plain letter stands here: a letter that somebody types in the belief that a field has the keyboard must not change
+anything. The keys of a view or of the inspector stand in its class (`keys`) and are heard in its `press`; there a plain
+letter acts on the chosen row alone, and shows something or can be taken back. The keys dialog lists all of them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from core.commands.sources import NAMES, title_of
 from gui.keys import Shortcut, label_of
 from gui.store_actions import add_store_actions
-from gui.views.header import ask_power
+from gui.views.digest_switch import ask_delete, write_digest
 from gui.views.table import VIEWS, view_keys
 
 if TYPE_CHECKING:
@@ -24,12 +25,11 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("K", "palette", "Find anything, do anything", ("Ctrl",), typing=True),
     Shortcut("P", "palette", "Find anything, do anything", ("Ctrl", "Shift"), typing=True),
     Shortcut("H", "harvest", "Harvest: look first", ("Ctrl",)),
-    Shortcut("D", "digest.toggle", "Digest in prompt on or off"),
-    Shortcut("D", "digest.power", "Delete or write the digest", ("Shift",)),
+    Shortcut("D", "digest.toggle", "Digest in prompt on or off", ("Ctrl", "Shift")),
     Shortcut("F5", "refresh", "Read everything again"),
     Shortcut("B", "pane.rail", "Hide or show the left column", ("Ctrl",)),
     Shortcut("I", "pane.inspector", "Hide or show the inspector", ("Ctrl",)),
-    Shortcut("T", "theme", "Light or dark"),
+    Shortcut("T", "theme", "Light or dark", ("Ctrl", "Shift")),
     Shortcut("Plus", "scale.up", "Larger", ("Ctrl",)),
     Shortcut("Minus", "scale.down", "Smaller", ("Ctrl",)),
     Shortcut("0", "scale.reset", "Usual size", ("Ctrl",)),
@@ -48,8 +48,9 @@ def add_actions(panel: KnowledgePanel) -> None:
     rows: tuple[tuple[str, str, str, Callable[[], object]], ...] = (
         ("harvest", "Harvest: look first, then apply", "wheat", panel.harvest.open),
         ("palette", "Find anything, do anything", "search", panel.palette.open),
-        ("digest.toggle", "Digest in prompt on or off", "toggle-right", panel.header.toggle),
-        ("digest.power", "Delete the digest, or write it again", "power", lambda: ask_power(shell)),
+        ("digest.toggle", "Digest in prompt on or off", "toggle-right", panel.header.digest.press),
+        ("digest.delete", "Delete the digest", "trash-2", lambda: ask_delete(shell)),
+        ("digest.write", "Write the digest anew", "sparkles", lambda: write_digest(shell)),
         ("refresh", "Read everything again", "refresh-cw", shell.refresh),
         ("pane.rail", "Hide or show the left column", "panel-left", lambda: panel.toggle_pane("rail")),
         ("pane.inspector", "Hide or show the inspector", "panel-right", lambda: panel.toggle_pane("inspector")),
@@ -82,7 +83,10 @@ def opener(panel: KnowledgePanel, name: str) -> Callable[[], None]:
     """What opens a view, and remembers that it was the last one."""
 
     def show() -> None:
+        panel.leave_first()
         panel.shell.choices["view"] = name
         panel.shell.show(name)
+        panel.workbench.open(name)  # at once: the next key is for this view already
+        panel.workbench.refresh(panel.shell.state)
 
     return show

@@ -83,6 +83,7 @@ def refuse(error: ErrorInfo, status: int = 1) -> int:
 
 def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Workspace | None = None) -> int:
     """One window with the panel in it; remembers its place at the end. `own` is the person's home beside a demo's."""
+    from gui.key_gate import KeyGate
     from gui.loop import FrameLoop, window_context
     from gui.panel import KnowledgePanel
 
@@ -127,18 +128,22 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
         panel.build(window)
         dpg.set_primary_window(window, True)
         dpg.show_viewport(maximized=place.maximized)
+        gate = KeyGate()
+        gate.listen(glfw)
+        panel.hear(gate)
 
         def tick() -> float | None:
             least.hold(panel.look.scale)
             return panel.tick()
 
-        wakes.append(FrameLoop(panel.jobs, tick, glfw=glfw))
+        wakes.append(FrameLoop(panel.jobs, tick, glfw=glfw, drawn=gate.drawn))
         try:
             if not interrupted:
                 wakes[0].run()
         finally:
             keep(panel, geometry, glfw, natural)
             panel.dispose()
+            gate.close()
     return 0
 
 

@@ -134,15 +134,18 @@ class Editing(Generic[T]):
         """Run a command; one at a time: whoever presses twice must not write twice."""
         self.writing = True
         self.editor.tell("Saving…")
+        self.editor.let_go()
 
         def done(value: Any) -> None:
             self.writing = False
+            self.editor.take_back()
             self._on_saved(target, value)
             if self.target is target:
                 self.close()
 
         def not_done(error: ErrorInfo) -> None:
             self.writing = False
+            self.editor.take_back()
             if self.target is None:
                 self._shell.error(error)
             else:

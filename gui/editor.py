@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
+from gui.editor_wrap import Wrapping
 from gui.icons import icon as icon_of
 from gui.theme import Look
 from gui.widgets import Button, Toggle, field, hint, text
@@ -37,14 +38,16 @@ class SmallField:
 class EditorKind:
     """What differs from one editor to another. `again` and `theirs` are label and tip of two of the three ways out.
 
-    `shown(words, fits)` breaks words into lines that fit, `read` gives them back; the field is `least` to `most` lines
-    high, with `spare` empty ones. `small` fields and a `switch` (label and tip) stand below it.
+    `shown(words, fits)` breaks words into lines that fit, `read` gives them back; `soft` is such a break after a space.
+    The field is `least` to `most` lines high, with `spare` empty ones. `small` fields and a `switch` (label and tip)
+    stand below it.
     """
 
     again: tuple[str, str]
     theirs: tuple[str, str]
     shown: Callable[[str, Callable[[str], bool]], str]
     read: Callable[[str], str]
+    soft: str = " \n"
     least: int = 2
     most: int = 9
     spare: int = 0
@@ -85,10 +88,11 @@ class Editor:
         self.open = self.asking = False
         self.before = ""
         self._typed = Typed("", {})
-        self._lines, self._focus = kind.least, 0
+        self._lines = kind.least
         self._wide = False  # whether the row of small fields is there
         self._said = 0.0  # how high the sentence is, with what is below it
         self.field = 0
+        self._wrapping = Wrapping(look, kind.soft, self._fits, kind.shown)
         self.small: dict[str, int] = {}
         self.switch: Toggle | None = None
 
@@ -167,10 +171,10 @@ class Editor:
         shown = self._kind.shown(words if mine is None else mine, self._fits)
         dpg.set_value(self.field, shown)
         self._typed = self.now
-        self._lines = max(self._kind.least, min(self._kind.most, shown.count("\n") + 1 + self._kind.spare))
-        self._look.size(self.field, height=self._lines * LINE + PADDING)
+        self._wrapping.begin(shown)
+        self._make_room(shown)
         self.settle()
-        self._focus = 2
+        self._look.keys_to(self.field)
 
     def ask(self, sentence: str) -> None:
         """Say why it was refused, with the three ways out."""
@@ -194,7 +198,19 @@ class Editor:
 
     def close(self) -> None:
         """Nothing is edited any more."""
+        if self.open:
+            self._wrapping.end()
         self.open = self.asking = False
+
+    def let_go(self) -> None:
+        """Its words are being saved: the next keys are for what comes after it."""
+        self._look.leaving = self.field
+        dpg.configure_item(self.field, enabled=False)
+
+    def take_back(self) -> None:
+        """They are saved, or were refused."""
+        self._look.leaving = 0
+        dpg.configure_item(self.field, enabled=True)
 
     def press(self, key: str) -> bool:
         """Ctrl+Enter saves, Esc cancels; while it asks, they mean its choices. True when the key was used."""
@@ -216,16 +232,22 @@ class Editor:
         return False
 
     def tick(self) -> bool:
-        """Give the field the keyboard once it stands; true while that is to come."""
+        """Remember what stands in it (see `typed`), and let it grow; true when it did."""
         if not self.open:
             return False
         self._typed = self.now
-        if not self._focus:
+        raw = str(dpg.get_value(self.field))
+        if not self._wrapping.tick(raw):
             return False
-        self._focus -= 1
-        if not self._focus:
-            dpg.focus_item(self.field)
-        return True
+        before = self._lines
+        self._make_room(raw)
+        if self._lines != before:
+            self._on_height()
+        return self._lines != before
+
+    def _make_room(self, shown: str) -> None:
+        self._lines = max(self._kind.least, min(self._kind.most, shown.count("\n") + 1 + self._kind.spare))
+        self._look.size(self.field, height=self._lines * LINE + PADDING)
 
     def _say(self, sentence: str) -> None:
         dpg.set_value(self.sentence, sentence)

@@ -148,17 +148,20 @@ class Reader:
             return False
         self._wanted, self._running = 0.0, True
         state, workspace, seen = self._shell.state, self._shell.workspace, self._seen
+        # Only a reading that began after the wish answers it.
+        calls, self._shell.on_next_reading = self._shell.on_next_reading, []
         begun = time.monotonic()
 
         def finish(result: Result[Any]) -> None:
             self._running = False
             self._ended = time.monotonic()
             self._took = self._ended - begun
-            if self._shell.workspace.paths != workspace.paths:
-                return  # another home was opened meanwhile
-            if isinstance(result, Ok):
-                self._seen = result.value.ledger_seen
-            self._done(result)
+            if self._shell.workspace.paths == workspace.paths:  # else another home was opened meanwhile
+                if isinstance(result, Ok):
+                    self._seen = result.value.ledger_seen
+                self._done(result)
+            for call in calls:
+                self._shell.look.jobs.post(call)  # once the views have shown what was read
             self.tick()
 
         def read(_job: object) -> Result[Gathered]:

@@ -42,6 +42,8 @@ class Run:
     provider: str = "offline"
     took: float = 0.0
     undone: bool = False
+    lines_out: int = 0
+    restored: int = 0
     stayed: int = 0
     """So many of its lines the undo left, because the person has changed them since."""
     sources: tuple[str, ...] = ()
@@ -108,7 +110,8 @@ class HarvestRun:
             self._shell.undo(report.run, self._undone)
 
     def _undone(self, report: Any) -> None:
-        self._set(replace(self.now, undone=True, stayed=len(report.stayed)))
+        out, back, stayed = report.lines_out, len(report.restored), len(report.stayed)
+        self._set(replace(self.now, undone=True, lines_out=out, restored=back, stayed=stayed))
 
     def rest(self) -> None:
         """Forget a result or a plan that was looked at."""

@@ -45,6 +45,20 @@ OTHER_KEYS: dict[int, str] = {
     **{612 + number: str(number) for number in range(10)},
 }
 
+# The numbers of GLFW, where the keys come from it (gui/key_gate.py), and what a character is called as a key.
+GLFW_NAMES: dict[int, str] = {
+    **{ord(name): name for name in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/,."},
+    **{289 + number: f"F{number}" for number in range(1, 13)},
+    **{320 + number: str(number) for number in range(10)},
+    32: "Space", 45: "Minus", 61: "Plus", 256: "Esc", 257: "Enter", 258: "Tab", 259: "Backspace", 261: "Delete",
+    262: "Right", 263: "Left", 264: "Down", 265: "Up", 266: "Page up", 267: "Page down", 268: "Home", 269: "End",
+    333: "Minus", 334: "Plus", 335: "Keypad Enter",
+}  # fmt: skip
+LETTER_NAMES = {" ": "Space", "+": "Plus", "-": "Minus"}
+
+LETTERS = frozenset(f"{shift}{letter}" for shift in ("", "Shift+") for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+"""Letters as a view hears them (`gui/view.py`)."""
+
 # These go to a text field when one has the keyboard, also together with Shift.
 TYPING_KEEPS = frozenset(KEY_NAMES) - {f"F{number}" for number in range(1, 13)} - {"Esc"}
 # A text field uses these with Ctrl itself: select all, copy, cut, paste, undo, redo, and moves by words.
@@ -88,6 +102,11 @@ def belongs_to_text(key: str, modifiers: frozenset[str]) -> bool:
     if "Ctrl" in modifiers:
         return key in TYPING_KEEPS_CTRL
     return key in TYPING_KEEPS and "Alt" not in modifiers
+
+
+def is_letter(name: str, modifiers: frozenset[str]) -> bool:
+    """True for a key press that writes a character: what does so is never a command while somebody types."""
+    return (len(name) == 1 or name in ("Space", "Plus", "Minus")) and not modifiers & {"Ctrl", "Alt"}
 
 
 def label_of(shortcuts: Iterable[Shortcut], command: str) -> str:

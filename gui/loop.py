@@ -25,7 +25,8 @@ class FrameLoop:
     """Draws frames while something happens, and sleeps otherwise.
 
     `tick()` runs before each frame on the interface thread and returns 0 when it wants another frame at once, or None.
-    `draw()` renders one frame (Dear PyGui's, when not given). Callbacks of Dear PyGui run one by one in `jobs`.
+    `draw()` renders one frame (Dear PyGui's, when not given), `drawn()` is called after it. Callbacks of Dear PyGui run
+    one by one in `jobs`.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class FrameLoop:
         glfw: Glfw | None = None,
         draw: Callable[[], None] | None = None,
         running: Callable[[], bool] | None = None,
+        drawn: Callable[[], object] = lambda: None,
     ) -> None:
         import dearpygui.dearpygui as dpg
 
@@ -44,6 +46,7 @@ class FrameLoop:
         self._tick = tick
         self._glfw = glfw
         self._draw = draw or dpg.render_dearpygui_frame
+        self._drawn = drawn
         self._running = running or dpg.is_dearpygui_running
         self._queue = dpg.get_callback_queue
         self._awake_until = 0.0
@@ -93,6 +96,7 @@ class FrameLoop:
         wanted: list[float | None] = []
         self.jobs.attempt(lambda: wanted.append(self._tick()))
         self._draw()
+        self._drawn()
         self.frames += 1
         for callback in self._queue() or ():
             self._dispatch(callback)

@@ -26,6 +26,7 @@ from gui.gather import Gathered, Gatherer, Reader
 from gui.harvest_run import HarvestRun
 from gui.homes import Homes
 from gui.jobs import Jobs, no_wake
+from gui.key_gate import KeyGate
 from gui.keyboard import Keyboard
 from gui.palette import PALETTES
 from gui.quiet import let_go
@@ -85,6 +86,7 @@ class KnowledgePanel:
         self._clicked_at = time.monotonic()
         self._problems: tuple[ErrorInfo, ...] = ()
         self._first: bool | None = None
+        self._past_first = False
         self.root = 0
 
     # --- the host's three calls ---
@@ -131,8 +133,10 @@ class KnowledgePanel:
         )
         shell.on_home = self.homes.use
         shell.on_banner = self.workbench.show_error
-        self.keyboard = Keyboard(look, SHORTCUTS, shell.run, self._is_active)
+        shell.on_success = lambda _name: self.workbench.banner.outlive()
+        self.keyboard = Keyboard(look, SHORTCUTS, shell.run, self._is_active, lambda: shell.settling.waiting)
         self.keyboard.layers = shell.layers
+        shell.on_refused = self.keyboard.forget
         dpg.add_mouse_click_handler(parent=self.keyboard.registry, callback=lambda: self.jobs.post(self._clicked))
         add_actions(self)
         shell.choices.setdefault("view", VIEWS[0].name)
@@ -151,6 +155,11 @@ class KnowledgePanel:
         _living.add(self)
         return self.root
 
+    def hear(self, gate: KeyGate) -> None:
+        """Take the keys from a window of one's own, after `build`: nothing that is typed is lost then."""
+        self.look.gate = gate
+        self.keyboard.hear(gate)
+
     def tick(self) -> float | None:
         """Before each frame: do what was posted, show what workers found. 0.0: another frame is wanted; None: idle."""
         worked = self.jobs.run() + self.shell.drain()
@@ -166,6 +175,7 @@ class KnowledgePanel:
     def dispose(self) -> None:
         """Cancel what runs and wait for it (a harvest ends after its current step), delete every item."""
         _living.discard(self)
+        self.keyboard.dispose()
         self.homes.stop()
         self.shell.dispose()
         self.workbench.dispose()
@@ -177,7 +187,7 @@ class KnowledgePanel:
     # --- state to items ---
 
     def _refresh(self, state: State) -> None:
-        first = state.snapshot is not None and is_first_start(state.snapshot)
+        first = state.snapshot is not None and is_first_start(state.snapshot) and not self._past_first
         if first != self._first:
             self._first = first
             self.first_start.show(first)
@@ -188,12 +198,17 @@ class KnowledgePanel:
         for part in (*parts, self.harvest):
             self.jobs.attempt(part.refresh, state)
 
+    def leave_first(self) -> None:
+        """Somebody wants to see a view: the page of the first start gives way, also while there is nothing yet."""
+        self._past_first = self._past_first or self._first is True
+
     def _gathered(self, result: Result[Gathered]) -> None:
         if isinstance(result, Err):
             self.shell.change(problem=result.error)
-            self.workbench.show_error(result.error, "Try again", self.shell.refresh)
+            self.workbench.show_error(result.error, "Try again", self.shell.refresh, stays=True)
             return
         found, state = result.value, self.shell.state
+        self.workbench.mended(state.problem)
         self.shell.workspace = found.workspace
         same_data = all(state.data.get(name) is value for name, value in found.data.items())
         if state.snapshot is not None and found.snapshot.ledger is not state.snapshot.ledger:
@@ -203,16 +218,15 @@ class KnowledgePanel:
         if found.snapshot.settings is not None:
             self.homes.also([found.snapshot.settings.writable])
         self._show_problems(found.snapshot.problems)
-        calls, self.shell.on_next_reading = self.shell.on_next_reading, []
-        for call in calls:
-            self.jobs.attempt(call)
 
     def _show_problems(self, problems: tuple[ErrorInfo, ...]) -> None:
         """What could not be read stands at the top until it is mended; what was closed by hand stays closed."""
         if problems == self._problems:
             return
         if problems:
-            self.workbench.show_error(problems[0], "Open it" if problems[0].path else "", self._open_problem)
+            self.workbench.show_error(
+                problems[0], "Open it" if problems[0].path else "", self._open_problem, stays=True
+            )
         elif self.workbench.banner.shown in self._problems:
             self.workbench.banner.hide()
         self._problems = problems

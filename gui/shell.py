@@ -4,40 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
+from core.base.figures import count
 from core.base.result import Err, ErrorInfo, Result
 from core.commands.workspace import Workspace
+from gui.action import Action
 from gui.jobs import no_wake
 from gui.outside import open_outside, open_settings
+from gui.question import Question
+from gui.settling import Settling
 from gui.state import NOTHING, Selection, State
 from gui.theme import Look
-from gui.widgets import text
-from gui.widgets_dialog import Dialog
 from gui.widgets_messages import Toast
 from gui.worker import Job, Worker
 
 QUICK, GATHER, RUN, COMPARE = "quick", "gather", "run", "compare"
 LANES = (QUICK, GATHER, RUN, COMPARE)
 """Workers: single edits and small reads; the gathering of the store; harvests; comparing. None waits for another."""
-
-
-@dataclass(frozen=True)
-class Action:
-    """Something that a person can do anywhere in the panel: in the palette, by a shortcut, from a button.
-
-    `name` is dotted (`harvest`, `view.ledger`, `digest.toggle`); `words` say what it does; `shortcut` is how its key is
-    written, "" for none.
-    """
-
-    name: str
-    words: str
-    icon: str
-    act: Callable[[], object]
-    shortcut: str = ""
 
 
 class Shell:
@@ -56,14 +43,15 @@ class Shell:
         self.on_home: Callable[[Workspace], object] = lambda _: None
         self.on_next_reading: list[Callable[[], object]] = []
         self.on_banner: Callable[[ErrorInfo, str, Callable[[], object] | None], object] = lambda *_: None
+        self.on_refused: Callable[[], object] = lambda: None
+        self.on_success: Callable[[str], object] = lambda _name: None
         self.layers: list[Callable[[str, frozenset[str], bool], bool]] = []
         self.dirty = True
         self._workers = {lane: Worker(wake, f"knowledge-{lane}") for lane in LANES}
         self._wake = wake
         self._toast: Toast | None = None
-        self._question: Dialog | None = None
-        self._question_text = 0
-        self._answer: Callable[[], object] | None = None
+        self._question: Question | None = None
+        self.settling = Settling(look.jobs)
 
     # --- state ---
 
@@ -147,11 +135,15 @@ class Shell:
         failed: Callable[[ErrorInfo], object] | None = None,
         said: str = "",
     ) -> Job:
-        """Run a command that changes the store; gui/view.py says how. `done` gets the value of its `Ok`."""
+        """Run a command that changes the store; see gui/view.py. `done` gets the value of its `Ok`. Until it has been
+        read back the keys wait, and what asks `puts_off`."""
         workspace = self.workspace
+        self.settling.begin()
 
         def finish(result: Result[Any]) -> None:
             if isinstance(result, Err):
+                self.settling.end()
+                self.on_refused()
                 if failed is not None:
                     failed(result.error)
                 else:
@@ -169,19 +161,35 @@ class Shell:
                 self.toast(said, action="Undo" if run else "", on_action=undo)
             if said:
                 self.change(event=said)
-            self.refresh()
+            self.on_success(name)
+            self.after_reading(self.settling.end)
             if done is not None:
                 done(value)
 
         return self.submit(name, lambda _job: act(workspace), finish)
+
+    def in_order(self, act: Callable[..., object]) -> Callable[..., object]:
+        """`act` as something that waits until the edit before it has been read back: for a click on a button."""
+
+        def run(*words: Any) -> object:
+            return self.puts_off(lambda: act(*words)) or act(*words)
+
+        return run
+
+    def puts_off(self, call: Callable[[], object]) -> bool:
+        """True while an edit has not been read back: `call` is made then, and is done to the file as it is."""
+        return self.settling.puts_off(call)
 
     def undo(self, run: str, done: Callable[[Any], object] | None = None) -> Job:
         """Take back one run (a harvest or a single edit) and say what came of it."""
         from core.commands.undo import undo
 
         def finish(report: Any) -> None:
-            stayed = f", {len(report.stayed)} stayed because they were changed since" if report.stayed else ""
-            self.toast(f"Taken back: {report.lines_out} out, {report.lines_back} back{stayed}", icon="undo-2")
+            out, back, stayed = report.lines_out, report.lines_back, len(report.stayed)
+            parts = [f"{count(out, 'line')} left the files"] if out or not back else []
+            parts += [f"{count(back, 'line')} came back"] if back else []
+            parts += [f"{stayed} stayed, changed since"] if stayed else []
+            self.toast(f"Taken back: {', '.join(parts)}", icon="undo-2")
             if report.errors:
                 self.error(report.errors[0])
             self.change(event=f"Took back {run}")
@@ -250,30 +258,23 @@ class Shell:
     ) -> None:
         """A modal question that says what will happen (`words`, several lines are fine); `kind` is primary or danger.
 
-        Esc cancels, Enter confirms. Then `on_confirm()` is called; nothing is called for a no.
+        Esc cancels; Enter confirms what is not a danger. `on_confirm()` is called for a yes, nothing for a no.
         """
-        if self._question is None:
-            return
-        self._answer = on_confirm
-        self._question.set_title(title)
-        self._question.set_confirm(confirm)
-        self._question.confirm_button.set_kind(kind)
-        dpg.set_value(self._question_text, words)
-        self._question.open()
+        if self._question is not None:
+            self._question.ask(title, words, confirm, on_confirm, kind)
 
     # --- for the panel ---
 
     def build(self) -> None:
         """Make the toast and the question; once, after the root."""
         self._toast = Toast(self.look)
-        self._question = Dialog(self.look, "", "Yes", self._confirmed, icon="circle-question-mark", width=480)
-        self._question_text = text(self.look, self._question.body, "", wrap=True)
-        self.layers.append(self._question.key)
+        self._question = Question(self.look)
+        self.layers.append(self._question.dialog.key)
 
     @property
     def asking(self) -> bool:
         """Whether a question is open."""
-        return self._question is not None and self._question.is_open
+        return self._question is not None and self._question.dialog.is_open
 
     def drain(self) -> int:
         """Hand out what the workers finished; returns how many pieces of news there were."""
@@ -290,11 +291,6 @@ class Shell:
         end = time.monotonic() + timeout
         ended = [worker.dispose(max(0.1, end - time.monotonic())) for worker in self._workers.values()]
         return all(ended)
-
-    def _confirmed(self) -> None:
-        if self._answer is not None:
-            answer, self._answer = self._answer, None
-            answer()
 
 
 __all__ = ["COMPARE", "GATHER", "QUICK", "RUN", "Action", "Shell"]

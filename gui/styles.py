@@ -160,7 +160,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "notice": box("edited@12", "edited@45", (12, 9)),
     # A window passes nothing but colours on to what is in it: the child window inside takes the panel's theme again.
     "modal": (Rule("mvWindowAppItem", {**PANEL_COLORS, **MODAL_COLORS}, {**PANEL_STYLES, "WindowPadding": (18, 16)}),),
-    "toast": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 8)}),),
+    "toast": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 4)}),),
     "palette": (
         Rule("mvWindowAppItem", {**PANEL_COLORS, **MODAL_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 14)}),
     ),

@@ -17,10 +17,13 @@ import dearpygui.dearpygui as dpg
 from gui.fitting import Fitting
 from gui.fonts import FONT_FOLDER, font_item
 from gui.jobs import Jobs
+from gui.key_gate import KeyGate
 from gui.palette import DARK, Palette, Rgba
 from gui.styles import UNSCALED, rules_of
 
 SMALLEST_SCALE, LARGEST_SCALE = 0.5, 4.0
+TRIES, AFTER = 12, 2
+"""Frames in which a field may take the keyboard, and those in which it hears what was typed before."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,13 @@ class Look:
         self._owned: list[int] = []
         self.inputs: list[int] = []
         self.fitting = Fitting(self.font_id)
+        self.gate = KeyGate()
+        self._wanted = self._tries = self._hearing = 0
+        self._held = ""
+        self.words = ""
+        """What the key press that is being done writes, where that is known."""
+        self.leaving = 0
+        """A field whose words are being saved: the keys are no longer its."""
 
     def px(self, length: float) -> int:
         """Unscaled pixels to pixels of the screen."""
@@ -138,7 +148,7 @@ class Look:
 
     def tick(self) -> bool:
         """Let registered items follow their containers; true when something moved and a frame is wanted."""
-        answers: list[object] = []
+        answers: list[object] = [self._give_keys()]
         for call in self._ticks:
             self.jobs.attempt(lambda call=call: answers.append(call()))
         moved = any(answers)
@@ -154,8 +164,50 @@ class Look:
         return self.fitting.tick() or moved
 
     def typing(self) -> bool:
-        """True while one of the registered text fields has the keyboard."""
-        return any(dpg.is_item_active(item) for item in self.inputs)
+        """True while one of the registered text fields has the keyboard, or is about to."""
+        return self.holding or self._writing()
+
+    def _writing(self) -> bool:
+        return any(dpg.is_item_active(item) for item in self.inputs if item != self.leaving)
+
+    def keys_to(self, field: int, words: str = "") -> None:
+        """Give a text field the keyboard. What is typed until it has it (see `hold`) goes into it, too, after `words`,
+        which were typed before."""
+        if dpg.is_item_active(field):
+            self.gate.replay(words)
+            return
+        self._held = (self._held if self._wanted == field else "") + words
+        self._wanted, self._tries, self._hearing = field, TRIES, 0
+        dpg.focus_item(field)
+
+    def hold(self, words: str) -> None:
+        """Keep what was typed while `holding`."""
+        if self._wanted:
+            self._held += words
+
+    @property
+    def holding(self) -> bool:
+        """True while a field is about to have the keyboard: letters are kept for it, other keys have to wait."""
+        return self._wanted > 0 or self._hearing > 0
+
+    def _give_keys(self) -> bool:
+        """Before each frame: hand on what was typed, once the field that it is for is active."""
+        words = ""
+        if self._hearing:
+            self._hearing -= 1
+        if self._wanted:
+            self._tries -= 1
+            if dpg.does_item_exist(self._wanted) and dpg.is_item_active(self._wanted):
+                words = self._held + self.gate.take()
+                self._wanted, self._hearing = 0, AFTER if words else 0
+            elif self._tries <= 0 or not dpg.does_item_exist(self._wanted):
+                self._wanted = 0
+            else:
+                dpg.focus_item(self._wanted)
+        self.gate.tell(id(self), self._writing())
+        if words:
+            self.gate.replay(words)
+        return self.holding
 
     def change(self, palette: Palette | None = None, scale: float | None = None) -> None:
         """Change palette or scale of everything that stands, at once and without making items anew."""
@@ -181,6 +233,8 @@ class Look:
 
         Fonts stay: see `gui/fonts.py`.
         """
+        self.gate.forget(id(self))
+        self._wanted = self._hearing = 0
         gone = [*self._owned, *(built.item for built in self._themes.values())]
         for item in gone:
             if dpg.does_item_exist(item):

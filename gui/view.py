@@ -14,6 +14,7 @@ A view is a class with this shape (all on the interface thread, except `gather`)
         def refresh(self, state): ...        # set values from `state`; makes no item. Called after a change of state
                                              # while the view is open, and whenever it is opened. Cheap when nothing
                                              # it shows is new: compare `state.of(self.name) is self._seen`
+        def opened(self): ...                # optional: it was opened, or asked for again: give its field the keyboard
         def press(self, key, typing): ...    # a key that no dialog took: "Down", "Enter", "Delete", "Ctrl+Z"; `typing`
                                              # tells that a text field has the keyboard (then leave plain keys alone).
                                              # True when used. Number keys and shortcuts of the panel come after it.
@@ -31,7 +32,9 @@ conversation's turns, the text of a source file) is read on demand with `shell.s
 **Writing.** `shell.write(name, act, ...)` runs `act(workspace)`, a command of `core/commands`, on the worker, with the
 sha256 of what was seen. On success the store is gathered again and `said` appears as a toast, with Undo when the answer
 has a `run`. On failure `failed(error)` is called, or the error stands at the top of the middle; "changed-outside" also
-gathers again, so that the person sees what is there now. What is edited in the place of its row: gui/editing.py.
+gathers again, so that the person sees what is there now. Until a write has been read back keys wait by themselves; an
+act by mouse begins with `if shell.puts_off(again): return`, else it would be refused as if another had changed the
+file. What is edited in the place of its row: gui/editing.py.
 
 **Places.** `shell.place(name)` remembers a small number between starts (a width), `shell.choice(name)` a word.
 """

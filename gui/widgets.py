@@ -120,13 +120,13 @@ class Toggle:
         self.item = int(dpg.add_drawlist(self.WIDTH, CONTROL_HEIGHT, parent=row))
         self._track = int(dpg.draw_rectangle((0, 0), (1, 1), parent=self.item))
         self._knob = int(dpg.draw_circle((0, 0), 1, parent=self.item))
-        self._label = int(dpg.add_button(label=label, parent=row, callback=self._clicked))
-        look.theme(self._label, "ghost-text")
+        self.label = int(dpg.add_button(label=label, parent=row, callback=self._clicked))
+        look.theme(self.label, "ghost-text")
         clicks = look.own(int(dpg.add_item_handler_registry()))
         dpg.add_item_clicked_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
         dpg.bind_item_handler_registry(self.item, clicks)
         if tip:
-            hint(look, self._label, tip, shortcut)
+            hint(look, self.label, tip, shortcut)
         look.on_change(self.draw)
         self.draw()
 
@@ -144,7 +144,7 @@ class Toggle:
 
     def set_label(self, label: str) -> None:
         """Other words beside it."""
-        dpg.configure_item(self._label, label=label)
+        dpg.configure_item(self.label, label=label)
 
     def draw(self) -> None:
         """Put the drawing right for state, palette and scale."""
@@ -223,15 +223,24 @@ class CopyText:
 def field(
     look: Look, parent: int, *, placeholder: str = "", value: str = "", width: float = -1, lines: int = 1,
     on_change: Callable[[str], object] | None = None, on_enter: Callable[[str], object] | None = None,
+    anew: bool = False,
 ) -> int:  # fmt: skip
-    """A text field; plain-letter shortcuts rest while it has the keyboard. Returns its item."""
+    """A text field; plain-letter shortcuts rest while it has the keyboard. With `anew` what is typed takes the place of
+    what stood in it before it got the keyboard. Returns its item."""
 
     def changed(_sender: int, words: str) -> None:
         if on_change is not None:
             look.jobs.post(on_change, words)
 
     item = int(
-        dpg.add_input_text(hint=placeholder, default_value=value, parent=parent, multiline=lines > 1, callback=changed)
+        dpg.add_input_text(
+            hint=placeholder,
+            default_value=value,
+            parent=parent,
+            multiline=lines > 1,
+            callback=changed,
+            auto_select_all=anew,
+        )
     )
     look.size(item, width=width, **({"height": lines * 18 + 12} if lines > 1 else {}))
     look.inputs.append(item)

@@ -19,8 +19,9 @@ PADDING = 16  # of the style "modal"
 class Dialog:
     """A modal question that says what will happen: title, `body` for the content, a note, Cancel and one button.
 
-    Esc cancels and Enter confirms (`key`, called by the keyboard's layers). `on_confirm` may return False to keep it
-    open. Only one dialog is open at a time.
+    Esc cancels and Enter confirms (`key`, called by the keyboard's layers). Where `kind` is danger, Enter cancels too:
+    a finger that is still typing must not destroy anything; Alt with the first letter of the button does it.
+    `on_confirm` may return False to keep it open. Only one dialog is open at a time.
     """
 
     def __init__(
@@ -38,6 +39,8 @@ class Dialog:
         self._look, self._on_confirm, self._on_cancel = look, on_confirm, on_cancel
         self.is_open = False
         self.enabled = True
+        self._kind = kind
+        self._words = confirm
         self._size: list[int] = []
         self._width = width
         self._fitted = (0, 0)
@@ -46,8 +49,8 @@ class Dialog:
         self.item, self._outer = floating(look, "modal", width, modal=True)
         outer = self._outer
         row = int(dpg.add_group(horizontal=True, parent=outer))
-        if icon:
-            text(look, row, icon_of(icon), "heading", "failed" if kind == "danger" else "accent")
+        self._icon = text(look, row, icon_of(icon), "heading", "failed" if kind == "danger" else "accent")
+        dpg.configure_item(self._icon, show=bool(icon))
         self._title = text(look, row, title, "heading")
         space(look, outer, 2)
         self._page = int(dpg.add_child_window(parent=outer, border=False, width=-1, height=10))
@@ -56,7 +59,7 @@ class Dialog:
         left, right = spread(look, outer)
         self._note = text(look, lowered(look, left, 7), "", "mono", "muted")
         self.cancel_button = Button(look, right, "Cancel  Esc", self.cancel)
-        self.confirm_button = Button(look, right, f"{confirm}  Enter", self.confirm, kind=kind)
+        self.confirm_button = Button(look, right, self._label(), self.confirm, kind=kind)
         look.every_tick(self.tick)
         look.on_change(self._forget)
 
@@ -94,19 +97,36 @@ class Dialog:
 
     def set_confirm(self, words: str) -> None:
         """Another label for the button that does it."""
-        self.confirm_button.set_label(f"{words}  Enter")
+        self._words = words
+        self.confirm_button.set_label(self._label())
+
+    def set_kind(self, kind: str) -> None:
+        """Another kind: `danger` for what destroys something, else `primary`."""
+        self._kind = kind
+        self.confirm_button.set_kind(kind)
+        self._look.tint(self._icon, "failed" if kind == "danger" else "accent")
+        self.confirm_button.set_label(self._label())
+
+    def _label(self) -> str:
+        return f"{self._words}  {self.confirm_key}"
+
+    @property
+    def confirm_key(self) -> str:
+        """The key that does it, as it is written on the button."""
+        return f"Alt+{self._words[:1].upper()}" if self._kind == "danger" else "Enter"
 
     def set_note(self, words: str) -> None:
         """A short line beside the buttons: price, time."""
         dpg.set_value(self._note, words)
 
-    def key(self, name: str, _modifiers: frozenset[str] = frozenset(), typing: bool = False) -> bool:
+    def key(self, name: str, modifiers: frozenset[str] = frozenset(), typing: bool = False) -> bool:
         """A layer of the keyboard: takes every key while it is open. Enter in a text field stays the field's."""
         if not self.is_open:
             return False
-        if name == "Esc":
+        enter, danger = name in ("Enter", "Keypad Enter") and not typing and not modifiers, self._kind == "danger"
+        if name == "Esc" or (enter and danger):
             self.cancel()
-        elif name in ("Enter", "Keypad Enter") and not typing:
+        elif enter or (danger and modifiers == {"Alt"} and name == self._words[:1].upper()):
             self.confirm()
         return True
 

@@ -15,9 +15,10 @@ from gui.widgets import CONTROL_HEIGHT, Button, text
 from gui.widgets_layout import lowered, spread
 
 TOAST_SECONDS = 5.0
-TOAST_WIDTH = 560  # of its words, before they wrap
 NARROW = 460  # a message narrower than this has its button below
 SPARE_LINES = 6  # for words that need more lines in a narrow place
+TOAST_SHARE = 0.6  # of the window's width is a toast's at most, so that progress and Stop at the left stay in sight
+BANNER_SECONDS = 20.0  # so long an error stays once somebody has been there to see it
 
 
 class EmptyState:
@@ -125,10 +126,19 @@ class Teaching:
 
 
 class Banner:
-    """An error where it happened: a sentence, and the way out as a button. Hidden until `set`."""
+    """An error where it happened: a sentence, and the way out as a button. Hidden until `set`.
 
-    def __init__(self, look: Look, parent: int, *, kind: str = "banner") -> None:
-        self._look = look
+    What is told of one act goes by itself: some time after the mouse or a key has told that somebody is there. What
+    `stays` is a state of the store, and goes when that is mended.
+    """
+
+    def __init__(
+        self, look: Look, parent: int, *, kind: str = "banner", now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._look, self._now = look, now
+        self._stays = False
+        self._shown_at = self._seen_at = 0.0
+        self._mouse: object = None
         self._action: Callable[[], object] | None = None
         color, icon = ("failed", "circle-alert") if kind == "banner" else ("edited", "triangle-alert")
         self.item = int(dpg.add_child_window(parent=parent, width=-1, auto_resize_y=True, border=True, show=False))
@@ -143,10 +153,14 @@ class Banner:
         look.follow(self.item, self._fit)
         self._close = Button(look, right, "", self.hide, icon="x", kind="ghost", tip="Close this message")
         self.shown: ErrorInfo | None = None
+        look.every_tick(self.tick)
 
-    def set(self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None) -> None:
+    def set(
+        self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None, stays: bool = False
+    ) -> None:
         """Show `error`; `action` names the way out."""
-        self.shown = error
+        self.shown, self._stays = error, stays
+        self._shown_at, self._seen_at, self._mouse = self._now(), 0.0, dpg.get_mouse_pos(local=False)
         dpg.set_value(self._words, str(error))
         self._action = on_action
         for button in (self._button, self._below):
@@ -169,13 +183,30 @@ class Banner:
         self.shown = None
         dpg.configure_item(self.item, show=False)
 
+    def outlive(self, seconds: float = 0.0) -> None:
+        """Something else has been done since: an error of one act, shown for so long, is over."""
+        if self.shown is not None and not self._stays and self._now() - self._shown_at >= seconds:
+            self.hide()
+
+    def tick(self) -> bool:
+        """Take it away once it has been seen for a while."""
+        if self.shown is None or self._stays:
+            return False
+        if not self._seen_at and dpg.get_mouse_pos(local=False) != self._mouse:
+            self._seen_at = self._now()
+        over = self._seen_at > 0 and self._now() - self._seen_at > BANNER_SECONDS
+        if over:
+            self.hide()
+        return over
+
     def _act(self) -> None:
         if self._action is not None:
             self._action()
 
 
 class Toast:
-    """A short message at the lower right, gone after five seconds; one at a time, the newest."""
+    """A short message over the line at the bottom, where it hides nothing that can be worked with; gone after five
+    seconds; one at a time, the newest."""
 
     def __init__(self, look: Look, now: Callable[[], float] = time.monotonic) -> None:
         self._look, self._now = look, now
@@ -200,6 +231,7 @@ class Toast:
         look.bind(self.item, "toast")
         body = int(dpg.add_child_window(parent=self.item, border=False, auto_resize_x=True, auto_resize_y=True))
         row = int(dpg.add_group(horizontal=True, parent=look.theme(body, "window-body")))
+        look.size(int(dpg.add_spacer(parent=row)), width=1, height=CONTROL_HEIGHT)  # room below the line of text
         words = lowered(look, row, 6)
         self._icon = text(look, words, "")
         self._words = text(look, words, "")
@@ -220,9 +252,7 @@ class Toast:
         """Show `words` for some seconds, with a button (such as Undo) when `action` is given."""
         dpg.set_value(self._icon, icon_of(icon))
         self._look.tint(self._icon, color)
-        wide, room = LETTERS.wide(self._look.font_id("text")), self._look.px(TOAST_WIDTH)
-        room = min(room, dpg.get_viewport_client_width() - self._look.px(190))
-        dpg.set_value(self._words, words if wide is None else wrapped(words, room, wide))
+        dpg.set_value(self._words, self._cut(words))
         self._action = on_action
         self._button.set_label(action)
         self._button.show(bool(action and on_action))
@@ -248,13 +278,22 @@ class Toast:
             return True
         width, height = dpg.get_item_rect_size(self.item)
         place = [
-            dpg.get_viewport_client_width() - int(width) - self._look.px(16),
-            dpg.get_viewport_client_height() - int(height) - self._look.px(48),
+            dpg.get_viewport_client_width() - int(width) - self._look.px(8),
+            dpg.get_viewport_client_height() - int(height),
         ]
         if place == dpg.get_item_pos(self.item):
             return False
         dpg.configure_item(self.item, pos=place)
         return True
+
+    def _cut(self, words: str) -> str:
+        """The words in one line that leaves room beside it."""
+        words, font = " ".join(words.split()), self._look.font_id("text")
+        room = dpg.get_viewport_client_width() * TOAST_SHARE
+        size = dpg.get_text_size(words, font=font)
+        if not size or room <= 0 or size[0] <= room:
+            return words
+        return words[: int(len(words) * room / size[0])].rstrip() + "…"
 
     def _act(self) -> None:
         self.hide()

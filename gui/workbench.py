@@ -21,6 +21,7 @@ from gui.widgets_menu import Menu, MenuRow
 from gui.widgets_messages import Banner
 
 TAB_GAP = 6  # of the style "chips"
+ERROR_SECONDS = 3.0  # an error younger than that goes along to the view that is opened
 
 
 class Workbench:
@@ -31,7 +32,6 @@ class Workbench:
         self.views: dict[str, View] = {row.name: row.view(look, shell) for row in VIEWS}
         self._holders: dict[str, int] = {}
         self._open = ""
-        self._refreshed: State | None = None
 
     def build(self, parent: int) -> None:
         """Make tabs, banner and the holders of the views inside `parent`."""
@@ -110,8 +110,17 @@ class Workbench:
         """Open the view that the state names, and let it show the state."""
         name = state.view if state.view in self.views else next(iter(self.views))
         if name != self._open:
-            self._open_view(name)
+            self.open(name)
         self.views[name].refresh(state)
+
+    def open(self, name: str) -> None:
+        """Put a view into the middle, and let it know, also when it is there already."""
+        if name != self._open:
+            self.banner.outlive(ERROR_SECONDS)
+            self._open_view(name)
+        opened = getattr(self.views[name], "opened", None)
+        if opened is not None:
+            opened()
 
     def _open_view(self, name: str) -> None:
         if self._open:
@@ -127,9 +136,16 @@ class Workbench:
         """A key for the open view."""
         return bool(self._open) and self.views[self._open].press(key, typing)
 
-    def show_error(self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None) -> None:
-        """An error at the top of the middle."""
-        self.banner.set(error, action, on_action)
+    def show_error(
+        self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None, stays: bool = False
+    ) -> None:
+        """An error at the top of the middle; what `stays` is no error of one act."""
+        self.banner.set(error, action, on_action, stays)
+
+    def mended(self, problem: ErrorInfo | None) -> None:
+        """What stood at the top is no more so."""
+        if problem is not None and self.banner.shown == problem:
+            self.banner.hide()
 
     def dispose(self) -> None:
         """Let the views go."""

@@ -32,9 +32,11 @@ class Stand:
         self.view.build(self.parent)
         self.shell.layers.append(self._key)
         self.shell.build()
-        keyboard = Keyboard(self.look, (), self.shell.run)
+        keyboard = Keyboard(self.look, (), self.shell.run, waits=lambda: self.shell.settling.waiting)
         keyboard.layers = self.shell.layers
+        keyboard.hear(desk.gate)
         self.keyboard = keyboard
+        self.shell.on_refused = keyboard.forget
         desk.ticks.append(self.tick)
         self.shell.change(view=self.view.name)
         self.gather()
@@ -47,13 +49,18 @@ class Stand:
     def gather(self) -> None:
         """Read what the view shows."""
         reads = getattr(self.view, "gather", None)
+        calls, self.shell.on_next_reading = self.shell.on_next_reading, []
         if reads is None:
+            for call in calls:
+                self.look.jobs.post(call)
             return
         workspace, before = self.shell.workspace, self.shell.state.of(self.view.name)
 
         def put(result: Any) -> None:
             assert isinstance(result, Ok), result
             self.shell.put({self.view.name: result.value})
+            for call in calls:
+                self.look.jobs.post(call)
 
         self.shell.submit("Reading", lambda _job: reads(workspace, before), put)
 
@@ -98,5 +105,6 @@ class Stand:
         """Let go of workers and items."""
         assert not self.desk.jobs.errors, self.desk.jobs.errors
         self.desk.ticks.clear()
+        self.keyboard.dispose()
         self.view.dispose()
         assert self.shell.dispose()

@@ -31,6 +31,7 @@ class Desk:
 
         from gui.display import find_glfw
         from gui.jobs import Jobs
+        from gui.key_gate import KeyGate
         from gui.loop import FrameLoop
 
         self.dpg = dpg
@@ -48,10 +49,12 @@ class Desk:
         self.jobs = Jobs()
         self.ticks: list[Callable[[], object]] = []
         self.glfw = find_glfw()
-        self.loop = FrameLoop(self.jobs, self._tick, glfw=self.glfw)
+        self.gate = KeyGate()
+        self.loop = FrameLoop(self.jobs, self._tick, glfw=self.glfw, drawn=self.gate.drawn)
         self.look: Any = None
         self.page = 0
         self.frames(4)
+        self.gate.listen(self.glfw)
 
     def fresh(self, scale: float = 1.0, theme: str = "dark") -> None:
         """An empty page with a look of its own, bound as a host would bind the panel's root."""
@@ -59,6 +62,7 @@ class Desk:
         from gui.theme import Look
 
         self.look = Look(self.jobs, PALETTES[theme], scale)
+        self.look.gate = self.gate
         self.page = int(self.dpg.add_child_window(parent=self.window, border=False, width=-1, height=-1))
         self.look.bind(self.page)
         self.frames(2)

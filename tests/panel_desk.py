@@ -53,6 +53,7 @@ class Seat:
         self.page = int(desk.dpg.add_child_window(parent=desk.page, border=False, width=width, height=-1))
         self.panel = KnowledgePanel(workspace, wake=desk.loop.wake, **options)
         self.panel.build(self.page)
+        self.panel.hear(desk.gate)
         self._tick: Callable[[], object] = lambda: self.panel.tick() is not None
         desk.ticks.append(self._tick)
 

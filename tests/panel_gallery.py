@@ -209,9 +209,9 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shell.run("keys")
         shot("keys")
         panel.keys.dialog.close()
-        shell.run("digest.power")
-        shot("power")
-        panel.shell._question.cancel()
+        shell.run("digest.delete")
+        shot("delete-digest")
+        panel.shell._question.dialog.cancel()
         shell.toast("12 bullets added", action="Undo", on_action=lambda: None, seconds=600)
         shot("toast")
 

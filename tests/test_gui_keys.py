@@ -34,8 +34,9 @@ def test_no_two_commands_share_a_key_and_a_view_is_one_row() -> None:
     places = [(key.key, frozenset(key.modifiers)) for key in SHORTCUTS]
     assert len(set(places)) == len(places)
     assert all(key.key in KEY_NAMES and {*key.modifiers} <= {*MODIFIERS} for key in SHORTCUTS)
-    assert [key.label for key in view_keys()] == [str(number) for number in range(1, len(VIEWS) + 1)][:NUMBER_KEYS]
-    assert len(view_keys(VIEWS * 5)) == NUMBER_KEYS
+    numbers = [str(number) for number in range(1, len(VIEWS) + 1)][:NUMBER_KEYS]
+    assert [key.label for key in view_keys()] == [*numbers, *(f"Ctrl+{number}" for number in numbers)]
+    assert len(view_keys(VIEWS * 5)) == 2 * NUMBER_KEYS
     assert {row.name for row in VIEWS} == {row.view.name for row in VIEWS}
 
 
@@ -81,14 +82,14 @@ def test_a_key_that_is_held_switches_once_and_moves_on(desk: Desk, at_home: Path
     """A slow finger on Enter must not confirm the dry run and then what comes after it; on Down it goes down."""
     with seated(desk, harvested(at_home)) as seat:
         light = seat.panel.look.palette.name
-        desk.xdotool("keydown", "t")
+        desk.xdotool("keydown", "ctrl", "keydown", "shift", "keydown", "t")
         for _ in range(40):
             desk.frames(1)
             desk.xdotool("mousemove", "500", "500")
-        desk.xdotool("keyup", "t")
+        desk.xdotool("keyup", "t", "keyup", "shift", "keyup", "ctrl")
         desk.frames(3)
         assert seat.panel.look.palette.name != light
-        desk.press("t")
+        desk.press("ctrl+shift+t")
         assert seat.panel.look.palette.name == light
         table: Any = seat.panel.workbench.views["ledger"].table  # type: ignore[attr-defined]
         desk.press("Page_Down")

@@ -285,19 +285,19 @@ def test_context_files_are_begun_and_opened(stand: Stand, home: Workspace) -> No
     stand.settle()
     card = stand.view.cards.card(GLOBAL)
     assert card.color == "edited" and card.amount == "4,000 of 3,072 bytes, 928 too many"
-    stand.press("c")
+    stand.press("ctrl+o")
     assert len(stand.opened) == 2 and stand.view.cards.card(PROJECT) is None  # type: ignore[attr-defined]
-    stand.press("shift+c")
+    stand.press("ctrl+shift+o")
     assert stand.toast()[0] == "There is no project around this folder"
 
 
 def test_a_project_has_its_own_context_and_memories(desk: Desk, at_project: Workspace) -> None:
     for stand in stand_on(desk, at_project):
-        stand.press("shift+c")
+        stand.press("ctrl+shift+o")
         assert project_paths(at_project.cwd).context.exists() and stand.view.cards.card(PROJECT).exists
         stand.press("n")
         stand.type_text("only here")
-        stand.click(stand.view.session.editor.switch._label)
+        stand.click(stand.view.session.editor.switch.label)
         stand.press("ctrl+Return")
         found = value(all_memories(at_project)).memories
         assert [row.content for row in found if row.scope == "project"] == ["only here"]

@@ -7,11 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from core.base.result import Ok
+from core.base.result import ErrorInfo, Ok
+from core.commands.bullets import add
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.status import status
+from core.commands.workspace import Workspace
 from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import CONFIG, Seat, at_home_fixture, number_of, seated, workspace_at, write_ledger  # noqa: F401
+
+
+def harvested_at(folder: Path) -> Workspace:
+    """A home whose conversations have been read."""
+    workspace = workspace_at(folder)
+    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
+    return workspace
 
 
 def test_every_view_opens_by_its_number_and_is_refreshed_without_a_new_item(desk: Desk, at_home: Path) -> None:
@@ -20,12 +31,12 @@ def test_every_view_opens_by_its_number_and_is_refreshed_without_a_new_item(desk
 
     with seated(desk, workspace_at(at_home)) as seat:
         for view in (*(row.name for row in VIEWS[1:]), "ledger"):
-            desk.press(number_of(view))
+            desk.press(f"ctrl+{number_of(view)}")  # in Search a plain number is a word
             seat.settle()
             assert seat.state.view == view and desk.dpg.is_item_shown(seat.panel.workbench._holders[view])
         items = desk.items()
         for row in VIEWS:
-            desk.press(number_of(row.name))
+            desk.press(f"ctrl+{number_of(row.name)}")
             desk.press("F5")
             seat.settle()
         assert desk.items() == items
@@ -51,6 +62,8 @@ def test_a_harvest_by_mouse_from_the_dry_run_to_its_undo(desk: Desk, at_home: Pa
         desk.click(panel.harvest.undo.item)
         seat.until(lambda: panel.run.now.undone)
         assert "- " not in facts.read_text(encoding="utf-8").replace("# ", "")
+        assert desk.dpg.get_value(panel.harvest.dialog._title) == "Harvest taken back"
+        assert "left your files" in desk.dpg.get_value(panel.harvest._result._rows[0][2])
         desk.click(panel.harvest.dialog.confirm_button.item)
         seat.settle()
         assert not panel.harvest.dialog.is_open
@@ -117,44 +130,51 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
 
 
 def test_the_switch_changes_one_word_of_the_settings_file(desk: Desk, at_home: Path) -> None:
-    """Comments, order and spaces of config.toml are the person's own."""
-    workspace = workspace_at(at_home)
+    """Comments, order and spaces of config.toml are the person's own; a plain letter writes nothing into it."""
+    workspace = harvested_at(at_home)
     file = workspace.loaded.file
     before = file.read_bytes()
     with seated(desk, workspace) as seat:
-        desk.click(seat.panel.header.digest.item)
+        desk.click(seat.panel.header.digest.toggle.item)
         seat.settle()
         assert file.read_bytes() == before.replace(b"digest_enabled = true ", b"digest_enabled = false ")
         assert seat.state.snapshot.overview.status.digest.enabled is False
         desk.press("d")
         seat.settle()
+        assert seat.state.snapshot.overview.status.digest.enabled is False
+        desk.press("ctrl+shift+d")
+        seat.settle()
         assert file.read_bytes() == before
 
 
-def test_the_digest_is_deleted_to_turn_it_off_and_written_to_turn_it_on(desk: Desk, at_home: Path) -> None:
-    """Deleting is asked about first; Esc is a no."""
-    workspace = workspace_at(at_home)
+def test_the_digest_is_deleted_by_a_second_yes_and_written_by_the_switch(desk: Desk, at_home: Path) -> None:
+    """Enter is what a hand presses while it thinks that it writes: it must not delete anything."""
+    workspace = harvested_at(at_home)
+    text = workspace.paths.digest.read_bytes()
     with seated(desk, workspace) as seat:
-        desk.press("ctrl+h")
-        seat.until(lambda: seat.panel.run.now.phase == "planned")
+        switch = seat.panel.header.digest
+        assert switch.toggle.on
+        for no in ("Escape", "Return", "ctrl+Return", "d", "space"):
+            seat.panel.shell.run("digest.delete")
+            desk.frames(4)
+            assert seat.panel.shell.asking
+            desk.press(no)
+            seat.settle()
+            assert workspace.paths.digest.read_bytes() == text, no
+            desk.press("Escape")
+        desk.click(switch.more.item)
+        desk.press("Down")
+        desk.press("Down")
         desk.press("Return")
-        seat.until(lambda: seat.panel.run.now.phase == "ended")
-        desk.press("Return")
+        desk.frames(4)
+        desk.press("alt+d")
         seat.settle()
-        text = workspace.paths.digest.read_bytes()
-        desk.click(seat.panel.header.power.item)
-        desk.press("Escape")
-        seat.settle()
-        assert workspace.paths.digest.read_bytes() == text
-        desk.click(seat.panel.header.power.item)
-        desk.press("Return")
-        seat.settle()
-        assert not workspace.paths.digest.exists()
+        assert not workspace.paths.digest.exists() and not switch.toggle.on
         assert "deleted" in desk.dpg.get_value(seat.panel.rail._why)
-        desk.click(seat.panel.header.power.item)
-        desk.press("Return")
+        assert desk.dpg.get_item_label(switch.toggle.label) == "No digest yet"
+        desk.click(switch.toggle.label)
         seat.settle()
-        assert workspace.paths.digest.read_bytes() == text
+        assert workspace.paths.digest.read_bytes() == text and switch.toggle.on
         assert desk.dpg.get_value(seat.panel.rail._why) == "In every new conversation"
 
 
@@ -282,3 +302,33 @@ def test_the_first_start_offers_the_demo_in_the_same_window(desk: Desk, at_home:
         assert not desk.dpg.is_item_shown(seat.panel.first_start.item)
         assert seat.panel.workbench.views["ledger"].all.count == 6  # type: ignore[attr-defined]
         assert not workspace.paths.home.exists()
+
+
+def test_the_first_start_leads_to_the_sources(desk: Desk, at_home: Path) -> None:
+    """Most people have conversations of other tools and none in our folder: an empty page must not be the end."""
+    with seated(desk, workspace_at(at_home, demo=False)) as seat:
+        desk.click(seat.panel.first_start.sources.item)
+        seat.settle()
+        assert seat.state.view == "sources" and not desk.dpg.is_item_shown(seat.panel.first_start.item)
+        assert desk.dpg.is_item_shown(seat.panel.workbench._holders["sources"])
+
+
+def test_an_error_of_one_act_goes_with_the_next_one_and_a_state_stays(desk: Desk, at_home: Path) -> None:
+    """A sentence of an hour ago above everything makes a person doubt what works."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        shell, banner = seat.panel.shell, seat.panel.workbench.banner
+        shell.error(ErrorInfo("made-up", "The kettle is cold"))
+        shell.write("A bullet", lambda core: add(core, "facts", "The kettle is warm"))
+        seat.settle()
+        assert banner.shown is None
+        now = [100.0]
+        banner._now = lambda: now[0]
+        for stays in (False, True):
+            seat.panel.workbench.show_error(ErrorInfo("made-up", "The kettle is cold"), stays=stays)
+            now[0] += 1000
+            desk.frames(2)
+            assert banner.shown is not None, "nobody has been there to see it"
+            desk.move(400, 400 + stays)
+            now[0] += 1000
+            desk.frames(2)
+            assert (banner.shown is not None) is stays

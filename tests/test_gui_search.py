@@ -174,7 +174,7 @@ def test_a_click_selects_and_enter_opens_the_view_where_it_stands(stand: Stand) 
     assert stand.ran == ["knowledge"]  # type: ignore[attr-defined]
     stand.click(slot(stand, "Descale").text, times=2)
     assert stand.ran[-1] == "memories" and stand.shell.state.selected.key.startswith("memories/001-")  # type: ignore[attr-defined]
-    stand.press("o", "ctrl+c")
+    stand.press("ctrl+o", "ctrl+c")
     assert stand.ran[-1].endswith(".md") and stand.desk.dpg.get_clipboard_text() == "Descale the kettle in May"  # type: ignore[attr-defined]
 
 

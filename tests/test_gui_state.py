@@ -26,9 +26,10 @@ from gui.gather import gather
 from gui.outside import open_outside
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
+from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import is_first_start
 from gui.views.harvest_rows import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
-from gui.views.header import home_words, power_words
+from gui.views.header import home_words
 from gui.views.ledger_rows import Wish, arrange, chip_counts, rows_of
 from gui.views.palette_rows import action_entries, bullet_entries, file_entries, run_entries, search
 from gui.views.rail import day_words, digest_parts, digest_words, file_rows
@@ -199,7 +200,7 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
     planned = harvest(home, HarvestRequest())
     assert isinstance(planned, Ok)
     rows = plan_rows(planned.value)
-    assert group_counts(rows) == {"Harvest": 6, "Reclaim": 0, "Skip": 0, "Keep": 3} and len(rows) == 9
+    assert group_counts(rows) == {"Harvest": 6, "To the trash": 0, "Skip": 0, "Keep": 3} and len(rows) == 9
     assert [line.words for line in plan_lines(planned.value, home.config)] == [
         "harvest 6 conversations", "write digest.md anew",
     ]  # fmt: skip
@@ -244,9 +245,20 @@ def test_the_header_shortens_the_home_and_asks_before_it_deletes(home: Workspace
     assert len(home_words("/a/very/long/path" * 5, "/home/me")) <= 34
     found = overview(home)
     assert isinstance(found, Ok)
-    title, words, _, kind = power_words(replace(found.value.status.digest, exists=True, bytes=1234))
-    assert title.startswith("Delete") and "1,234 bytes" in words and "get it back" in words and kind == "danger"
-    assert "switched on, too" in power_words(replace(found.value.status.digest, enabled=False))[1]
+    digest = found.value.status.digest
+    title, words = delete_words(replace(digest, exists=True, bytes=1234))
+    assert title.startswith("Delete") and "1,234 bytes" in words and "get it back" in words
+
+
+def test_the_switch_is_green_only_where_conversations_get_the_digest(home: Workspace) -> None:
+    """A green switch over a digest that is not there tells somebody that their assistant knows what it does not."""
+    found = overview(home)
+    assert isinstance(found, Ok)
+    absent = replace(found.value.status.digest, exists=False, enabled=True, injected=False)
+    assert switch_words(absent)[:2] == (False, "No digest yet")
+    assert switch_words(replace(absent, exists=True))[:2] == (False, "Digest is empty")
+    assert switch_words(replace(absent, exists=True, enabled=False))[:2] == (False, "Digest in prompt")
+    assert switch_words(replace(absent, exists=True, injected=True))[:2] == (True, "Digest in prompt")
 
 
 def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -> None:

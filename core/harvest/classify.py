@@ -71,9 +71,9 @@ def classify_conversation(item: Artifact, protection: Protection, folder: str) -
             return Classified(item, "live", f"belongs to {path}")
         return Classified(item, "harvest", f"its file is gone: {path or 'unknown'}")
     if _ARCHIVED.match(name, max(0, len(name) - _ARCHIVED_LENGTH)):
-        return Classified(item, "harvest", "archived conversation")
+        return Classified(item, "harvest", "its name ends in an id")
     if _DELEGATED.match(name):
-        return Classified(item, "harvest", "delegated conversation")
+        return Classified(item, "harvest", "its name begins with an id")
     if name.startswith("latest-"):
         return Classified(item, "live", "still being written")
     return Classified(item, "keep", UNKNOWN_NAME)

@@ -115,7 +115,8 @@ def _apply(
         with closing(_distilled(plan, options, generate, budget, breaker, committer, cancelled)) as results:
             for done, distilled in enumerate(results, start=1):
                 outcome = _carry_out(distilled, committer, report)
-                progress(Progress(done, total, distilled.step.artifact.name, outcome, budget.spent))
+                used = report.input_tokens + report.output_tokens  # as the report counts them: of what is through
+                progress(Progress(done, total, distilled.step.artifact.name, outcome, used))
                 if not committer.trusted:
                     break
         report.cancelled = report.cancelled or (done < total and committer.trusted)

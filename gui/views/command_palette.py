@@ -32,7 +32,7 @@ class CommandPalette:
         self.found: list[Entry] = []
         self.at = 0
         self.is_open = False
-        self._focus = 0
+        self._placing = 0
 
     def build(self) -> None:
         """Make the window, hidden."""
@@ -72,13 +72,13 @@ class CommandPalette:
         self._typed("")
         dpg.configure_item(self.item, show=True)
         self._place()
-        self._focus = 3
+        self._placing = 3
+        self._look.keys_to(self.field)
         self._read_bullets()
 
     def close(self) -> None:
         """Hide it."""
         self.is_open = False
-        self._focus = 0
         dpg.configure_item(self.item, show=False)
 
     def _gather(self) -> list[Entry]:
@@ -177,16 +177,16 @@ class CommandPalette:
     # --- its place ---
 
     def tick(self) -> bool:
-        """Keep the keyboard in the field while it opens; close after a click beside it."""
+        """Keep it in its place while it opens; close after a click beside it."""
         if not self.is_open:
             return False
         if not dpg.is_item_shown(self.item):  # another modal window closed in the same frame took it along
             dpg.configure_item(self.item, show=True)
-            self._focus = 3
+            self._placing = 3
+            self._look.keys_to(self.field)
             return True
-        if self._focus:
-            self._focus -= 1
-            dpg.focus_item(self.field)
+        if self._placing:
+            self._placing -= 1
             self._place()
             return True
         if dpg.is_mouse_button_clicked(dpg.mvMouseButton_Left) and not self._under_mouse():

@@ -39,7 +39,7 @@ class FactsView:
         ("Left, Right", "Another category"),
         ("Shift+Left, Shift+Right", "Another domain"),
         ("A, V, X", "Pairs that are alike, what is not valid, what has expired"),
-        ("F2, Enter", "Edit the fact"),
+        ("F2, E, Enter", "Edit the fact"),
         ("Ctrl+Enter", "Save what is written"),
         ("M, Shift+M", "Merge two that are alike into the first, or the second"),
         ("O", "Open its file"),
@@ -55,8 +55,8 @@ class FactsView:
         self.categories: set[str] = set()
         self.domains: set[str] = set()
         self.edits: list[str] = []
-        self.list = FlowList(look, actions=ACTIONS, on_select=self._select, on_open=self._open, on_action=self.act,
-                             shares=True)  # fmt: skip
+        self.list = FlowList(look, actions=ACTIONS, on_select=self._select, shares=True,
+                             on_open=shell.in_order(self._open), on_action=shell.in_order(self.act))  # fmt: skip
         self.session = FactSession(look, shell, self.list, on_arrange=self._rearrange,
                                    on_saved=lambda _target, value: self._edited(value))  # fmt: skip
         self._seen: object = None
@@ -114,7 +114,7 @@ class FactsView:
             moves = key in ("Up", "Down", "Page up", "Page down")
             return self.session.target is None and moves and self.list.press(key)
         if key in ("/", "Ctrl+F"):
-            dpg.focus_item(self.filter)
+            self._look.keys_to(self.filter)
             return True
         if key in ("Left", "Right"):
             self._step(1 if key == "Right" else -1)
@@ -128,7 +128,7 @@ class FactsView:
         if key == "Ctrl+Z":
             return self.undo()
         row = self.list.current
-        wanted = KEYS.get(key, "")
+        wanted = KEYS.get("F2" if key == "E" else key, "")
         if wanted and row is not None and wanted in row.can:
             self.act(wanted, row)
             return True

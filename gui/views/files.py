@@ -89,7 +89,7 @@ class FilesView:
         self._no_text = text(look, self._source_box, "", "text", "hint", wrap=True)
         self.source = SourceLines(look)
         self.source.build(self._source_box)
-        self.list = FlowList(look, actions=ACTIONS, on_select=self._jump, on_action=self.act)
+        self.list = FlowList(look, actions=ACTIONS, on_select=self._jump, on_action=self._shell.in_order(self.act))
         self.list.build(notes)
         self._none = EmptyState(
             look, parent, parent, icon="file-code", title="No notes on files yet",
@@ -135,7 +135,7 @@ class FilesView:
         if typing:
             return key in ("Up", "Down", "Page up", "Page down", "Enter") and self.table.press(key)
         if key in ("/", "Ctrl+F"):
-            dpg.focus_item(self.filter)
+            self._look.keys_to(self.filter)
             return True
         if key in ("Left", "Right"):
             self.in_notes = key == "Right"

@@ -23,10 +23,13 @@ WORDS = (
     "text files that are yours, and that new conversations can start with."
 )
 LINES = (
-    ("messages-square", "accent", "Put conversations into the folder below", "any name that ends in a UUID is taken"),
+    ("layers", "accent", "Choose what your other tools left",
+     "Claude Code, Codex, Gemini CLI, Cursor and others are read where they lie; exports of ChatGPT, too"),
+    ("messages-square", "accent", "Or put conversations into the folder below",
+     "a file or folder is taken whose name ends in an id (a UUID)"),
     ("wheat", "accent", "Press Harvest…", "it shows first what it would do, and changes nothing before you say so"),
     ("lightbulb", "harvested", "Read what they taught", "facts, decisions, tasks, playbooks and notes on files"),
-)
+)  # fmt: skip
 
 
 def is_first_start(snapshot: Snapshot) -> bool:
@@ -64,7 +67,7 @@ class FirstStart:
             text(look, row, icon(sign), "heading", color)
             group = look.theme(int(dpg.add_group(parent=row)), "tight")
             text(look, group, f"{number}.  {title}", "strong")
-            text(look, group, words, "small", "hint")
+            text(look, group, words, "small", "hint", wrap=True)
         space(look, inside, 6)
         text(look, inside, "Conversations are looked for in", "small", "muted")
         self._folder = CopyText(look, inside, "", color="accent")
@@ -73,6 +76,8 @@ class FirstStart:
         self.demo = Button(look, row, "Try the demo", self.try_demo, icon="circle-play", kind="primary",
                            tip="A temporary home with sample conversations; yours is not touched",
                            shortcut="Enter")  # fmt: skip
+        self.sources = Button(look, row, "Look at your other tools", lambda: self._shell.run("view.sources"),
+                              icon="layers", tip="How many conversations each tool left, and a switch")  # fmt: skip
         Button(look, row, "Open settings", self._shell.open_settings, icon="settings", kind="secondary",
                tip="The settings file in the system's editor")  # fmt: skip
         self._busy = text(look, inside, "", "small", "hint")
@@ -100,7 +105,7 @@ class FirstStart:
     def _fit(self, width: float, height: float) -> None:
         indent = max(1, int((width - self._look.px(WIDTH)) / 2))
         dpg.configure_item(self._column, indent=indent)
-        dpg.configure_item(self._top, height=max(1, int((height - self._look.px(430)) * 0.4)))
+        dpg.configure_item(self._top, height=max(1, int((height - self._look.px(500)) * 0.4)))
 
     def try_demo(self) -> None:
         """Make a demo home, harvest it, and open it in this window."""

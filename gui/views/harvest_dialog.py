@@ -7,7 +7,8 @@ from functools import partial
 
 import dearpygui.dearpygui as dpg
 
-from core.base.figures import count
+from core.base.figures import size
+from core.commands.settings import config_set
 from gui.column_widths import remembered_widths, remembering
 from gui.columns import Cell, Column
 from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Outcome, Run
@@ -16,15 +17,16 @@ from gui.shell import Shell
 from gui.state import State
 from gui.table import BigTable
 from gui.theme import Look
-from gui.views.files_rows import capital
 from gui.views.harvest_rows import (
     GROUPS,
     PLAN_COLUMNS,
     PlanRow,
+    enough_bytes,
     estimate_words,
     group_counts,
     has_work,
     item_lines,
+    note_words,
     outcome_look,
     plan_cell,
     plan_lines,
@@ -33,6 +35,7 @@ from gui.views.harvest_rows import (
     plan_title,
     provider_line,
     result_lines,
+    undone_lines,
 )
 from gui.views.ledger_rows import short_name
 from gui.views.status_line import activity_words
@@ -60,6 +63,7 @@ class HarvestDialog:
         self._groups: set[str] = set()
         self._shown: Run | None = None
         self._outcomes: tuple[Outcome, ...] = ()
+        self._enough = 0
 
     def build(self) -> None:
         """Make everything, hidden."""
@@ -76,6 +80,8 @@ class HarvestDialog:
         self._intro = text(look, part, "", "text", "muted", wrap=True)
         self._plan = Lines(look, part, 8)
         self._notes = text(look, part, "", "text", "edited", wrap=True)
+        self.raise_limit = Button(look, part, "", self._raise_limit, icon="weight",
+                                  tip="Write max_harvest_source_bytes into the settings and look again")  # fmt: skip
         space(look, part, 1)
         holder = box(look, part, "well", height=LIST_HEIGHT + 46)
         self._plan_list = holder
@@ -103,17 +109,15 @@ class HarvestDialog:
         self._result = Lines(look, part, 8)
         space(look, part, 2)
         self._new_lines = text(look, part, "New lines", "strong", "muted")
-        row = int(dpg.add_group(horizontal=True, parent=part))
+        self._new = row = int(dpg.add_group(horizontal=True, parent=part))
         columns = [box(look, row, "well", width=(WIDTH - 8) / 2, height=0) for _ in range(2)]
         self._items = [Lines(look, column, 4) for column in columns]
         self._failures_title = text(look, part, "What failed, and why", "strong", "muted")
         self._failures = box(look, part, "well", height=110, scroll=True)
         self._failure_words = text(look, self._failures, "", "text", "failed", wrap=True)
         self._end_notes = text(look, part, "", "small", "edited", wrap=True)
-        row = int(dpg.add_group(horizontal=True, parent=part))
-        self.undo = Button(look, row, "Undo this run", self._run.undo, icon="undo-2", kind="danger",
+        self.undo = Button(look, part, "Undo this run", self._run.undo, icon="undo-2", kind="danger",
                            tip="Take its lines out again and bring its conversations back")  # fmt: skip
-        self._undo_words = text(look, lowered(look, row, 6), "", "text", "muted")
 
         self._shell.layers.append(self._key)
         self._run.on_change = self._changed
@@ -189,12 +193,16 @@ class HarvestDialog:
         intro = "Nothing has been written. Apply would:" if work else "Nothing has been written, and nothing is to do."
         dpg.set_value(self._intro, intro)
         self._plan.set([*plan_lines(report, config), *([provider_line(config, report)] if work else [])])
-        dpg.set_value(self._notes, "\n".join(capital(note) for note in report.notes))
+        dpg.set_value(self._notes, "\n".join(note_words(note) for note in report.notes))
         dpg.configure_item(self._notes, show=bool(report.notes))
+        self._enough = enough_bytes(report, config.max_harvest_source_bytes)
+        self.raise_limit.set_label(f"Raise the limit to {size(self._enough)}")
+        self.raise_limit.show(self._enough > 0)
         counts = group_counts(self._rows)
         for name, chip in self.chips.items():
             chip.set_on(False)
             chip.set_count(counts[name])
+            dpg.configure_item(chip.item, show=counts[name] > 0)
         dpg.configure_item(self._plan_list, show=bool(self._rows))
         self._filter()
         self.dialog.set_note(estimate_words(report))
@@ -212,26 +220,41 @@ class HarvestDialog:
         report = run.report
         if report is None:
             return
-        self.dialog.set_title("Harvest stopped" if report.cancelled else "Harvest done")
-        self._result.set(result_lines(report))
+        done = "Harvest stopped" if report.cancelled else "Harvest done"
+        self.dialog.set_title("Harvest taken back" if run.undone else done)
+        self._result.set(undone_lines(run.lines_out, run.restored, run.stayed) if run.undone else result_lines(report))
+        for item in (self._new_lines, self._new):
+            dpg.configure_item(item, show=not run.undone)
         lines = item_lines(report)
         self._items[0].set(lines[:4])
         self._items[1].set(lines[4:])
-        errors = report.errors
+        errors = () if run.undone else report.errors
         for item in (self._failures_title, self._failures):
             dpg.configure_item(item, show=bool(errors))
         dpg.set_value(self._failure_words, "\n".join(str(error) for error in errors[:50]))
-        dpg.set_value(self._end_notes, "\n".join(capital(note) for note in report.notes[:6]))
-        dpg.configure_item(self._end_notes, show=bool(report.notes))
+        dpg.set_value(self._end_notes, "\n".join(note_words(note) for note in report.notes[:6]))
+        dpg.configure_item(self._end_notes, show=bool(report.notes) and not run.undone)
         self.undo.show(bool(report.run) and not run.undone and bool(report.harvested or report.reclaimed))
-        words = "Taken back: the files are as they were before this run."
-        if run.stayed:
-            words = f"Taken back; {count(run.stayed, 'line')} stayed, because you changed them since."
-        dpg.set_value(self._undo_words, words if run.undone else "")
         took = f"{run.took:.0f} s" if run.took >= 1 else "under a second"
         self.dialog.set_note(f"took {took}")
         self.dialog.set_confirm("Done")
         self.dialog.enable(True)
+
+    def _raise_limit(self) -> None:
+        """Let in what is too large, and look again."""
+        enough, run = self._enough, self._run
+        sources = run.now.sources
+
+        def look_again() -> None:
+            run.rest()
+            run.look(sources)
+
+        self._shell.write(
+            "The limit",
+            lambda workspace: config_set(workspace, "max_harvest_source_bytes", str(enough)),
+            done=lambda _value: self._shell.puts_off(look_again),
+            said=f"Conversations up to {size(enough)} are read",
+        )
 
     def _toggle(self, name: str, _on: bool) -> None:
         self._groups.symmetric_difference_update({name})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
 from gui.columns import Cell, Column
 from gui.icons import icon
+from gui.views.files_rows import capital
 from gui.views.ledger_rows import short_name
 from gui.widgets_lines import Line
 
@@ -28,9 +30,9 @@ CATEGORY_NAMES = {
 ACTIONS: dict[str, tuple[str, str, str, str]] = {
     "harvest": ("Harvest", "wheat", "accent", "harvest"),
     "duplicate": ("Harvest", "copy", "accent", "same content, once"),
-    "reclaim": ("Reclaim", "archive", "harvested", "to the trash"),
-    "discard": ("Reclaim", "archive", "deleted", "to the trash, unread"),
-    "prune": ("Reclaim", "trash-2", "deleted", "remove for good"),
+    "reclaim": ("To the trash", "archive", "harvested", "to the trash"),
+    "discard": ("To the trash", "archive", "deleted", "to the trash, unread"),
+    "prune": ("To the trash", "trash-2", "deleted", "remove for good"),
     "too-large": ("Skip", "weight", "too-large", "too large"),
     "defer": ("Skip", "hourglass", "muted", "next time"),
     "unreadable": ("Skip", "circle-x", "failed", "cannot be read"),
@@ -38,7 +40,7 @@ ACTIONS: dict[str, tuple[str, str, str, str]] = {
     "user-kept": ("Keep", "bookmark", "hint", "saved by you"),
     "keep": ("Keep", "shield", "hint", "keep"),
 }
-GROUPS = {"Harvest": "accent", "Reclaim": "harvested", "Skip": "too-large", "Keep": "muted"}
+GROUPS = {"Harvest": "accent", "To the trash": "harvested", "Skip": "too-large", "Keep": "muted"}
 
 PLAN_COLUMNS = (
     Column("icon", "", 26, sortable=False),
@@ -158,6 +160,20 @@ def provider_line(config: Config, report: HarvestReport) -> Line:
     return Line("globe", "accent", f"Sent to {model}. {secrets} {fate}")
 
 
+def note_words(note: str) -> str:
+    """A note of a run as the window says it: with the setting's name where the command line names a command."""
+    return capital(re.sub(r", and 'knowledge config set (\w+) \d+' raises it", r" (\1)", note))
+
+
+def enough_bytes(report: HarvestReport, limit: int) -> int:
+    """The limit, doubled until nothing of the dry run is too large, in bytes; 0 when nothing is."""
+    sizes = [step.new_bytes for step in report.plan.steps if step.action == "too-large"]
+    enough = max(1, limit)
+    while sizes and enough < max(sizes):
+        enough *= 2
+    return enough if sizes else 0
+
+
 def estimate_words(report: HarvestReport) -> str:
     """Tokens and price beside the buttons."""
     if not report.tokens:
@@ -198,6 +214,17 @@ def result_lines(report: HarvestReport) -> list[Line]:
     if report.redacted:
         words = ", ".join(f"{number} {kind}" for kind, number in sorted(report.redacted.items()))
         lines.append(Line("key", "edited", f"secrets replaced: {words}"))
+    return lines
+
+
+def undone_lines(lines_out: int, restored: int, stayed: int) -> list[Line]:
+    """What a run that was taken back left, in sentences."""
+    lines = [Line("undo-2", "accent", f"{count(lines_out, 'line')} of it left your files")]
+    if restored:
+        lines.append(Line("archive", "harvested", f"{count(restored, 'conversation')} came back from the trash"))
+    if stayed:
+        words = f"{count(stayed, 'line')} stayed, because you changed {'it' if stayed == 1 else 'them'} since"
+        lines.append(Line("shield", "edited", words))
     return lines
 
 

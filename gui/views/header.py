@@ -7,21 +7,19 @@ from pathlib import Path
 
 import dearpygui.dearpygui as dpg
 
-from core.base.result import ErrorInfo
-from core.commands.context import DigestState, digest
-from core.commands.settings import config_set
 from gui.icons import icon
 from gui.keys import Shortcut, label_of
 from gui.letters import LETTERS
 from gui.shell import Shell
 from gui.state import State
 from gui.theme import Look
+from gui.views.digest_switch import LABEL, DigestSwitch
 from gui.widgets import Button, Toggle, hint, labelled, say_hint, text
 from gui.widgets_layout import box, gap, lowered, spread
 
 HEIGHT = 48
 SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 300, 210, 40
-TITLE, SEARCH, DIGEST = "Knowledge", "Search and commands", "Digest in prompt"
+TITLE, SEARCH = "Knowledge", "Search and commands"
 ICON_WIDTH, GAP = 36, 8
 GOES = ("home", "panes", "title", "theme", "search", "label", "refresh")
 """What a narrow window leaves out, one after the other: each of them can be done, or seen, in another place as well."""
@@ -36,27 +34,6 @@ def home_words(home: str, user_home: str) -> str:
     path, own = Path(home), Path(user_home)
     words = f"~/{path.relative_to(own).as_posix()}" if user_home and path.is_relative_to(own) else home
     return words if len(words) <= 34 else f"{words[:12]}…{words[-20:]}"
-
-
-def power_words(state: DigestState) -> tuple[str, str, str, str]:
-    """The question behind the power button: title, what will happen, the button, its kind."""
-    if state.exists:
-        return (
-            "Delete the digest?",
-            f"digest.md ({state.bytes:,} bytes) is deleted, and from then on nothing is put in front of a new "
-            "conversation. The knowledge itself stays: the digest is made from it.\n\n"
-            "To get it back, press the same button again, or harvest: both write it anew.",
-            "Delete digest.md",
-            "danger",
-        )
-    return (
-        "Write the digest again?",
-        f"digest.md is written anew from your knowledge files, in at most {state.max_bytes:,} bytes, and new "
-        "conversations start with it."
-        + ("" if state.enabled else "\n\nThe switch “Digest in prompt” is off; it is switched on, too."),
-        "Write digest.md",
-        "primary",
-    )
 
 
 class Header:
@@ -92,14 +69,8 @@ class Header:
         look.size(look.theme(self.search, "search-button"), width=SEARCH_WIDTH)
         hint(look, self.search, "Find bullets, files, views and commands", self._key("palette"))
         gap(look, left, 10)
-        self.digest = Toggle(
-            look,
-            left,
-            DIGEST,
-            self._switch,
-            tip="Whether new conversations start with the digest (digest_enabled in config.toml)",
-            shortcut=self._key("digest.toggle"),
-        )
+        self.digest = DigestSwitch(look, shell, self._key("digest.toggle"))
+        self.digest.build(left)
         self.panes = {
             name: Button(
                 look,
@@ -127,8 +98,6 @@ class Header:
             look, right, "", lambda: shell.run("refresh"), icon="refresh-cw", kind="ghost",
             tip="Read everything again", shortcut=self._key("refresh"),
         )  # fmt: skip
-        self.power = Button(look, right, "", lambda: shell.run("digest.power"), icon="power", kind="ghost")
-        self._power_tip = hint(look, self.power.item, "Delete the digest to turn it off", self._key("digest.power"))
         self.harvest = Button(
             look, right, "Harvest…", lambda: shell.run("harvest"), icon="wheat", kind="primary",
             tip="Look what a harvest would do; nothing changes before you say so", shortcut=self._key("harvest"),
@@ -160,8 +129,8 @@ class Header:
             "home": 0.0 if state.away else self._length(self._home_words, "mono") + GAP,
             "back": (self._length("Leave the demo") + ICON_WIDTH + GAP + 16) if state.away else 0.0,
             "search": float(SEARCH_LEAST) + 10 + GAP, "toggle": Toggle.WIDTH + 10.0 + 2 * GAP,
-            "label": self._length(DIGEST) + GAP, "panes": len(self.panes) * float(ICON_WIDTH + GAP),
-            "theme": float(ICON_WIDTH + GAP), "refresh": float(ICON_WIDTH + GAP), "power": float(ICON_WIDTH + GAP),
+            "label": self._length(LABEL) + GAP, "panes": len(self.panes) * float(ICON_WIDTH + GAP),
+            "theme": float(ICON_WIDTH + GAP), "refresh": float(ICON_WIDTH + GAP), "more": float(ICON_WIDTH + GAP),
             "harvest": self._length(labelled("Harvest…", "wheat")) + 20 + GAP,
         }  # fmt: skip
         gone: set[str] = set()
@@ -179,7 +148,7 @@ class Header:
             button.show("panes" not in gone)
         self.theme.show("theme" not in gone)
         self.refresh_button.show("refresh" not in gone)
-        self.digest.set_label("" if "label" in gone else DIGEST)
+        self.digest.name("label" not in gone)
         small = "search" in gone
         dpg.configure_item(self.search, label=icon("search") if small else f"{icon('search')}   {SEARCH}")
         width = SEARCH_ICON if small else max(SEARCH_LEAST, min(SEARCH_WIDTH, SEARCH_LEAST + spare))
@@ -191,15 +160,9 @@ class Header:
         return wide(words) / self._look.scale if wide is not None else 8.0 * len(words)
 
     def refresh(self, state: State) -> None:
-        """Show home, switch and power as they are."""
-        found = state.snapshot.overview.status.digest if state.snapshot is not None else None
-        now = (
-            state.home,
-            state.away,
-            found.enabled if found else None,
-            found.exists if found else None,
-            self._look.palette.name,
-        )
+        """Show home and switch as they are."""
+        self.digest.refresh(state)
+        now = (state.home, state.away, self._look.palette.name)
         if now == self._shown:
             return
         self._shown = now
@@ -210,61 +173,3 @@ class Header:
         say_hint(self._home_tip, f"The home folder: {state.home}")
         say_hint(self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it anew")
         self.theme.set_label("", "moon" if self._look.palette.name == "light" else "sun")
-        if found is not None:
-            self.digest.set_on(found.enabled)
-            off = not found.exists and bool(state.snapshot is not None and state.snapshot.overview.sections)
-            self.power.set_kind("ghost-off" if off else "ghost")
-            words = "Delete the digest to turn it off" if found.exists else "There is no digest: write it again"
-            say_hint(self._power_tip, words)
-
-    def _switch(self, on: bool) -> None:
-        """Write `digest_enabled`; a refusal puts the switch back."""
-        set_digest(self._shell, on, lambda: self.digest.set_on(not on))
-
-    def toggle(self) -> None:
-        """The other state of the switch, by key."""
-        self.digest.set_on(not self.digest.on)
-        self._switch(self.digest.on)
-
-
-def set_digest(shell: Shell, on: bool, back: object = None) -> None:
-    """Switch `digest_enabled` in the settings file that was seen; every other byte of it stays."""
-    snapshot = shell.state.snapshot
-    seen = snapshot.settings_sha if snapshot is not None and snapshot.settings_sha else None
-
-    def failed(error: ErrorInfo) -> None:
-        if callable(back):
-            back()
-        shell.error(error)
-        shell.refresh()
-
-    words = "New conversations start with the digest" if on else "New conversations start without the digest"
-    shell.write(
-        "The switch",
-        lambda workspace: config_set(workspace, "digest_enabled", "true" if on else "false", seen),
-        failed=failed,
-        said=words,
-    )
-
-
-def ask_power(shell: Shell) -> None:
-    """Ask before digest.md is deleted, or offer to write it again."""
-    if shell.state.snapshot is None:
-        return
-    state = shell.state.snapshot.overview.status.digest
-    title, words, confirm, kind = power_words(state)
-
-    def act() -> None:
-        if state.exists:
-            shell.write("The digest", lambda workspace: digest(workspace, "off"), said="digest.md is deleted")
-            return
-        if not state.enabled:
-            set_digest(shell, True)
-
-        def write() -> None:
-            shell.write("The digest", lambda workspace: digest(workspace, "on"), said="digest.md is written")
-
-        # The switch is written first, and the digest with the settings as they are then.
-        shell.after_reading(write) if not state.enabled else write()
-
-    shell.ask(title, words, confirm, act, kind=kind)

@@ -226,7 +226,7 @@ class Inspector:
     # --- what can be done ---
 
     def _pressed(self, name: str) -> Callable[[], object]:
-        return lambda: self.act(name)
+        return self._shell.in_order(lambda: self.act(name))
 
     def act(self, name: str) -> None:
         """Do what one of `BUTTONS` stands for."""

@@ -27,6 +27,7 @@ from gui.widgets_messages import EmptyState, Teaching
 
 HIDDEN = ("quarantine", *PAIR_LOOKS)
 ICONS = {name: look[1] for name, look in CATEGORY_LOOKS.items()} | {name: look[2] for name, look in PAIR_LOOKS.items()}
+KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete"}
 TAUGHT = frozenset(EMPTY) - {"quarantine"}
 OF_FILE = {f"{name.partition('_')[0]}.md": name for name in CATEGORY_LOOKS if name != "tasks_done"}
 """The category that the file of the store belongs to."""
@@ -40,12 +41,12 @@ class KnowledgeView:
     keys = (
         ("Left, Right", "Another category"),
         ("N", "Write a bullet"),
-        ("F2, Enter", "Edit the bullet"),
+        ("F2, E, Enter", "Edit the bullet"),
         ("Ctrl+Enter", "Save what is written"),
         ("Space", "Done, open again, or let in what is held"),
         ("S", "Strike through, or take the line away"),
         ("Delete", "Delete, or drop what is held"),
-        ("Space, K", "What seems outdated: accept the new one, or keep both"),
+        ("Space, Ctrl+Space", "What seems outdated: accept the new one, or keep both"),
         ("M, Shift+M", "Two that are alike: keep the first, or the second"),
         ("Ctrl+C", "Copy the bullet"),
         ("Ctrl+Z", "Take the last edit back"),
@@ -56,8 +57,8 @@ class KnowledgeView:
         self.data = Knowledge()
         self.category = "facts"
         self.words = ""
-        self.list = FlowList(look, actions=(*PAIR_ACTIONS, *ACTIONS), on_select=self._select, on_open=self.begin_edit,
-                             on_action=self.act)  # fmt: skip
+        self.list = FlowList(look, actions=(*PAIR_ACTIONS, *ACTIONS), on_select=self._select,
+                             on_open=shell.in_order(self.begin_edit), on_action=shell.in_order(self.act))  # fmt: skip
         self.changes = BulletChanges(shell, self.list)
         self.session = BulletSession(
             look, shell, self.list, on_arrange=self._rearrange, on_show=self.show,
@@ -79,7 +80,8 @@ class KnowledgeView:
         self.filter = field(look, left, placeholder=f"{icon('funnel')}  Filter by word or conversation      /",
                             on_change=self._filter)  # fmt: skip
         gap(look, right, 1)
-        self.add = Button(look, right, "Add", self.begin_add, icon="plus", tip="Write a bullet by hand", shortcut="N")
+        self.add = Button(look, right, "Add", self._shell.in_order(self.begin_add), icon="plus",
+                          tip="Write a bullet by hand", shortcut="N")  # fmt: skip
         area = box(look, parent, "clear")
         self.list.build(area)
         self.session.build()
@@ -122,7 +124,9 @@ class KnowledgeView:
             self.list.select(None, scroll=False)
             return
         key = self.data.key_of(chosen.key, chosen.raw, chosen.line)
-        if key is not None and key != self.list.selected:
+        if key is None:
+            self._selected = None  # what was just written has not been read back: look again then
+        elif key != self.list.selected:
             if key[0] != self.category:
                 self.show(key[0])
             if self.list.row(key) is None and self.words:
@@ -149,15 +153,15 @@ class KnowledgeView:
         if key == "Ctrl+Z":
             return self.changes.undo()
         simple: dict[str, Callable[[], object]] = {
-            "/": lambda: dpg.focus_item(self.filter),
-            "Ctrl+F": lambda: dpg.focus_item(self.filter),
+            "/": lambda: self._look.keys_to(self.filter),
+            "Ctrl+F": lambda: self._look.keys_to(self.filter),
             "N": self.begin_add,
         }
         if key in simple:
             simple[key]()
             return True
         row = self.list.current
-        keys = PAIR_KEYS if self.category in PAIR_LOOKS else {"F2": "edit", "S": "strike", "Delete": "delete"}
+        keys = PAIR_KEYS if self.category in PAIR_LOOKS else KEYS
         wanted = "copy" if key == "Ctrl+C" else keys.get(key, "")
         if key == "Space" and row is not None and not wanted:
             wanted = next(iter(row.can & {"done", "reopen", "accept"}), "")

@@ -36,11 +36,11 @@ PAIR_EMPTY: dict[str, tuple[str, str]] = {
 }
 PAIR_ACTIONS = (
     RowAction("replace", "check", "Strike the old one through, with a pointer to the new one", "Space", "Accept"),
-    RowAction("both", "columns-2", "Keep both; it is not proposed again", "K", "Keep both"),
+    RowAction("both", "columns-2", "Keep both; it is not proposed again", "Ctrl+Space", "Keep both"),
     RowAction("first", "arrow-up", "Keep the first, strike the second through", "M", "Keep first"),
     RowAction("second", "arrow-down", "Keep the second, strike the first through", "Shift+M", "Keep second"),
 )
-PAIR_KEYS = {"Space": "replace", "K": "both", "M": "first", "Shift+M": "second"}
+PAIR_KEYS = {"Space": "replace", "Ctrl+Space": "both", "M": "first", "Shift+M": "second"}
 
 
 @dataclass(frozen=True)

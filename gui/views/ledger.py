@@ -122,7 +122,7 @@ class LedgerView:
     def press(self, key: str, typing: bool) -> bool:
         """Moves in the table; / goes to the filter, Esc leaves and empties it."""
         if key == "/" and not typing:
-            dpg.focus_item(self.filter)
+            self._look.keys_to(self.filter)
             return True
         if key == "Esc" and (typing or self.wish.text):
             dpg.set_value(self.filter, "")

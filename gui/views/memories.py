@@ -25,6 +25,7 @@ from gui.widgets_layout import ChipRow, box, gap, spread
 from gui.widgets_messages import EmptyState, Teaching
 
 SELECTED = "file"
+KEYS = {"F2": "edit", "E": "edit", "Delete": "archive", "R": "restore", "Ctrl+C": "copy", "O": "open"}
 
 
 class MemoriesView:
@@ -34,7 +35,7 @@ class MemoriesView:
     gather = staticmethod(memories_rows.gather)
     keys = (
         ("N", "Write a memory"),
-        ("F2, Enter", "Edit the memory"),
+        ("F2, E, Enter", "Edit the memory"),
         ("Ctrl+Enter", "Save what is written"),
         ("Delete", "Archive the memory"),
         ("R", "Bring an archived memory back"),
@@ -42,18 +43,18 @@ class MemoriesView:
         ("Ctrl+C", "Copy the memory"),
         ("O", "Open its file in the editor"),
         ("Ctrl+Z", "Take the last change back"),
-        ("C, Shift+C", "Open or begin the context.md of the home, of the project"),
+        ("Ctrl+O, Ctrl+Shift+O", "Open or begin the context.md of the home, of the project"),
     )
 
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
         self.data = MemoryBook()
-        self.archived = False
-        self.words = ""
+        self.archived, self.words = False, ""
         self.tags: tuple[str, ...] = ()
         self.changes = MemoryChanges(shell, lambda: self.data, self._select_when_read)
         self.cards = ContextCards(look, self.act_on_context)
-        self.list = FlowList(look, actions=ACTIONS, on_select=self._select, on_open=self.begin_edit, on_action=self.act)
+        self.list = FlowList(look, actions=ACTIONS, on_select=self._select,
+                             on_open=shell.in_order(self.begin_edit), on_action=shell.in_order(self.act))  # fmt: skip
         self.session = MemorySession(look, shell, self.list, on_arrange=self._rearrange, on_saved=self.changes.saved)
         self._seen: object = None
         self._selected: object = None
@@ -146,19 +147,19 @@ class MemoriesView:
         if typing:
             return key in ("Up", "Down", "Page up", "Page down") and self.list.press(key)
         simple: dict[str, Callable[[], object]] = {
-            "/": lambda: dpg.focus_item(self.filter),
-            "Ctrl+F": lambda: dpg.focus_item(self.filter),
+            "/": lambda: self._look.keys_to(self.filter),
+            "Ctrl+F": lambda: self._look.keys_to(self.filter),
             "N": self.begin_add,
             "Left": lambda: self.show(not self.archived),
             "Right": lambda: self.show(not self.archived),
             "Ctrl+Z": self.changes.undo,
-            "C": lambda: self.act_on_context(GLOBAL),
-            "Shift+C": lambda: self.act_on_context(PROJECT),
+            "Ctrl+O": lambda: self.act_on_context(GLOBAL),
+            "Ctrl+Shift+O": lambda: self.act_on_context(PROJECT),
         }
         if key in simple:
             simple[key]()
             return True
-        wanted = {"F2": "edit", "Delete": "archive", "R": "restore", "Ctrl+C": "copy", "O": "open"}.get(key, "")
+        wanted = KEYS.get(key, "")
         row = self.list.current
         if wanted and row is not None and wanted in row.can:
             self.act(wanted, row)

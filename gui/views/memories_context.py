@@ -18,7 +18,7 @@ from gui.widgets_layout import box, lowered, spread
 
 SENTENCES = 3
 NARROW = 440  # a card narrower than this has the amount below its title
-SCOPES = ((GLOBAL, "house", "C"), (PROJECT, "folder", "Shift+C"))
+SCOPES = ((GLOBAL, "house", "Ctrl+O"), (PROJECT, "folder", "Ctrl+Shift+O"))
 
 
 @dataclass

@@ -13,7 +13,7 @@ from core.commands.workspace import Workspace
 from gui.editing import CHANGED, Editing
 from gui.editor import EditorKind, SmallField, Typed, shortened
 from gui.icons import icon
-from gui.views.memories_rows import tags_in, unwrapped, wrapped
+from gui.views.memories_rows import SOFT, tags_in, unwrapped, wrapped
 
 ADDING = "\n new"  # no file is called so
 NEW = "A file of its own; any agent can recall it"
@@ -40,6 +40,7 @@ class MemorySession(Editing[Target]):
         theirs=("Keep theirs", "Leave the file as it is; your words can be brought back"),
         shown=wrapped,
         read=unwrapped,
+        soft=f" {SOFT}\n",
         least=4,
         most=14,
         spare=1,

@@ -17,7 +17,7 @@ from gui.views.harvest_rows import CATEGORY_NAMES
 IN_WINDOW = {
     "harvest": "harvest",
     "status": "refresh",
-    "digest": "digest.power",
+    "digest": "digest.write",
     "context": "context.copy",
     "notes": "view.files",
     "ledger": "view.ledger",

@@ -13,6 +13,7 @@ from core.base.result import Err, Result
 from gui.flow import FlowList
 from gui.flow_rows import FlowRow, wrap_of
 from gui.icons import icon
+from gui.keys import LETTERS
 from gui.shell import Shell
 from gui.state import State
 from gui.theme import Look
@@ -33,12 +34,12 @@ class SearchView:
 
     name = "search"
     keys = (
-        ("/", "Search"),
+        ("/, any letter", "Search"),
         ("Up, Down", "Choose, also while you type"),
         ("Enter", "Show it where it stands"),
         ("Left, Right", "Another kind"),
         ("Ctrl+C", "Copy it"),
-        ("O", "Open its file in the editor"),
+        ("Ctrl+O", "Open its file in the editor"),
         ("Esc", "Clear the search"),
     )
 
@@ -48,10 +49,11 @@ class SearchView:
         self.query = self.kind = ""
         self.pending = False
         self.list = FlowList(
-            look, actions=ACTIONS, on_select=self._select, on_open=self.go, on_action=self.act, marks=MARKS
+            look, actions=ACTIONS, on_select=self._look_at, on_open=self.go, on_action=self.act, marks=MARKS
         )
         self._hits: dict[object, Hit] = {}
         self._asked: object = None
+        self._entered = False  # Enter was pressed before the answer came
         self._seen: tuple[object, ...] = ()
         self._width = 0
         self._selecting = 0
@@ -60,7 +62,7 @@ class SearchView:
         """Make field, chips, note, list and what teaches."""
         look = self._look
         self.field = field(look, parent, placeholder=f"{icon('search')}  Search everything      /",
-                           on_change=self._typed)  # fmt: skip
+                           on_change=self._typed, anew=True)  # fmt: skip
         look.theme(self.field, "search")
         chips = ChipRow(look, parent, parent)
         self.all = chips.add("All", "accent", lambda _on: self.choose(""))
@@ -107,6 +109,10 @@ class SearchView:
             self._ask(again=True)
         self._shell.rows_shown(len(self.list.rows), self.found.entries or len(self.list.rows))
 
+    def opened(self) -> None:
+        """Whoever comes here wants to search: what is typed goes into the field."""
+        self._look.keys_to(self.field)
+
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; see the tooltips of its buttons."""
         if key == "Esc" and (typing or self.query or self.kind):
@@ -116,21 +122,24 @@ class SearchView:
         if key in ("Up", "Down", "Page up", "Page down"):
             return self.list.press(key)
         if key in ("Enter", "Keypad Enter"):
+            if self.pending or str(dpg.get_value(self.field)) != self.found.query:
+                self._entered = True  # the rows are still those of other words
+                return True
             row = self.list.current or next(iter(self.list.rows), None)
             if row is not None:
                 self.go(row)
             return row is not None
         if typing:
             return False
-        if key in ("/", "Ctrl+F"):
-            dpg.focus_item(self.field)
+        if key in LETTERS or key in ("/", "Ctrl+F"):
+            self._look.keys_to(self.field, self._look.words if key in LETTERS else "")
             return True
         if key in ("Left", "Right"):
             kinds = ["", *chip_kinds(self.found)]
             self.choose(kinds[(kinds.index(self.kind) + (1 if key == "Right" else -1)) % len(kinds)])
             return True
         row = self.list.current
-        wanted = {"Ctrl+C": "copy", "O": "open"}.get(key, "")
+        wanted = {"Ctrl+C": "copy", "Ctrl+O": "open"}.get(key, "")
         if wanted and row is not None and wanted in row.can:
             self.act(wanted, row)
             return True
@@ -184,6 +193,9 @@ class SearchView:
             kept = again and wanted == (self.found.query, self.found.kind)
             self.found = Findings(*wanted, notes=(str(result.error),)) if isinstance(result, Err) else result.value
             self._show(keep=kept)
+            if self._entered:
+                self._entered = False
+                self.press("Enter", True)
 
         self._shell.submit("The search", lambda _job: find(workspace, *wanted), done)
 
@@ -253,9 +265,6 @@ class SearchView:
             self._look_at(row)
             return
         self._look_at(row, lambda: self._shell.run(f"view.{view}"))
-
-    def _select(self, row: FlowRow) -> None:
-        self._look_at(row)
 
     def _look_at(self, row: FlowRow, then: Callable[[], object] | None = None) -> None:
         """Show a hit in the inspector, and do something else once it is selected."""

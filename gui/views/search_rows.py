@@ -39,7 +39,7 @@ KIND_LOOKS: dict[str, tuple[str, str, str]] = {
 ACTIONS = (
     RowAction("go", "arrow-right", "Show it where it stands", "Enter"),
     RowAction("copy", "copy", "Copy", "Ctrl+C"),
-    RowAction("open", "external-link", "Open its file in the editor", "O"),
+    RowAction("open", "external-link", "Open its file in the editor", "Ctrl+O"),
 )
 _TERMS = re.compile(r"(?:exact|words|part of the name|begins like|part of a word): (.*)", re.DOTALL)
 _SCRIPTS = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # written without blanks, or with word endings

@@ -187,6 +187,8 @@ class SourcesView:
         def done(picked: tuple[str, ...]) -> None:
             self.picked = picked
             self._show()
+            words = f"Harvests read {title} from now on" if on else f"Harvests leave {title} out from now on"
+            self._shell.toast(words, action="Undo", on_action=lambda: self.switch(name, not on))
 
         def failed(error: Any) -> None:
             self._show()
@@ -197,7 +199,6 @@ class SourcesView:
             lambda workspace: switch_source(workspace, name, on),
             done=done,
             failed=failed,
-            said=f"Harvests read {title} from now on" if on else f"Harvests leave {title} out from now on",
         )
 
     def _open(self, row: SourceRow) -> None:

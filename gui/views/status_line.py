@@ -84,8 +84,9 @@ class StatusLine:
         look = self._look
         bar = box(look, parent, "foot", height=HEIGHT)
         left, right = spread(look, bar)
-        # Cancel stands before the text, so that it does not move under the mouse while the text changes.
-        self.cancel = Button(look, left, "Cancel", self._cancel, icon="x", tip="Stop after the current step")
+        # Stop stands before the text, so that it does not move under the mouse while the text changes.
+        self.cancel = Button(look, left, "Stop", self._cancel, icon="circle-stop",
+                             tip="Ends after the current conversation; what is done stays done")  # fmt: skip
         self._bar_holder = int(dpg.add_group(parent=left))
         self._progress = Progress(look, lowered(look, self._bar_holder, 10), width=180)
         words = lowered(look, left, 6)

@@ -53,7 +53,9 @@ VIEWS: tuple[ViewRow, ...] = (
 
 
 def view_keys(views: tuple[ViewRow, ...] = VIEWS) -> tuple[Shortcut, ...]:
-    """The number keys of the first nine views."""
-    return tuple(
-        Shortcut(str(number), row.action, row.label) for number, row in enumerate(views[:NUMBER_KEYS], start=1)
+    """The number keys of the first nine views; with Ctrl they open a view also out of a text field."""
+    numbered = [(str(number), row) for number, row in enumerate(views[:NUMBER_KEYS], start=1)]
+    return (
+        *(Shortcut(number, row.action, row.label) for number, row in numbered),
+        *(Shortcut(number, row.action, row.label, ("Ctrl",), typing=True) for number, row in numbered),
     )

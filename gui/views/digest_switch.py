@@ -1,0 +1,180 @@
+"""The one control for the digest: a switch that is on only where new conversations really start with it, and a menu."""
+
+from __future__ import annotations
+
+import dearpygui.dearpygui as dpg
+
+from core.base.result import ErrorInfo
+from core.commands.context import DigestState, digest
+from core.commands.settings import config_set
+from gui.shell import Shell
+from gui.state import Snapshot, State
+from gui.theme import Look
+from gui.widgets import Button, Toggle, hint, say_hint
+from gui.widgets_menu import Menu, MenuRow
+
+LABEL, NONE, EMPTY = "Digest in prompt", "No digest yet", "Digest is empty"
+
+
+def switch_words(found: DigestState) -> tuple[bool, str, str]:
+    """Whether the switch is on, its label, what its tooltip says."""
+    if found.injected:
+        return True, LABEL, "New conversations start with the digest. A click ends that; the file stays"
+    if found.exists and found.enabled:
+        return False, EMPTY, f"{found.why}. A click writes it anew from what was harvested"
+    if found.exists:
+        return False, LABEL, "There is a digest, and no conversation gets it (digest_enabled is off). A click begins it"
+    words = "Nothing is put in front of new conversations. A click writes the digest from what was harvested"
+    return False, NONE, words
+
+
+def has_bullets(snapshot: Snapshot) -> bool:
+    """Whether there is anything that a digest could be made of."""
+    return any(row.bullets for row in snapshot.overview.files if row.file != "quarantine.md")
+
+
+class DigestSwitch:
+    """The switch and the button beside it that opens the menu."""
+
+    def __init__(self, look: Look, shell: Shell, key: str) -> None:
+        self._look, self._shell, self._key_words = look, shell, key
+        self._shown: DigestState | None = None
+        self._label, self._named = LABEL, True
+
+    def build(self, parent: int) -> None:
+        """Make both inside a row."""
+        look = self._look
+        self.toggle = Toggle(look, parent, LABEL, self._switched)
+        self._tip = hint(look, self.toggle.label, "", self._key_words)
+        self.more = Button(look, parent, "", self.open_menu, icon="chevron-down", kind="ghost",
+                           tip="Open the digest, write it anew, or delete it")  # fmt: skip
+        self._menu = Menu(look, most=3)
+        self._shell.layers.append(self._menu.key)
+
+    def refresh(self, state: State) -> None:
+        """Show it as it is."""
+        found = state.snapshot.overview.status.digest if state.snapshot is not None else None
+        if found is None or found == self._shown:
+            return
+        self._shown = found
+        on, label, tip = switch_words(found)
+        self.toggle.set_on(on)
+        self._label = label
+        self.name(self._named)
+        say_hint(self._tip, tip)
+
+    def name(self, on: bool) -> None:
+        """Whether there is room for its words."""
+        self._named = on
+        self.toggle.set_label(self._label if on else "")
+
+    def press(self) -> None:
+        """The other state, by key or from the palette."""
+        self._switched(not self.toggle.on)
+
+    def _switched(self, on: bool) -> None:
+        """Write `digest_enabled`; where there is no file yet, write that."""
+        snapshot = self._shell.state.snapshot
+        if snapshot is None or self._shown is None:
+            self.toggle.set_on(False)
+            return
+        if not self._shown.injected and (self._shown.enabled or not self._shown.exists):
+            self.toggle.set_on(False)  # on once it is there, not before
+            write_digest(self._shell)
+            return
+        self.toggle.set_on(on)
+        set_digest(self._shell, on, self._put_back)
+
+    def _put_back(self) -> None:
+        if self._shown is not None:
+            self.toggle.set_on(switch_words(self._shown)[0])
+
+    def open_menu(self) -> None:
+        """What else can be done with the digest, below the switch."""
+        shell, exists = self._shell, self._shown is not None and self._shown.exists
+        snapshot = shell.state.snapshot
+        row = snapshot.overview.file("digest.md") if snapshot is not None else None
+        rows = [MenuRow("Write it anew" if exists else "Write it", "sparkles", lambda: write_digest(shell))]
+        if exists and row is not None:
+            path = row.path
+            rows.insert(0, MenuRow("Open digest.md", "external-link", lambda: shell.open_path(path)))
+            rows.append(MenuRow("Delete digest.md…", "trash-2", lambda: ask_delete(shell)))
+        left, top = dpg.get_item_rect_min(self.more.item)
+        self._menu.open(rows, (left, top + dpg.get_item_rect_size(self.more.item)[1] + 4))
+
+
+def set_digest(shell: Shell, on: bool, back: object = None) -> None:
+    """Switch `digest_enabled` in the settings file that was seen; every other byte of it stays."""
+    snapshot = shell.state.snapshot
+    seen = snapshot.settings_sha if snapshot is not None and snapshot.settings_sha else None
+
+    def failed(error: ErrorInfo) -> None:
+        if callable(back):
+            back()
+        shell.error(error)
+        shell.refresh()
+
+    def done(_value: object) -> None:
+        words = "New conversations start with the digest" if on else "New conversations start without the digest"
+        shell.toast(words, action="Undo", on_action=lambda: set_digest(shell, not on))
+        shell.change(event=words)
+
+    shell.write(
+        "The switch",
+        lambda workspace: config_set(workspace, "digest_enabled", "true" if on else "false", seen),
+        failed=failed,
+        done=done,
+    )
+
+
+def write_digest(shell: Shell) -> None:
+    """Make digest.md from the knowledge as it is; switched on as well, where it was off."""
+    snapshot = shell.state.snapshot
+    if snapshot is None or shell.puts_off(lambda: write_digest(shell)):
+        return
+    if not has_bullets(snapshot):
+        shell.toast("There is no knowledge yet: a harvest writes the digest", icon="info", color="accent",
+                    action="Harvest…", on_action=lambda: shell.run("harvest"))  # fmt: skip
+        return
+
+    def write() -> None:
+        words = "New conversations start with digest.md"
+        shell.write("The digest", lambda workspace: digest(workspace, "on"), said=words)
+
+    if snapshot.overview.status.digest.enabled:
+        write()
+        return
+    # The switch is written first, and the digest with the settings as they are then.
+    set_digest(shell, True)
+    shell.puts_off(lambda: write() if shell.workspace.config.digest_enabled else None)
+
+
+def delete_words(state: DigestState) -> tuple[str, str]:
+    """The question before the digest is deleted: title, and what will happen."""
+    return (
+        "Delete the digest?",
+        f"digest.md ({state.bytes:,} bytes) is deleted, and from then on nothing is put in front of a new "
+        "conversation. The knowledge itself stays: the digest is made from it.\n\n"
+        "To get it back, press the switch, or harvest: both write it anew.",
+    )
+
+
+def ask_delete(shell: Shell) -> None:
+    """Ask before digest.md is deleted."""
+    snapshot = shell.state.snapshot
+    if snapshot is None:
+        return
+    state = snapshot.overview.status.digest
+    if not state.exists:
+        shell.toast("There is no digest to delete", icon="info", color="accent")
+        return
+    title, words = delete_words(state)
+
+    def act() -> None:
+        shell.write("The digest", lambda workspace: digest(workspace, "off"), done=told)
+
+    def told(_value: object) -> None:
+        shell.toast("digest.md is deleted", action="Undo", on_action=lambda: write_digest(shell))
+        shell.change(event="digest.md is deleted")
+
+    shell.ask(title, words, "Delete digest.md", act, kind="danger")

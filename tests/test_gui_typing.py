@@ -1,0 +1,181 @@
+"""Words that are typed at once, as quick as a hand on a slow machine: none of them is lost, and none does anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from core.base.result import Ok
+from core.commands.bullets import add
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
+from gui.actions import SHORTCUTS
+from gui.editor_wrap import place_after
+from gui.key_gate import CONTROL, PRESS, RELEASE, SHIFT, KeyGate, Press
+from gui.views.table import VIEWS
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.panel_desk import Seat, at_home_fixture, number_of, seated, workspace_at  # noqa: F401
+
+LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+# What a plain letter may do: show something, begin to write, or what its toast takes back with Undo.
+ALLOWED = {
+    "ledger": {"M"},  # a menu
+    "knowledge": {"N", "E", "S", "M"},
+    "files": {"S"},
+    "memories": {"N", "E", "R", "O"},
+    "facts": {"A", "V", "X", "E", "M", "O"},
+    "sources": {"O", "R"},
+}
+
+
+def test_no_plain_letter_acts_everywhere_and_few_act_on_the_chosen_row() -> None:
+    """Whoever types a word in the belief that a field has the keyboard must not change their settings with it."""
+    for shortcut in SHORTCUTS:
+        assert shortcut.key not in LETTERS or {"Ctrl", "Alt"} & {*shortcut.modifiers}, shortcut.label
+    for row in VIEWS:
+        told = {part for keys, _ in getattr(row.view, "keys", ()) for part in keys.replace("Shift+", "").split(", ")}
+        assert told & LETTERS <= ALLOWED.get(row.name, set()), row.name
+
+
+def test_a_key_is_named_by_what_it_writes_and_only_commands_go_on_to_dear_imgui() -> None:
+    """A slash needs Shift on many keyboards, and a letter may stand in another place."""
+    gate, gone = KeyGate(), []
+    gate._before = (None, lambda _window, code, *_: gone.append(code))
+    for code, bits, letter in ((55, SHIFT, "/"), (81, 0, "a"), (75, CONTROL, ""), (70, 0, "ф"), (257, 0, "")):
+        gate.heard_key(0, code, 0, PRESS, bits)
+        for one in letter:
+            gate.heard_letter(0, ord(one))
+        gate.heard_key(0, code, 0, RELEASE, bits)
+    heard: list[Press] = []
+    gate.on_press.append(heard.append)
+    gate.drawn()
+    assert [gate.name_of(press) for press in heard] == ["/", "A", "K", "F", "Enter"]
+    assert heard[2].modifiers == {"Ctrl"} and heard[3].words == "ф"
+    assert gone == [75, 75, 257, 257]
+    gate.heard_key(0, 65, 0, PRESS, 0)
+    gate.heard_letter(0, ord("x"))
+    assert gate.take() == "x" and gate.take() == ""
+
+
+def at_once(seat: Seat, *words: str) -> None:
+    """Let xdotool do all of it before the next frame, and wait for what comes of it."""
+    seat.desk.xdotool(*words)
+    seat.desk.frames(12)
+    seat.settle()
+
+
+def value_of(seat: Seat, item: int) -> str:
+    return str(seat.desk.dpg.get_value(item))
+
+
+def test_search_takes_every_word_however_one_came_there(desk: Desk, at_home: Path) -> None:
+    """A person opens Search and types: by number, by mouse, and again after a look at the list."""
+    workspace = workspace_at(at_home)
+    before = workspace.loaded.file.read_bytes()
+    with seated(desk, workspace) as seat:
+        light = seat.panel.look.palette.name
+        at_once(seat, "key", number_of("search"), "type", "--delay", "1", "Dt flask 4")
+        view: Any = seat.panel.workbench.views["search"]
+        assert value_of(seat, view.field) == "Dt flask 4" == view.query
+        assert workspace.loaded.file.read_bytes() == before and seat.panel.look.palette.name == light
+        desk.press("ctrl+1")
+        assert seat.state.view == "ledger" and not seat.panel.look.typing()
+        desk.press("2")
+        assert seat.state.view == "knowledge"
+        desk.click(seat.panel.workbench.tabs["search"].item)
+        at_once(seat, "type", "--delay", "1", "retry")
+        assert value_of(seat, view.field) == "retry"
+        desk.press("Escape")
+        desk.frames(3)
+        assert not seat.panel.look.typing()
+        at_once(seat, "type", "--delay", "1", "session")
+        assert value_of(seat, view.field) == "session" == view.query
+
+
+def test_the_first_letters_after_a_key_that_opens_a_field_are_not_lost(desk: Desk, at_home: Path) -> None:
+    """Slash, Ctrl+K, N and E are pressed by hands that go on at once."""
+    workspace = workspace_at(at_home)
+    assert isinstance(harvest(workspace, HarvestRequest(apply=True)), Ok)
+    assert isinstance(add(workspace, "facts", "The kettle boils"), Ok)
+    with seated(desk, workspace) as seat:
+        ledger: Any = seat.panel.workbench.views["ledger"]
+        at_once(seat, "key", "slash", "type", "--delay", "1", "flask endpoint")
+        assert value_of(seat, ledger.filter) == "flask endpoint"
+        desk.press("Escape")
+        desk.xdotool("key", "ctrl+k", "type", "--delay", "1", "go to facts")
+        at_once(seat, "key", "Return")
+        assert seat.state.view == "facts" and not seat.panel.palette.is_open
+        at_once(seat, "key", number_of("knowledge"), "key", "n", "type", "--delay", "1", "So it is")
+        view: Any = seat.panel.workbench.views["knowledge"]
+        assert view.session.editor.words == "So it is"
+        at_once(seat, "key", "ctrl+Return")
+        assert [row.text for row in view.list.rows][:2] == ["So it is", "The kettle boils"]
+
+
+def test_an_edit_and_the_next_key_at_once_are_both_done(desk: Desk, at_home: Path) -> None:
+    """The panel must not take its own write for somebody else's."""
+    workspace = workspace_at(at_home)
+    for words in ("The first", "The second", "The third"):
+        assert isinstance(add(workspace, "facts", words), Ok)
+    with seated(desk, workspace) as seat:
+        desk.press(number_of("knowledge"))
+        seat.settle()
+        view: Any = seat.panel.workbench.views["knowledge"]
+        desk.press("Down")
+        at_once(seat, "key", "e", "type", "--delay", "1", "Mine: ")
+        assert view.session.editor.words == "Mine: The third"
+        desk.xdotool("key", "ctrl+Return")
+        desk.frames(1)
+        at_once(seat, "key", "Delete", "key", "s")
+        desk.frames(4)
+        seat.settle()
+        assert seat.panel.workbench.banner.shown is None
+        assert [row.text for row in view.list.rows] == ["The second", "The first"]
+        assert "~~The second~~" in (workspace.paths.knowledge / "facts.md").read_text(encoding="utf-8")
+
+
+def test_without_glfw_the_keys_come_from_dear_pygui() -> None:
+    """On a system whose wheel exports no GLFW the panel works, too."""
+    gate = KeyGate()
+    gate.listen(None)
+    assert not gate.listens
+    gate.replay("abc")
+    gate.drawn()
+    gate.close()
+
+
+def test_where_a_text_was_changed_is_the_end_of_what_is_new() -> None:
+    """The line that is written in is the one that must not grow too long."""
+    assert place_after("", "abc") == 3 and place_after("one two", "one more two") == 9
+    assert place_after("aaa", "aaaa") in range(1, 5) and place_after("one two", "one") == 3
+
+
+def test_a_line_that_grows_is_broken_and_comes_back_as_one(desk: Desk, at_home: Path) -> None:
+    """Whoever writes a long bullet must see its beginning, and nothing of the breaks may come into the file."""
+    workspace = workspace_at(at_home)
+    words = "The retry policy of the session layer is that idempotent requests are sent again, thrice at the most, "
+    with seated(desk, workspace) as seat:
+        desk.press(number_of("knowledge"))
+        seat.settle()
+        view: Any = seat.panel.workbench.views["knowledge"]
+        desk.press("n")
+        desk.frames(5)
+        editor = view.session.editor
+        high = editor.height
+        for word in (words * 2 + "so it is").split(" "):
+            desk.xdotool("type", "--delay", "1", f"{word} ")
+            desk.frames(3)
+        shown = str(desk.dpg.get_value(editor.field))
+        assert shown.count("\n") >= 3 and all(editor._fits(line) for line in shown.split("\n"))
+        assert editor.height > high
+        desk.dpg.set_clipboard_text(words.strip())
+        desk.press("ctrl+v")
+        desk.frames(4)
+        shown = str(desk.dpg.get_value(editor.field))
+        assert all(editor._fits(line) for line in shown.split("\n"))
+        assert editor.words == f"{words * 2}so it is {words.strip()}"
+        desk.press("ctrl+Return")
+        seat.settle()
+        assert f"- {words * 2}so it is {words.strip()} [from" in (workspace.paths.knowledge / "facts.md").read_text(
+            "utf-8"
+        )
