@@ -82,8 +82,7 @@ class KnowledgePanel:
         self.shell.places.update(places or {})
         self.shell.choices.update(choices or {})
         self._own = own or core
-        self._aged = 0
-        self._clicked_at = time.monotonic()
+        self._aged, self._clicked_at = 0, time.monotonic()
         self._problems: tuple[ErrorInfo, ...] = ()
         self._first: bool | None = None
         self._past_first = False
@@ -224,9 +223,7 @@ class KnowledgePanel:
         if problems == self._problems:
             return
         if problems:
-            self.workbench.show_error(
-                problems[0], "Open it" if problems[0].path else "", self._open_problem, stays=True
-            )
+            self.workbench.show_error(problems[0], "Open it" if problems[0].path else "", self._open_problem, True)
         elif self.workbench.banner.shown in self._problems:
             self.workbench.banner.hide()
         self._problems = problems

@@ -135,8 +135,7 @@ class Banner:
     def __init__(
         self, look: Look, parent: int, *, kind: str = "banner", now: Callable[[], float] = time.monotonic
     ) -> None:
-        self._look, self._now = look, now
-        self._stays = False
+        self._look, self._now, self._stays = look, now, False
         self._shown_at = self._seen_at = 0.0
         self._mouse: object = None
         self._action: Callable[[], object] | None = None
