@@ -98,3 +98,34 @@ def test_the_doctor_names_a_folder_that_it_cannot_look_into(paths: Paths) -> Non
     ended = knowledge(paths.home, "doctor")
     assert ended.returncode == 1 and str(paths.file_notes) in ended.stdout, ended.stderr
     assert "unexpected" not in ended.stderr
+
+
+def run_in(tmp_path: Path, line: str) -> subprocess.CompletedProcess[str]:
+    """A line of shell, with `knowledge` in it, in a folder of its own."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = f'knowledge() {{ "{sys.executable}" -m core "$@"; }}; {line}'
+    return subprocess.run(["sh", "-c", words], env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        ("knowledge status >&-", 0, ""),
+        ("knowledge status >&- 2>&-", 0, ""),
+        ("knowledge status > /dev/full", 1, "knowledge: the output cannot be written: No space left on device.\n"),
+        (
+            "mkdir gone; cd gone; rmdir ../gone; knowledge status",
+            1,
+            "knowledge: the folder that you are in does not exist any more. Go to another one (cd).\n",
+        ),
+        (
+            "knowledge config set model \"$(printf 'a\\377b')\"",
+            1,
+            "knowledge: the value for model holds bytes that are no text.\n",
+        ),
+    ],
+)
+def test_a_strange_place_to_be_started_in_is_no_traceback(tmp_path: Path, line: str, code: int, told: str) -> None:
+    """A timer with closed streams, a full disk, a folder that another program removed, bytes pasted by accident."""
+    ended = run_in(tmp_path, line)
+    assert (ended.returncode, ended.stderr) == (code, told)

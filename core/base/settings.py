@@ -229,6 +229,10 @@ def parse_setting(key: str, text: str) -> Result[Value]:
     setting = find_setting(key)
     if setting is None:
         return unknown_key(key)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return fail("bad-setting", f"the value for {setting.key} holds bytes that are no text")
     word = text.strip()
     raw: object = text
     if setting.kind == "bool":

@@ -20,15 +20,22 @@ def run() -> NoReturn:
     # A process that lives for one command holds many small records and next to no cycles: look for those seldom, and
     # not once more at the end, when all memory is given back anyway.
     gc.set_threshold(200_000)
+    # A timer or a daemon may start us with its streams closed.
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
+    code = 1
     try:
         code = main(sys.argv[1:])
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Somebody read only the beginning (`knowledge ledger | head`): that is no error.
+    except OSError as error:
+        # Somebody read only the beginning (`knowledge ledger | head`): that is no error. A disk that is full was told.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        code = 0 if isinstance(error, BrokenPipeError) else 1
     gc.freeze()
     sys.exit(code)
+
+
+def _nowhere() -> IO[str]:
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | None = None) -> int:
@@ -99,7 +106,13 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
         print(visible(f"knowledge: made a new home: {opened.value.paths.home}"), file=err)
     ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
     shown = to_json(result.value, ascii_only=ascii_only) if as_json else visible(to_text(command.name, result.value))
-    print(shown, file=out, end="")
+    try:
+        print(shown, file=out, end="", flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        print(f"knowledge: the output cannot be written: {error.strerror or error}.", file=err)
+        return 1
     for warning in () if quiet else getattr(result.value, "warnings", ()):
         print(visible(one_line(warning)), file=err)
     errors = errors_of(result.value)

@@ -49,7 +49,10 @@ def open_workspace(
     exist yet is fine.
     """
     variables = os.environ if environment is None else environment
-    folder = Path.cwd() if cwd is None else cwd
+    try:
+        folder = Path.cwd() if cwd is None else cwd
+    except FileNotFoundError:
+        return fail("no-folder", "the folder that you are in does not exist any more", hint="go to another one (cd)")
     loaded = load_config(config_file, variables, folder, local=local)
     if isinstance(loaded, Err):
         return loaded
