@@ -72,7 +72,7 @@ def _lines(words: str, room: float, wide: Wide) -> list[str]:
             line, used, gap = line + gap + atom, used + between + width, ""
             continue
         if line:
-            lines.append(line)
+            lines.append(line.removesuffix("·").rstrip())  # what parts two words parts no two lines
         gap = ""
         *whole, line = _parts(atom, room, wide)
         lines += whole

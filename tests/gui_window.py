@@ -171,7 +171,7 @@ class Desk:
         self.dpg.set_viewport_width(width)
         self.dpg.set_viewport_height(height)
         self.until(lambda: self.dpg.get_viewport_client_width() == width)
-        self.frames(4)
+        self.frames(2)
 
     def focus(self) -> None:
         """Give the window the keyboard: without a window manager nobody does."""

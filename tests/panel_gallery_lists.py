@@ -84,6 +84,11 @@ def lists(seat: Seat, shot: Shot) -> None:
 
 def _facts(seat: Seat, shot: Shot) -> None:
     view = _open(seat, "facts")
+    row = _row(view, "検索は")
+    view.list.select(row.key)
+    view._select(row)
+    seat.settle()
+    shot("facts-selected")
     view.act("edit", _row(view, "idempotent requests only"))
     seat.settle()
     shot("facts-edit")

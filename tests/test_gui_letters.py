@@ -28,6 +28,7 @@ def wide(words: str) -> float:
         ("検索は語と意味。両方で", 8, ["検索は語と意味。", "両方で"]),
         ("abcdefghij", 4, ["abcd", "efgh", "ij"]),
         ("", 4, [""]),
+        ("one  ·  two", 7, ["one", "two"]),
     ],
 )
 def test_words_wrap_at_spaces_and_paths_only_where_they_must(words: str, room: int, lines: list[str]) -> None:

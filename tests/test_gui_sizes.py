@@ -21,7 +21,7 @@ def sized(desk: Desk, look: Any, width: int, height: int, scale: float) -> None:
     desk.resize(width, height)
     if look.scale != scale:
         look.change(scale=scale)
-    desk.frames(5)
+    desk.frames(3)
     desk.until(lambda: not look.tick(), 12)
 
 
@@ -35,11 +35,10 @@ def test_no_word_stands_out_of_its_place_in_any_state(desk: Desk, at_home: Path)
 
     def look_at(name: str) -> None:
         look = next(iter(_living)).look
-        for width, height, scale in SIZES:
+        seen.append(name)
+        for width, height, scale in SIZES[:: 1 if len(seen) % 2 else -1]:  # the next state begins where this one ends
             sized(desk, look, width, height, scale)
             wrong.extend(f"{name} {width}x{height} at {scale}: {one}" for one in overflowing(desk.dpg))
-        sized(desk, look, 1280, 800, 1.0)
-        seen.append(name)
 
     try:
         panel_gallery.pictures(desk, look_at, "dark", 1.0)

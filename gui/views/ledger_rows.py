@@ -35,7 +35,7 @@ COLUMNS = (
     Column("folder", "Folder", 0, 0.9, color="hint", least=720),
     Column("items", "Items", 62, role="mono", chars=5, descending_first=True),
     Column("place", "Now", 62, color="muted", least=430),
-    Column("model", "Read by", 104, color="muted", least=580),
+    Column("model", "Read by", 116, color="muted", least=580),
     Column("when", "When", 56, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=340),
 )
 

@@ -273,7 +273,7 @@ class Rail:
         self._look.tint(sign, row.icon_color)
         dpg.set_value(name, row.name)
         self._look.tint(name, row.color)
-        dpg.set_value(amount, row.amount.rjust(max(len(one.amount) for one in self._rows) + 1))
+        dpg.set_value(amount, f" {row.amount}")
         dpg.set_value(old, row.age.rjust(max(len(one.age) for one in self._rows) + 1))
         self._look.tint(old, row.age_color)
         say_hint(tip, row.tip)
