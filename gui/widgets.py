@@ -13,6 +13,7 @@ import dearpygui.dearpygui as dpg
 from gui.fitting import END, FIELD, LINES
 from gui.icons import icon as icon_of
 from gui.letters import tip_words
+from gui.styles import FRAME
 from gui.theme import Look
 
 TOOLTIP_SECONDS = 0.35
@@ -244,6 +245,8 @@ def field(
     )
     look.size(item, width=width, **({"height": lines * 18 + 12} if lines > 1 else {}))
     look.inputs.append(item)
+    if placeholder:
+        look.fitting.hint(item, placeholder, look.px(FRAME[0]))
     if on_enter is not None:
         entered = look.own(int(dpg.add_item_handler_registry()))
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests import panel_gallery
 from tests.gui_window import Desk, desk_fixture
-from tests.panel_desk import at_home_fixture
+from tests.panel_desk import at_home_fixture, seated, workspace_at
 from tests.panel_overflow import overflowing
 
 __all__ = ["at_home_fixture", "desk_fixture"]
@@ -47,3 +49,65 @@ def test_no_word_stands_out_of_its_place_in_any_state(desk: Desk, at_home: Path)
         desk.fresh()
     assert len(seen) > 35
     assert wrong == []
+
+
+@pytest.mark.parametrize(("width", "height", "scale"), [(900, 600, 1.0), (1280, 800, 1.5), (1280, 800, 2.0)])
+def test_every_view_and_the_buttons_of_a_dialog_are_in_reach_of_the_mouse(
+    desk: Desk, at_home: Path, width: int, height: int, scale: float
+) -> None:
+    """Also where the window is smaller than it may be, on a screen that has no more."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        panel, dpg = seat.panel, desk.dpg
+        try:
+            sized(desk, panel.look, width, height, scale)
+            for name, tab in panel.workbench.tabs.items():
+                if not dpg.is_item_shown(tab.item):
+                    desk.click(panel.workbench._more.item)
+                    menu = panel.workbench._menu
+                    at = next(at for at, row in enumerate(menu._rows) if name in row.label.lower())
+                    desk.click(menu._items[at])
+                else:
+                    assert desk.middle(tab.item)[0] < width, name
+                    desk.click(tab.item)
+                seat.settle()
+                assert seat.state.view == name
+            desk.click(panel.header.harvest.item)
+            seat.until(lambda: panel.run.now.phase == "planned")
+            desk.frames(12)
+            left, top = dpg.get_item_rect_min(panel.harvest.dialog.confirm_button.item)
+            right, bottom = dpg.get_item_rect_max(panel.harvest.dialog.confirm_button.item)
+            assert 0 < left < right <= width and 0 < top < bottom <= height, "Apply is in sight"
+            desk.press("Escape")
+        finally:
+            desk.resize()
+
+
+def test_a_narrow_window_hides_whole_columns_and_brings_them_back(desk: Desk, at_home: Path) -> None:
+    """Else the middle would be pushed out of the window, and with it the inspector's buttons."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        columns = seat.panel.columns
+        sized(desk, seat.panel.look, 900, 600, 1.0)
+        assert columns.crowded == (), "everything is there in the smallest window"
+        sized(desk, seat.panel.look, 700, 600, 1.0)
+        assert columns.crowded == ("rail",)
+        sized(desk, seat.panel.look, 700, 600, 1.5)
+        assert columns.crowded == ("rail", "inspector")
+        sized(desk, seat.panel.look, 1280, 800, 1.0)
+        assert columns.crowded == () and columns.shows("rail") and columns.shows("inspector")
+
+
+def test_what_an_empty_field_says_is_cut_and_comes_back(desk: Desk) -> None:
+    from gui.widgets import field
+    from gui.widgets_layout import box
+
+    holder = box(desk.look, desk.page, "pane", width=400, height=100)
+    item = field(desk.look, holder, placeholder="Filter by word or conversation      /")
+    desk.frames(4)
+    assert desk.dpg.get_item_configuration(item)["hint"].endswith("/")
+    desk.dpg.configure_item(holder, width=170)
+    desk.frames(4)
+    hint = desk.dpg.get_item_configuration(item)["hint"]
+    assert hint.startswith("Filter by w") and hint.endswith("…")
+    desk.dpg.configure_item(holder, width=400)
+    desk.frames(4)
+    assert desk.dpg.get_item_configuration(item)["hint"].endswith("/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +32,7 @@ ROLES: dict[str, tuple[str, str, str]] = {
     "tool": ("tool", "terminal", "hint"),
     "system": ("system", "settings", "hint"),
 }
+_FROM = re.compile(r"\[from: ([^,\]\n]+)([,\]])")
 WHERE = {"in place": "in its place", "trash": "in the trash", "changed": "changed since", "gone": "gone"}
 HAPPENED: dict[str, tuple[str, str, str]] = {
     "harvested": ("Harvested", "wheat", "harvested"),
@@ -235,8 +237,8 @@ def source_page(note: NoteView) -> Page:
 
 
 def file_page(name: str, path: str, file: FileState | None, text: str, line: int = 0) -> Page:
-    """A file of the store with its text, at a line where one is meant."""
-    rows = text_rows(text, line)
+    """A file of the store with its text, at a line where one is meant; names of conversations without their UUIDs."""
+    rows = text_rows(_FROM.sub(lambda found: f"[from: {short_name(found[1])}{found[2]}", text), line)
     facts = []
     if file is not None and file.exists:
         about = [size(file.bytes), f"changed {age(file.modified)} ago"]
