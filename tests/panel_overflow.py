@@ -22,7 +22,7 @@ def overflowing(dpg: Any) -> list[str]:
         if not state.get("visible") or not words.strip() or _scrolls(dpg, item):
             continue
         over = state["rect_max"][0] - _limit(dpg, item, state)
-        if over > SLACK:
+        if over > SLACK and _is_drawn(dpg, item):
             found.append(f"{words!r} stands {over:.0f} pixels out")
         if kind == BUTTON and dpg.get_item_configuration(item)["width"] > 0:
             size = dpg.get_text_size(words, font=dpg.get_item_font(item) or 0)
@@ -52,3 +52,12 @@ def _scrolls(dpg: Any, item: int) -> bool:
             return True
         parent = dpg.get_item_parent(parent)
     return False
+
+
+def _is_drawn(dpg: Any, item: int) -> bool:
+    """What stands in something hidden keeps saying that it is visible."""
+    while item:
+        if not dpg.is_item_shown(item):
+            return False
+        item = dpg.get_item_parent(item)
+    return True
