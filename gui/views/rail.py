@@ -274,6 +274,6 @@ class Rail:
         dpg.set_value(name, row.name)
         self._look.tint(name, row.color)
         dpg.set_value(amount, f" {row.amount}")
-        dpg.set_value(old, row.age.rjust(max(len(one.age) for one in self._rows) + 1))
+        dpg.set_value(old, row.age.rjust(max(6, *(len(one.age) + 2 for one in self._rows))))
         self._look.tint(old, row.age_color)
         say_hint(tip, row.tip)
