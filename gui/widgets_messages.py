@@ -235,7 +235,6 @@ class Toast:
         self._icon = text(look, words, "")
         self._words = text(look, words, "")
         self._button = Button(look, row, "", self._act, kind="link")
-        look.size(int(dpg.add_spacer(parent=row)), height=CONTROL_HEIGHT)  # also without a button no letter is cut
         look.every_tick(self.tick)
 
     def show(
