@@ -286,12 +286,9 @@ class Toast:
 
     def _cut(self, words: str) -> str:
         """The words in one line that leaves room beside it."""
-        words, font = " ".join(words.split()), self._look.font_id("text")
+        words, wide = " ".join(words.split()), LETTERS.wide(self._look.font_id("text"))
         room = dpg.get_viewport_client_width() * TOAST_SHARE
-        size = dpg.get_text_size(words, font=font)
-        if not size or room <= 0 or size[0] <= room:
-            return words
-        return words[: int(len(words) * room / size[0])].rstrip() + "…"
+        return words if wide is None or room <= 0 else cut(words, room, wide)
 
     def _act(self) -> None:
         self.hide()
