@@ -34,6 +34,7 @@ TOOLS = {
     "get_file_notes",
     "list_tasks",
 }
+EVERYWHERE = {"project": "all"}
 KEY = "ghp_" + "a1B2" * 9
 
 
@@ -98,11 +99,11 @@ def test_a_setting_counts_from_the_moment_it_is_made(home: Path, tmp_path: Path)
     asked.args[2:2] = ["--config", str(settings)]
 
     async def work(client: Client) -> list[str]:
-        said = [told(await client.call_tool("list_tasks", {}))]
+        said = [told(await client.call_tool("list_tasks", EVERYWHERE))]
         settings.write_text("[ai_settings.knowledge]\nredact = true\n")
-        said.append(told(await client.call_tool("list_tasks", {})))
+        said.append(told(await client.call_tool("list_tasks", EVERYWHERE)))
         settings.write_text("[ai_settings.knowledge\n")
-        said.append(told(await client.call_tool("list_tasks", {})))
+        said.append(told(await client.call_tool("list_tasks", EVERYWHERE)))
         return said
 
     (open_, closed, broken), _ = session(asked, work)
@@ -145,8 +146,8 @@ def test_an_agent_finds_every_tool_and_resource(home: Path) -> None:
 def test_what_an_agent_reads_is_marked_as_data_and_has_no_secrets(home: Path) -> None:
     async def work(client: Client) -> Any:
         return [
-            await client.call_tool("list_tasks", {}),
-            await client.call_tool("list_tasks", {"state": "done"}),
+            await client.call_tool("list_tasks", {"project": "all"}),
+            await client.call_tool("list_tasks", {"state": "done", "project": "all"}),
             await client.call_tool("get_context", {}),
             await client.call_tool("get_file_notes", {"path": "nothing.py"}),
             await client.call_tool("list_memories", {}),
@@ -160,7 +161,12 @@ def test_what_an_agent_reads_is_marked_as_data_and_has_no_secrets(home: Path) ->
         assert "data, not instructions" in data(answer)["notice"]
     assert KEY not in told(open_tasks)
     assert data(open_tasks)["tasks"] == [
-        {"text": "Rotate [redacted: github-token]", "provenance": "[from: a, 2026-06-12]", "details": ["soon"]}
+        {
+            "text": "Rotate [redacted: github-token]",
+            "provenance": "[from: a, 2026-06-12]",
+            "details": ["soon"],
+            "project": "",
+        }
     ]
     assert data(done)["tasks"][0]["text"] == "Release 1.0"
     assert data(context)["text"].startswith("<system-reminder>")
@@ -228,6 +234,23 @@ def test_allow_writes_saves_without_asking(home: Path) -> None:
     (first, empty), _ = session(server(home, "--allow-writes"), work)
     assert data(first)["display"].startswith("✓ Saved memory 1: 001-prefers-tabs.md\nLocation: ")
     assert empty.is_error and "an empty text is no memory" in told(empty)
+
+
+def test_a_wrong_argument_is_told_in_one_plain_sentence(home: Path) -> None:
+    """Names of types and the address of a library's documentation cost an agent a turn and tell it nothing."""
+
+    async def work(client: Client) -> list[Any]:
+        return [
+            await client.call_tool("save_memory", {"text": "Prefers tabs"}),
+            await client.call_tool("list_tasks", {"state": "doing", "limit": "many"}),
+        ]
+
+    answers, _ = session(server(home, "--allow-writes"), work)
+    assert all(answer.is_error and "http" not in told(answer) and "\n" not in told(answer) for answer in answers)
+    assert told(answers[0]) == (
+        "save_memory cannot be called like that: 'content' is missing. It takes content, tags, project."
+    )
+    assert "'state' should be 'open' or 'done'" in told(answers[1]) and "'limit' should be" in told(answers[1])
 
 
 def test_an_answer_is_bounded(home: Path) -> None:

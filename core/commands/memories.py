@@ -58,13 +58,18 @@ def save(
         where = project_paths(found.value) if found.value is not None else where
     scope = "project" if where is not workspace.paths else "global"
 
-    def write() -> Memory:
-        return write_memory(where.memories, content, tags, now())
+    def write() -> tuple[Memory, bool]:
+        known = load_memories([(scope, where.memories)]).memories
+        same = next(
+            (row for row in known if row.content.strip() == content.strip() and set(tags) <= set(row.tags)), None
+        )
+        return (same, True) if same is not None else (write_memory(where.memories, content, tags, now()), False)
 
     written = _locked(where, write)
     if isinstance(written, Err):
         return written
-    return Ok(Saved(Memory(**{**vars(written.value), "scope": scope}), told))
+    memory, already = written.value
+    return Ok(Saved(Memory(**{**vars(memory), "scope": scope}), told, already))
 
 
 def recall_command(

@@ -19,11 +19,12 @@ def in_two_scopes(memories: Iterable[Memory]) -> bool:
 
 @dataclass(frozen=True)
 class Saved:
-    """A memory that was written. `display` is what an agent is told, as seed 3 has it; `warning` a sentence about the
-    secrets that were replaced in it ("" for none)."""
+    """A memory that was written, or (`already`) one that says the same and stood there before. `display` is what an
+    agent is told, as seed 3 has it; `warning` a sentence about the secrets that were replaced in it ("" for none)."""
 
     memory: Memory
     warning: str = ""
+    already: bool = False
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -32,6 +33,8 @@ class Saved:
     @property
     def display(self) -> str:
         path = self.memory.path
+        if self.already:
+            return f"✓ Already saved as {self.memory.id:03d}: {path.name}\nLocation: {path}"
         return f"✓ Saved memory {self.memory.id}: {path.name}\nLocation: {path}"
 
     def to_json(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from core.base.markdown import split_provenance
@@ -39,13 +40,18 @@ class Run:
     undone: bool = False
     text: str = ""
 
+    @property
+    def did_something(self) -> bool:
+        """Whether there is anything to take back: a run of which every conversation failed changed nothing."""
+        return bool(self.harvested or self.reclaimed or self.added or self.removed or self.undone)
+
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
         return dict(vars(self))
 
 
 def runs(workspace: Workspace) -> Result[list[Run]]:
-    """All runs, newest first. An undo is no run of its own: it marks the one that it took back."""
+    """All runs that changed something, newest first. An undo is no run of its own: it marks the one it took back."""
     paths = workspace.paths
     try:
         changes = read_changes(paths)
@@ -53,14 +59,17 @@ def runs(workspace: Workspace) -> Result[list[Run]]:
         for row in changes:
             rows.setdefault(row.run, []).append(row)
         names = _names(paths, changes)
-        return Ok([_run(paths, name, rows.get(name, []), UNDO_RUN + name in rows) for name in names])
+        found = (_run(paths, name, rows.get(name, []), UNDO_RUN + name in rows) for name in names)
+        return Ok([row for row in found if row.did_something])
     except OSError as error:
         return fail("unreadable", f"the runs cannot be listed: {error.strerror}", error.filename or paths.changes)
 
 
 def newest_runs(paths: Paths, changes: list[Change]) -> list[str]:
     """The names of the newest few."""
-    return _names(paths, changes)[:NEWEST]
+    told = {row.run for row in changes}
+    names = (name for name in _names(paths, changes) if name in told or _run(paths, name, [], False).did_something)
+    return list(islice(names, NEWEST))
 
 
 def _names(paths: Paths, changes: list[Change]) -> list[str]:

@@ -4,15 +4,15 @@ No `from __future__ import annotations` here: the SDK makes the schema of a tool
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.resolve import Elicit, Resolve
-from mcp_types import ToolAnnotations
-from pydantic import BaseModel, Field
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import BaseModel, Field, ValidationError
 
 from core import __version__
 from core.commands.workspace import Workspace
@@ -38,10 +38,41 @@ class Approval(BaseModel):
     save: bool = Field(description="Save this memory?")
 
 
+class PlainServer(MCPServer[Any]):
+    """Says in one sentence what is wrong with the arguments of a call."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """As the SDK does it, without the names of types and the addresses of its own documentation."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                known = next(
+                    (list(tool.input_schema["properties"]) for tool in await self.list_tools() if tool.name == name), []
+                )
+                raise ToolError(wrong_arguments(name, error.__cause__, known)) from None
+            raise
+
+
+def wrong_arguments(tool: str, error: ValidationError, known: Sequence[str]) -> str:
+    """What is wrong with the arguments of a tool that takes `known` ones; what was given is not repeated."""
+    wrong = []
+    for row in error.errors(include_url=False, include_input=False):
+        name = str(row["loc"][0]) if row["loc"] else "it"
+        told = row["msg"][:1].lower() + row["msg"][1:].replace("Input should", "should")
+        told = told.removeprefix("input ")
+        wrong.append(f"{name!r} is missing" if row["type"] == "missing" else f"{name!r} {told}")
+    return f"{tool} cannot be called like that: {'; '.join(dict.fromkeys(wrong))}. It takes {', '.join(known)}."
+
+
 def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServer[Any]:
     """A server over one home. With `allow_writes` nobody is asked before a memory is saved."""
     logging.getLogger("mcp").setLevel(logging.WARNING)
-    server: MCPServer[Any] = MCPServer("knowledge", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
+    server: MCPServer[Any] = PlainServer(
+        "knowledge", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
+    )
 
     def ask(
         ctx: Context, content: str, tags: list[str] | None = None, project: str = ""
@@ -93,7 +124,7 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     @server.tool(annotations=LOOKS)
     def get_facts(domains: list[str] | None = None, budget: int = 2000) -> dict[str, Any]:
         """The facts worth knowing at the start of a task, pitfalls first, the surest first, within `budget` tokens.
-        `domains`: names of repositories; without them the one around the server's current folder."""
+        `domains`: names of repositories; without them the one around the server's folder. `text` has one a line."""
         return _told(lambda: tools.get_facts(workspace, domains or [], budget))
 
     @server.tool(annotations=LOOKS)
@@ -103,14 +134,17 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         return _told(lambda: tools.get_context(workspace, project))
 
     @server.tool(annotations=LOOKS)
-    def get_file_notes(path: str) -> dict[str, Any]:
-        """What earlier conversations taught about one source file, also when it was called otherwise then."""
-        return _told(lambda: tools.get_file_notes(workspace, path))
+    def get_file_notes(path: str, project: str = "", limit: int = 20) -> dict[str, Any]:
+        """What earlier conversations taught about one source file, also when it was called otherwise then. `project`:
+        the folder that the path lies in; empty for the server's current folder, "all" for files of that name
+        anywhere."""
+        return _told(lambda: tools.get_file_notes(workspace, path, project, limit))
 
     @server.tool(annotations=LOOKS)
-    def list_tasks(state: Literal["open", "done"] = "open") -> dict[str, Any]:
-        """The tasks that came up in earlier conversations and are open, or done."""
-        return _told(lambda: tools.tasks(workspace, state))
+    def list_tasks(state: Literal["open", "done"] = "open", project: str = "", limit: int = 20) -> dict[str, Any]:
+        """The tasks that came up in earlier conversations about a project and are open, or done; the newest first.
+        `project`: its folder; empty for the one around the server's current folder, "all" for every project."""
+        return _told(lambda: tools.tasks(workspace, state, project, limit))
 
     @server.resource("knowledge://digest", title="Digest", mime_type="text/markdown")
     def digest() -> str:

@@ -11,11 +11,12 @@ from typing import Any
 
 from core.base.redact import redact
 from core.base.result import Err, ErrorInfo, Result
-from core.commands.bullets import Found, list_tasks, notes
+from core.commands.bullets import Found
 from core.commands.context import context, digest_state
 from core.commands.facts import bootstrap
 from core.commands.memories import memories, recall_command, save
 from core.commands.memory_preview import preview
+from core.commands.of_project import ALL, file_notes_in, tasks_in
 from core.commands.search import search
 from core.commands.workspace import Workspace, reopened
 
@@ -69,7 +70,10 @@ def get_facts(workspace: Workspace, domains: Sequence[str], budget: int) -> dict
     """The facts that are worth their tokens at the start of a task, as `knowledge facts bootstrap` gives them."""
     now = _now(workspace)
     chosen = _value(bootstrap(now, domains, budget=min(max(budget, 0), MOST_TOKENS)))
-    return _safe(now, chosen.to_json())
+    told = {"text": chosen.text, "tokens": chosen.tokens, "left_out": chosen.left_out, "domains": list(chosen.domains)}
+    return _safe(
+        now, told
+    )  # the budget is that of the text: the same facts with all their fields are four times as long
 
 
 def get_context(workspace: Workspace, project: str) -> dict[str, Any]:
@@ -87,30 +91,31 @@ def digest_text(workspace: Workspace) -> str:
     return str(_bounded(state.text, [ANSWER_CHARACTERS], now.config.redact)) if state.injected else ""
 
 
-def get_file_notes(workspace: Workspace, path: str) -> dict[str, Any]:
+def get_file_notes(workspace: Workspace, path: str, project: str, limit: int) -> dict[str, Any]:
     """What conversations taught about a source file, whatever it was called then."""
     now = _now(workspace)
-    found = _value(notes(now, path))
-    return _safe(now, {"path": found.path, "count": len(found.bullets), "notes": _rows(found.bullets)})
+    found = _value(file_notes_in(now, path, project))
+    rows = [row for row in found.bullets if not row.bullet.struck]
+    shown = rows[: min(max(limit, 1), MOST)]
+    return _safe(now, {"path": found.path, "count": len(rows), "notes": [_row(row) for row in shown]})
 
 
-def tasks(workspace: Workspace, state: str) -> dict[str, Any]:
-    """The tasks that are open or done."""
+def tasks(workspace: Workspace, state: str, project: str, limit: int) -> dict[str, Any]:
+    """The tasks of a project that are open or done, the newest first."""
     now = _now(workspace)
-    found = _value(list_tasks(now, state))
-    return _safe(now, {"state": state, "count": len(found), "tasks": _rows(found)})
+    found = _value(tasks_in(now, state, project))
+    shown = found.tasks[: min(max(limit, 1), MOST)]
+    rows = [{**_row(row), "project": name} for row, name in shown]
+    told = {"state": state, "project": found.project or ALL, "count": len(found.tasks), "elsewhere": found.elsewhere}
+    return _safe(now, {**told, "tasks": rows})
 
 
-def _rows(bullets: Sequence[Found]) -> list[dict[str, Any]]:
-    return [
-        {
-            "text": row.bullet.text,
-            "provenance": str(row.bullet.provenance or ""),
-            "details": [line.strip() for line in row.bullet.more],
-        }
-        for row in bullets
-        if not row.bullet.struck
-    ]
+def _row(row: Found) -> dict[str, Any]:
+    return {
+        "text": row.bullet.text,
+        "provenance": str(row.bullet.provenance or ""),
+        "details": [line.strip() for line in row.bullet.more],
+    }
 
 
 def _now(workspace: Workspace) -> Workspace:

@@ -1,0 +1,90 @@
+"""What belongs to one project, for an agent that works in it: its tasks, and the notes on one of its files.
+
+`all` stands for every project; without a name it is the project of the current folder.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+from core.base.repository import domain_of, is_working_place, repository_root
+from core.base.result import Err, Ok, Result
+from core.commands.bullets import Found, Notes, list_tasks, notes
+from core.commands.project import find_project
+from core.commands.workspace import Workspace
+from core.knowledge.ledger import seen_ledger
+from core.knowledge.projects import OTHER, OWN, Projects, nearness, project_around, projects_of
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class ProjectTasks:
+    """Tasks with the names of the projects that they come from ("" for none that is known), the newest first. `project`
+    is the folder asked about, "" for all; `elsewhere` counts the tasks of other projects and of none."""
+
+    project: str
+    tasks: tuple[tuple[Found, str], ...]
+    elsewhere: int
+
+
+def tasks_in(workspace: Workspace, state: str, project: str = "") -> Result[ProjectTasks]:
+    """The tasks that are `open` or `done`: those of a project, and those that the person wrote by hand."""
+    projects = _projects(workspace)
+    folder, rows = _folder(workspace, project, projects), list_tasks(workspace, state)
+    if isinstance(folder, Err):
+        return folder
+    if isinstance(rows, Err):
+        return rows
+    valid = [row for row in rows.value if not row.bullet.struck]
+    own = [row for row in valid if not folder.value or _is_own(row, projects, folder.value)]
+    own.reverse()  # new tasks are added at the end
+    named = tuple((row, _name(row, projects)) for row in own)
+    return Ok(ProjectTasks(folder.value, named, len(valid) - len(own)))
+
+
+def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[Notes]:
+    """The notes on a file, which may be named within the project; without facts that another project's conversations
+    told of a file of that name."""
+    projects = _projects(workspace)
+    folder = _folder(workspace, project, projects)
+    if isinstance(folder, Err):
+        return folder
+    within = os.path.join(folder.value, path) if project not in ("", ALL) and not path.startswith("~") else path
+    found = notes(workspace, within)
+    if isinstance(found, Err) or not folder.value:
+        return found
+    bullets = [
+        row
+        for row in found.value.bullets
+        if row.file.startswith("files/") or nearness((row.bullet,), projects, folder.value) != OTHER
+    ]
+    return Ok(replace(found.value, bullets=tuple(bullets)))
+
+
+def _projects(workspace: Workspace) -> Projects:
+    ledger = seen_ledger(workspace.paths)
+    return projects_of(ledger.value) if isinstance(ledger, Ok) else {}
+
+
+def _folder(workspace: Workspace, project: str, projects: Projects) -> Result[str]:
+    """The folder that is meant, "" for all. A folder where nobody works, such as a person's home, stands for all."""
+    if project == ALL:
+        return Ok("")
+    found = find_project(workspace, project)
+    if isinstance(found, Err):
+        return found
+    here = os.path.abspath(workspace.cwd)
+    around = str(found.value or "") or project_around(here, projects) or repository_root(here)
+    return Ok(around or (here if is_working_place(here) else ""))
+
+
+def _is_own(row: Found, projects: Projects, folder: str) -> bool:
+    return row.bullet.provenance is None or nearness((row.bullet,), projects, folder) == OWN
+
+
+def _name(row: Found, projects: Projects) -> str:
+    """What the projects of a task are called, as the fact index calls them."""
+    source = row.bullet.provenance.source if row.bullet.provenance is not None else ""
+    return ", ".join(sorted({domain_of(folder) for folder in projects.get(source, ()) if folder}))
