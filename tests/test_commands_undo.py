@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from core.base.result import Ok
+from core.base.result import Err, Ok
 from core.cli.store_text import undo_text
 from core.commands import bullets
 from core.commands.quarantine import quarantine_accept
@@ -140,3 +140,16 @@ def test_the_list_of_runs_says_what_each_one_changed(world: World) -> None:
         "facts.md: the port is 8080 -> the port is 8081",
     ]
     assert f"\n    {texts[2]}\n" in undo_text(listed.value)
+
+
+def test_a_run_of_which_every_conversation_failed_is_not_offered(world: World) -> None:
+    """Five runs with a wrong key stood above the one that the person wanted back."""
+    world.converse("a")
+    for _ in range(5):
+        world.run(FakeModel(lambda number, prompt: "no json"))
+    world.converse("b")
+    kept = world.run(FakeModel(lambda number, prompt: "no json" if number < 3 else {"facts": [f"x {number}"]}))
+    listed = runs(workspace_of(world))
+    assert isinstance(listed, Ok) and [run.run for run in listed.value] == [kept.run]
+    unknown = undo(workspace_of(world), "20200101T000000-abcdef", patience=HURRIED)
+    assert isinstance(unknown, Err) and unknown.error.hint == f"the newest runs are: {kept.run}"

@@ -15,7 +15,7 @@ from core.cli.harvest_text import harvest_text
 from core.harvest.report import HarvestReport
 from core.harvest.sources import FILES, Place
 from tests.cli_call import call
-from tests.harvest_world import World, says
+from tests.harvest_world import FakeModel, World, says
 
 
 def about(notes: list[str] | tuple[str, ...], words: str) -> list[str]:
@@ -173,3 +173,35 @@ def test_a_size_just_over_the_limit_is_told_so_that_the_two_differ(tmp_path: Pat
     world.converse("x" * ((1 << 20) + 17_459))
     [note] = about(world.plan().notes, "too large")
     assert "(1,066,035 bytes); the limit is 1,048,576 bytes" in note
+
+
+# --- what is held back ------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_whose_items_are_all_held_back_is_not_told_as_items_or_as_nothing(tmp_path: Path) -> None:
+    """"17 items" while it ran, "0 items" in the ledger, and nothing anywhere: where are they?"""
+    world, told = World(tmp_path), []
+    world.converse("User: one\n")
+    world.converse("User: two\n")
+    invented = {"facts": [{"statement": f"Made up {at}", "quote": "nobody ever said these words"} for at in range(17)]}
+    mixed = {"facts": ["Kept", {"statement": "Made up", "quote": "nobody ever said these words"}]}
+    model = FakeModel(lambda number, prompt: invented if number == 1 else mixed)
+    report = world.run(model, progress=lambda news: told.append(news.outcome))
+    assert told == ["0 items, 17 held back", "1 item, 1 held back"]
+    assert (report.held, report.quarantined, report.empty) == (1, 18, 0)
+    assert "quarantined: 18, all that 1 conversation taught ('knowledge quarantine' shows them)" in harvest_text(report)
+    [note] = about(report.notes, "let it in")
+    assert "nothing of 1 conversation" in note and "14 days" in note
+    home = str(world.paths.home)
+    assert "0 items, 17 held back" in call("--home", home, "ledger")[1]
+    assert "quarantine: 18 items held back" in call("--home", home, "status")[1]
+
+
+def test_by_the_gate_the_quarantine_is_a_proof_and_the_conversation_waits_in_the_trash(tmp_path: Path) -> None:
+    """storage.md, invariant 1: each item stands in the files or in the quarantine. Until the person has decided, the
+    conversation can be looked at in the trash."""
+    world = World(tmp_path)
+    path = world.converse("User: one\n")
+    world.run(says(facts=[{"statement": "Made up", "quote": "nobody ever said these words"}]))
+    assert not path.exists() and len(world.trash()) == 1
+    assert "Made up" in world.text("quarantine.md")

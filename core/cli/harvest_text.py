@@ -55,7 +55,8 @@ def harvest_text(report: HarvestReport) -> str:
         if number:
             lines.append(f"{name}: {number}")
     if report.quarantined:
-        lines.append(f"quarantined: {report.quarantined} ('knowledge quarantine' shows them)")
+        whole = f", all that {count(report.held, 'conversation')} taught" if report.held else ""
+        lines.append(f"quarantined: {report.quarantined}{whole} ('knowledge quarantine' shows them)")
     for name, counts in (
         ("changed since their last harvest", report.changed),
         ("secrets replaced", report.redacted),

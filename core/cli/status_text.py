@@ -15,6 +15,8 @@ from core.commands.status import Status
 def status_text(state: Status) -> str:
     new = "" if state.exists else " (does not exist yet: the first 'knowledge add' or 'harvest --apply' makes it)"
     rows = [f"home: {state.home}{new}", ""]
+    if any(row.exists for row in state.files):
+        rows.append(f"  {'file':<14}{'size':>8}  {'bullets':>12}  {'changed':>7}")
     for row in state.files:
         detail = (
             f"{size(row.bytes):>8}  {count(row.bullets, 'bullet'):>12}  {age(row.modified):>7}" if row.exists else ""
@@ -42,7 +44,7 @@ def status_text(state: Status) -> str:
     )
     rows.append(f"trash: {count(state.trash['files'], 'conversation')}, {size(state.trash['bytes'])}")
     if state.quarantined:
-        rows.append(f"quarantine: {count(state.quarantined, 'item')}")
+        rows.append(f"quarantine: {count(state.quarantined, 'item')} held back ('knowledge quarantine' shows them)")
     if state.outdated:
         rows.append(f"possibly outdated: {count(state.outdated, 'bullet')} ('knowledge supersede' lists them)")
     if state.prompts:
@@ -66,7 +68,10 @@ def config_text(settings: Settings) -> str:
         f"{row.key:<{width}} = {value:<{column}}  # {row.origin}"
         for row, value in zip(settings.settings, values, strict=True)
     ]
-    return "\n".join([*rows, f"'knowledge config set KEY VALUE' writes {settings.writable}"]) + "\n"
+    where = f"written to {settings.writable}"
+    if not settings.written:
+        where = f"'knowledge config set KEY VALUE' writes {settings.writable}"
+    return "\n".join([*rows, where]) + "\n"
 
 
 def demo_text(demo: Demo) -> str:

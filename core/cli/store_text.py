@@ -65,7 +65,8 @@ def ledger_text(rows: list[LedgerRow]) -> str:
         entry = row.entry
         items = entry.get("items")
         number = sum(items.values()) if isinstance(items, dict) else 0
-        detail = entry.get("error") or (count(number, "item") if items is not None else "")
+        held = f", {entry['quarantined']} held back" if entry.get("quarantined") else ""
+        detail = entry.get("error") or (f"{count(number, 'item')}{held}" if items is not None else "")
         key = row.key[:KEY_CHARACTERS] if not row.key.startswith("path:") else "-" * KEY_CHARACTERS
         name = str(entry.get("path", "")).rstrip("/").rpartition("/")[2]
         name, detail = one_line(name), one_line(detail)

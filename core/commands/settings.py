@@ -27,12 +27,14 @@ class SettingValue:
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings. `file` is the one that was found; `writable` is the one that a change goes to."""
+    """All settings. `file` is the one that was found; `writable` is the one that a change goes to, and has gone to when
+    `written` is true."""
 
     file: str
     writable: str
     settings: tuple[SettingValue, ...]
     warnings: tuple[str, ...]
+    written: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -98,6 +100,7 @@ def config(workspace: Workspace, action: str = "show", key: str = "", value: str
     shown = config_show(workspace) if action == "show" else config_set(workspace, key, value or "")
     if not key or isinstance(shown, Err):
         return shown
+    shown = Ok(replace(shown.value, written=action == "set"))
     rows = tuple(row for row in shown.value.settings if row.key == key)
     return Ok(replace(shown.value, settings=rows)) if rows else unknown_key(key)
 

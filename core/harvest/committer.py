@@ -150,6 +150,7 @@ class Committer:
     def _count(self, harvest: Harvest, plan: FrozenPlan) -> None:
         self.report.harvested += 1
         self.report.empty += not harvest.items
+        self.report.held += bool(harvest.items) and all(item.held for item in harvest.items)
         self.report.quarantined += plan.entry.get("quarantined", 0)
         self.report.notes_as_facts += plan.entry.get("notes_as_facts", 0)
         add_counts(self.report.items, plan.items)

@@ -120,6 +120,8 @@ def _apply(
                 if not committer.trusted:
                     break
         report.cancelled = report.cancelled or (done < total and committer.trusted)
+        if report.held and report.reclaimed:
+            report.notes.append(_held_note(report.held, options.trash_days))
         if breaker.reason is not None and report.not_tried:
             report.notes.append(stopped_note(report.not_tried, breaker.reason))
     finally:
@@ -250,8 +252,18 @@ def _commit(distilled: Distilled, committer: Committer) -> str:
     if not committer.commit(distilled.step, harvest, distilled.meter):
         return "failed"
     add_counts(committer.report.changed, {harvest.entry["change"]: 1} if "change" in harvest.entry else {})
-    number = len(harvest.items)
-    return f"{number} item{'s' * (number != 1)}" if number else "nothing durable"
+    held = sum(bool(item.held) for item in harvest.items)
+    number = len(harvest.items) - held
+    if not harvest.items:
+        return "nothing durable"
+    return f"{number} item{'s' * (number != 1)}" + (f", {held} held back" if held else "")
+
+
+def _held_note(number: int, trash_days: int) -> str:
+    """The quarantine is a proof like any file, so its conversations may go: a person should look while they can."""
+    whose = "1 conversation" if number == 1 else f"{number} conversations"
+    until = f"; what was taken away stays in the trash for {trash_days} days" if trash_days else ""
+    return f"nothing of {whose} is in a file or digest before you let it in ('knowledge quarantine'){until}"
 
 
 def write_digest(paths: Paths, options: HarvestOptions, report: HarvestReport) -> None:

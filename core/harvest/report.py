@@ -45,6 +45,8 @@ class HarvestReport:
     harvested: int = 0
     empty: int = 0
     quarantined: int = 0
+    held: int = 0
+    """Conversations of which every item is in the quarantine: harvested, but nothing of them is in a file or digest."""
     notes_as_facts: int = 0
     """Notes on files that were not found: they count under `files` and stand in facts.md."""
     skipped: dict[str, int] = field(default_factory=dict)
@@ -89,6 +91,7 @@ class HarvestReport:
             "empty": self.empty,
             "items": self.items,
             "quarantined": self.quarantined,
+            "held": self.held,
             "notes_as_facts": self.notes_as_facts,
             "skipped_rows": self.skipped,
             "redacted": self.redacted,
