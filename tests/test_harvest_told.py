@@ -179,8 +179,8 @@ def test_a_size_just_over_the_limit_is_told_so_that_the_two_differ(tmp_path: Pat
 
 
 def test_a_conversation_whose_items_are_all_held_back_is_not_told_as_items_or_as_nothing(tmp_path: Path) -> None:
-    """"17 items" while it ran, "0 items" in the ledger, and nothing anywhere: where are they?"""
-    world, told = World(tmp_path), []
+    """ "17 items" while it ran, "0 items" in the ledger, and nothing anywhere: where are they?"""
+    world, told = World(tmp_path), list[str]()
     world.converse("User: one\n")
     world.converse("User: two\n")
     invented = {"facts": [{"statement": f"Made up {at}", "quote": "nobody ever said these words"} for at in range(17)]}
