@@ -70,8 +70,6 @@ def test_errors_speak_with_one_voice() -> None:
     """Messages stand one under the other behind `knowledge: `: small letters, and commands between single quotes."""
     checked, wrong = 0, []
     for path in sorted((ROOT / "core").rglob("*.py")):
-        if "llm" in path.relative_to(ROOT).parts:
-            continue  # begins with the provider's name or with a noun of its own
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
             if isinstance(node, ast.Call) and name in ("fail", "ErrorInfo"):

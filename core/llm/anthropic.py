@@ -47,10 +47,10 @@ def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
     """The text blocks, joined; thinking blocks are not part of the answer."""
     reason = text_of(reply, "stop_reason")
     if reason == "refusal":
-        return fail("model-refused", "anthropic: the model refused to answer", hint="Try another model")
+        return fail("model-refused", "anthropic: the model refused to answer", hint="try another model")
     blocks = rows(reply, "content")
     if not blocks and not reason:
-        return fail("bad-answer", "anthropic answered without any content", hint="Check that base_url is right")
+        return fail("bad-answer", "anthropic answered without any content", hint="check that base_url is right")
     usage = child(reply, "usage")
     cached = add_counts(count_of(usage, "cache_creation_input_tokens"), count_of(usage, "cache_read_input_tokens"))
     return Ok(

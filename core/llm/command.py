@@ -65,8 +65,8 @@ def run_command(
     name = excerpt(command[0], limit=80)
     found = shutil.which(str(Path(command[0]).expanduser()) if command[0].startswith("~") else command[0])
     if found is None:
-        hint = "Check [ai_settings.knowledge].command; the program must be installed and executable"
-        return fail("command-missing", f"The program {name} was not found", hint=hint)
+        hint = "check [ai_settings.knowledge].command; the program must be installed and executable"
+        return fail("command-missing", f"the program {name} was not found", hint=hint)
     try:
         process = subprocess.Popen(
             [found, *command[1:]],
@@ -78,8 +78,8 @@ def run_command(
         )
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "an argument cannot be passed"
-        hint = "Check [ai_settings.knowledge].command"
-        return fail("command-missing", f"The program {name} cannot be started ({reason})", hint=hint)
+        hint = "check [ai_settings.knowledge].command"
+        return fail("command-missing", f"the program {name} cannot be started ({reason})", hint=hint)
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     answer = _Reader(process.stdout, max_bytes, drain=False)
     complaints = _Reader(process.stderr, STDERR_BYTES, drain=True)
@@ -99,7 +99,7 @@ def run_command(
     try:
         return Ok(Answer(text=bytes(answer.content).decode("utf-8")))
     except UnicodeDecodeError:
-        return fail("bad-answer", f"The output of {name} is not UTF-8 text", hint="Check what the program prints")
+        return fail("bad-answer", f"the output of {name} is not UTF-8 text", hint="check what the program prints")
 
 
 def _feed(pipe: IO[bytes], data: bytes) -> None:
@@ -118,15 +118,15 @@ def _wait_for(
     while True:
         if answer.overflowed:
             _end(process)
-            hint = "Have the program print its answer alone"
-            return fail("answer-too-large", f"The output of {name} is too large", hint=hint)
+            hint = "have the program print its answer alone"
+            return fail("answer-too-large", f"the output of {name} is too large", hint=hint)
         if cancelled():
             _end(process)
-            return fail("cancelled", f"The call to {name} was cancelled", hint="Run again to go on")
+            return fail("cancelled", f"the call to {name} was cancelled", hint="run again to go on")
         now = time.monotonic()
         if now >= deadline:
             _end(process)
-            hint = "Raise request_timeout_seconds, or try the program by hand: it may be waiting for a login"
+            hint = "raise request_timeout_seconds, or try the program by hand: it may be waiting for a login"
             return fail("timed-out", f"{name} did not finish in the time allowed", hint=hint)
         answer.join(min(SLICE_SECONDS, deadline - now))
         if process.poll() is None:
@@ -167,5 +167,5 @@ def _failed(name: str, status: int, complaints: bytes) -> Err:
     how = f"ended with status {status}" if status > 0 else f"was ended by signal {-status}"
     lines = complaints.decode("utf-8", "replace").strip().split("\n")
     said = excerpt(lines[0])
-    hint = "Run the program by hand with a short prompt on its standard input"
+    hint = "run the program by hand with a short prompt on its standard input"
     return fail("command-failed", f"{name} {how}" + (f": {said}" if said else ""), hint=hint)

@@ -62,23 +62,23 @@ def read_keys(path: Path) -> Result[dict[str, str]]:
     except OSError as problem:
         reason = problem.strerror or "unknown reason"
         return fail(
-            "credentials-unreadable", f"The credentials file cannot be read ({reason})", path, "Check its owner"
+            "credentials-unreadable", f"the credentials file cannot be read ({reason})", path, "check its owner"
         )
     try:
         with os.fdopen(descriptor, "rb") as file:
             state = os.fstat(descriptor)
             if not stat.S_ISREG(state.st_mode):
-                return fail("credentials-unreadable", "The credentials file is not a regular file", path, "Replace it")
+                return fail("credentials-unreadable", "the credentials file is not a regular file", path, "replace it")
             if os.name == "posix" and state.st_mode & 0o077:
-                message = f"Others on this computer can open the credentials file (mode {state.st_mode & 0o777:04o})"
-                return fail("credentials-exposed", message, path, f"Run: chmod 600 {path}")
+                message = f"others on this computer can open the credentials file (mode {state.st_mode & 0o777:04o})"
+                return fail("credentials-exposed", message, path, f"run: chmod 600 {path}")
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as problem:
         reason = problem.strerror or "unknown reason"
-        return fail("credentials-unreadable", f"The credentials file cannot be read ({reason})", path, "Check the disk")
+        return fail("credentials-unreadable", f"the credentials file cannot be read ({reason})", path, "check the disk")
     if len(content) > MAX_FILE_BYTES:
         return fail(
-            "credentials-malformed", "The credentials file is too large to be one", path, "Keep only [keys] in it"
+            "credentials-malformed", "the credentials file is too large to be one", path, "keep only [keys] in it"
         )
     return _parse(content, path)
 
@@ -89,17 +89,17 @@ def _parse(content: bytes, path: Path) -> Result[dict[str, str]]:
     try:
         document = tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        return fail("credentials-malformed", "The credentials file is not UTF-8 text", path, example)
+        return fail("credentials-malformed", "the credentials file is not UTF-8 text", path, example)
     except (ValueError, RecursionError) as problem:
         found = re.search(r"at line (\d+)", str(problem))
         where = f"in line {found[1]}" if found else "at its end"
-        return fail("credentials-malformed", f"The credentials file is not valid TOML {where}", path, example)
+        return fail("credentials-malformed", f"the credentials file is not valid TOML {where}", path, example)
     keys = document.get("keys", {})
     if not isinstance(keys, dict):
         return fail("credentials-malformed", "keys is not a table in the credentials file", path, example)
     for name, value in keys.items():
         if not isinstance(value, str):
-            message = f"The key of {name[:40]!r} is not a string in the credentials file"
+            message = f"the key of {name[:40]!r} is not a string in the credentials file"
             return fail("credentials-malformed", message, path, example)
     return Ok(dict(keys))
 
@@ -108,5 +108,5 @@ def _usable(key: str, source: str) -> Result[str]:
     """`key`, if it can stand in an HTTP header: printable ASCII without white space."""
     if key.isascii() and key.isprintable() and " " not in key:
         return Ok(key)
-    message = f"The key in {source} has characters that no key has (white space, control or foreign characters)"
-    return fail("bad-credentials", message, hint="Copy it again")
+    message = f"the key in {source} has characters that no key has (white space, control or foreign characters)"
+    return fail("bad-credentials", message, hint="copy it again")

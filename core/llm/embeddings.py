@@ -21,7 +21,7 @@ def connect_embeddings(
     """The callable that asks the server; nothing is sent yet. `seconds` bounds one call, `max_bytes` its answer."""
     if not model.strip():
         return fail(
-            "no-model", "The embedder openai needs the name of a model", hint="Set embedder_model in config.toml"
+            "no-model", "the embedder openai needs the name of a model", hint="set embedder_model in config.toml"
         )
     base = base_url.strip() or BASE_URL
     found = credentials("openai", ("OPENAI_API_KEY",))
@@ -29,8 +29,8 @@ def connect_embeddings(
         return Err(found.error)
     key = found.value
     if not key and base.rstrip("/") == BASE_URL:
-        hint = "Set OPENAI_API_KEY, or write openai into [keys] of credentials.toml"
-        return fail("no-credentials", "There is no key for openai", hint=hint)
+        hint = "set OPENAI_API_KEY, or write openai into [keys] of credentials.toml"
+        return fail("no-credentials", "there is no key for openai", hint=hint)
     url = endpoint(base).removesuffix("/chat/completions") + "/embeddings"
     headers = {"Authorization": f"Bearer {key}"} if key else {}
 
@@ -48,7 +48,7 @@ def connect_embeddings(
         vectors = [rows(row, "embedding") for row in data]
         if len(vectors) != len(texts) or not all(vectors):
             return fail(
-                "bad-answer", "the embedder answered without a vector for each text", hint="Check embedder_model"
+                "bad-answer", "the embedder answered without a vector for each text", hint="check embedder_model"
             )
         return Ok(vectors)
 

@@ -54,7 +54,7 @@ def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
         return _refused(f"the prompt was blocked ({excerpt(blocked, question.key, 60)})")
     candidates = rows(reply, "candidates")
     if not candidates:
-        return fail("bad-answer", "gemini answered without any candidate", hint="Check model and base_url")
+        return fail("bad-answer", "gemini answered without any candidate", hint="check model and base_url")
     reason = text_of(candidates[0], "finishReason")
     if reason not in ("", "STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED"):
         # SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, OTHER and what comes later.
@@ -74,4 +74,4 @@ def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
 
 
 def _refused(what: str) -> Result[Answer]:
-    return fail("model-refused", f"gemini: {what}", hint="Try another model")
+    return fail("model-refused", f"gemini: {what}", hint="try another model")

@@ -76,28 +76,28 @@ def connect(
     spec = PROVIDERS.get(settings.provider)
     if spec is None:
         known = ", ".join(PROVIDERS)
-        return fail("unknown-provider", f"There is no provider {settings.provider!r}", hint=f"Use one of: {known}")
+        return fail("unknown-provider", f"there is no provider {settings.provider!r}", hint=f"use one of: {known}")
     if settings.timeout_seconds <= 0 or settings.max_answer_bytes <= 0:
-        message = "The time and the size allowed for an answer must be greater than 0"
-        return fail("bad-settings", message, hint="Check request_timeout_seconds in config.toml")
+        message = "the time and the size allowed for an answer must be greater than 0"
+        return fail("bad-settings", message, hint="check request_timeout_seconds in config.toml")
     if spec.wire is None:
         return _program(settings, cancelled)
     model = settings.model.strip()
     base_url = settings.base_url.strip() or spec.base_url
     if not _is_web_address(base_url):
-        hint = "It begins with http:// or https:// and has no ? or #"
+        hint = "it begins with http:// or https:// and has no ? or #"
         return fail("bad-address", "base_url is not a web address", hint=hint)
     match credentials(settings.provider, spec.key_variables):
         case Err() as problem:
             return problem
         case Ok(key):
             if not key and spec.key_variables and base_url.rstrip("/") == spec.base_url:
-                where = f"Set {spec.key_variables[0]}, or write {settings.provider} into [keys] of credentials.toml"
+                where = f"set {spec.key_variables[0]}, or write {settings.provider} into [keys] of credentials.toml"
                 too = "" if model else "; it needs the name of a model as well ('model' in the settings, or --model)"
-                return fail("no-credentials", f"There is no key for {settings.provider}", hint=f"{where}{too}")
+                return fail("no-credentials", f"there is no key for {settings.provider}", hint=f"{where}{too}")
     if not model:
-        hint = "Set model in [ai_settings.knowledge], or pass --model"
-        return fail("no-model", f"The provider {settings.provider} needs the name of a model", hint=hint)
+        hint = "set model in [ai_settings.knowledge], or pass --model"
+        return fail("no-model", f"the provider {settings.provider} needs the name of a model", hint=hint)
     question = Question("", model, max_output_tokens=settings.max_output_tokens, key=key)
     return Ok(_http(settings, spec.wire, base_url, question, cancelled, clock, sleep))
 
@@ -115,8 +115,8 @@ def _is_web_address(url: str) -> bool:
 def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[Generate]:
     """`Generate` over a program. The schema stays here: the prompt already says in words what is wanted."""
     if not settings.command or not settings.command[0].strip():
-        hint = 'Set command in [ai_settings.knowledge], for example ["my-agent", "--print"]'
-        return fail("no-command", "The provider command needs a program to run", hint=hint)
+        hint = 'set command in [ai_settings.knowledge], for example ["my-agent", "--print"]'
+        return fail("no-command", "the provider command needs a program to run", hint=hint)
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
         result = run_command(
@@ -179,7 +179,7 @@ def _http(
             return _not_json(call, reply.body)
         if decoded.get("error"):  # some gateways (OpenRouter) tell a failure with status 200
             said = complaint(reply, call.key)
-            return fail("server-error", f"{call.label} reports a failure: {said}", hint="Try again later")
+            return fail("server-error", f"{call.label} reports a failure: {said}", hint="try again later")
         return _checked(wire.read(decoded, question), call.label, question.model)
 
     return generate
@@ -189,9 +189,9 @@ def _not_json(call: Call, body: bytes) -> Err:
     """The sentence for a success that is no answer: a login page, a cut body, bytes that are no text."""
     if body.lstrip()[:1] == b"<":
         message = f"{call.label} answered with a web page instead of JSON"
-        return fail("bad-answer", message, hint="Check base_url: it may lead to a login page or a proxy")
+        return fail("bad-answer", message, hint="check base_url: it may lead to a login page or a proxy")
     message = f"{call.label} answered with something that is not a JSON object"
-    return fail("bad-answer", message, hint="Try again; if it stays, check base_url")
+    return fail("bad-answer", message, hint="try again; if it stays, check base_url")
 
 
 def _checked(result: Result[Answer], label: str, model: str) -> Result[Answer]:
@@ -200,7 +200,7 @@ def _checked(result: Result[Answer], label: str, model: str) -> Result[Answer]:
         return result
     answer: Answer = result.value
     if not answer.text.strip() and not answer.truncated:
-        return fail("empty-answer", f"{label} answered with an empty text", hint="Try again, or choose another model")
+        return fail("empty-answer", f"{label} answered with an empty text", hint="try again, or choose another model")
     return Ok(replace(answer, text=_encodable(answer.text), model=answer.model or model))
 
 

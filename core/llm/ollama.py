@@ -56,7 +56,7 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
 def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
     """`message.content`; `done_reason: length` means that it stopped at its limit."""
     if "message" not in reply:
-        return fail("bad-answer", "ollama answered without a message", hint="Check that base_url is an Ollama server")
+        return fail("bad-answer", "ollama answered without a message", hint="check that base_url is an Ollama server")
     return Ok(
         Answer(
             text=without_thinking(text_of(child(reply, "message"), "content")),

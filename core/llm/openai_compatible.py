@@ -68,17 +68,17 @@ def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
     """The first choice. A refusal or a content filter is an error, `finish_reason: length` a truncated answer."""
     choices = rows(reply, "choices")
     if not choices:
-        return fail("bad-answer", "openai answered without any choice", hint="Check that base_url speaks this format")
+        return fail("bad-answer", "openai answered without any choice", hint="check that base_url speaks this format")
     choice = choices[0]
     message = choice.get("message") if isinstance(choice, Mapping) else None
     refused = text_of(message, "refusal")
     if refused:
         said = excerpt(refused, question.key)
-        return fail("model-refused", f"openai: the model refused to answer: {said}", hint="Try another model")
+        return fail("model-refused", f"openai: the model refused to answer: {said}", hint="try another model")
     reason = text_of(choice, "finish_reason")
     if reason == "content_filter":
         return fail(
-            "model-refused", "openai: the provider's content filter stopped the answer", hint="Try another model"
+            "model-refused", "openai: the provider's content filter stopped the answer", hint="try another model"
         )
     text = text_of(message, "content") or "".join(
         text_of(part, "text") for part in rows(message, "content") if text_of(part, "type") in ("text", "")

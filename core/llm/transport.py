@@ -122,38 +122,38 @@ def _broken(call: Call, broken: Broken, patience: Patience) -> Err:
     """The sentence for an exchange that brought no answer."""
     who, detail = f"{call.label} at {host_of(call.url)}", excerpt(broken.detail, call.key)
     if broken.kind == "timeout":
-        hint = "Raise request_timeout_seconds, or choose a faster model"
+        hint = "raise request_timeout_seconds, or choose a faster model"
         return fail("timed-out", f"{who} did not answer completely in the time allowed", hint=hint)
     if broken.kind == "cancelled":
-        return fail("cancelled", f"The call to {who} was cancelled", hint="Run again to go on")
+        return fail("cancelled", f"the call to {who} was cancelled", hint="run again to go on")
     if broken.kind == "too-large":
         size = f"{patience.max_answer_bytes} bytes"
-        return fail("answer-too-large", f"The answer of {who} is larger than {size}", hint="Choose another model")
+        return fail("answer-too-large", f"the answer of {who} is larger than {size}", hint="choose another model")
     if broken.kind == "certificate":
         because = f" ({detail})" if detail else ""
-        hint = "Check base_url and, behind a company proxy, REQUESTS_CA_BUNDLE"
-        return fail("bad-certificate", f"The certificate of {who} cannot be trusted{because}", hint=hint)
+        hint = "check base_url and, behind a company proxy, REQUESTS_CA_BUNDLE"
+        return fail("bad-certificate", f"the certificate of {who} cannot be trusted{because}", hint=hint)
     if broken.kind == "address":
-        return fail("bad-address", f"{who} cannot be addressed", hint=detail or "Check base_url")
+        return fail("bad-address", f"{who} cannot be addressed", hint=detail or "check base_url")
     if broken.kind == "encoding":
         message = f"{who} answers in a compression that was not asked for"
-        return fail("bad-answer", message, hint="Check what stands between you and the server")
+        return fail("bad-answer", message, hint="check what stands between you and the server")
     because = f": {detail}" if detail else ""
-    hint = "Check that the server runs, that base_url is right and that this computer is online"
+    hint = "check that the server runs, that base_url is right and that this computer is online"
     if broken.kind == "absent":
         return fail("unreachable", f"{who} cannot be reached{because}", hint=hint)
-    return fail("connection-failed", f"The connection to {who} failed or broke off{because}", hint=hint)
+    return fail("connection-failed", f"the connection to {who} failed or broke off{because}", hint=hint)
 
 
 # status -> code, what happened, what to do; a status that is not listed is told as "refused the request".
 _STATUS = {
-    401: ("rejected-key", "does not accept the key", "Check the key, in the environment or in credentials.toml"),
-    402: ("no-credit", "asks for payment", "Check the balance of the account"),
-    403: ("forbidden", "does not allow this", "Check that the key may use this model"),
-    404: ("not-found", "does not know this model or address", "Check model and base_url"),
-    408: ("server-error", "waited too long for the request", "Try again"),
-    413: ("too-long", "finds the request too large", "Lower summarize_threshold_bytes, or choose another model"),
-    429: ("rate-limited", "accepts no more requests for now", "Wait, lower jobs, or check the quota of the account"),
+    401: ("rejected-key", "does not accept the key", "check the key, in the environment or in credentials.toml"),
+    402: ("no-credit", "asks for payment", "check the balance of the account"),
+    403: ("forbidden", "does not allow this", "check that the key may use this model"),
+    404: ("not-found", "does not know this model or address", "check model and base_url"),
+    408: ("server-error", "waited too long for the request", "try again"),
+    413: ("too-long", "finds the request too large", "lower summarize_threshold_bytes, or choose another model"),
+    429: ("rate-limited", "accepts no more requests for now", "wait, lower jobs, or check the quota of the account"),
 }
 
 
@@ -163,12 +163,12 @@ def refusal(call: Call, reply: Reply) -> Err:
     if 300 <= reply.status <= 399:
         elsewhere = host_of(reply.headers.get("location", ""))
         message = f"{who} redirects" + (f" to {elsewhere}" if elsewhere else "")
-        hint = "Redirects are not followed, so that the key stays here; put the final address into base_url"
+        hint = "redirects are not followed, so that the key stays here; put the final address into base_url"
         return fail("redirected", f"{message} (HTTP {reply.status})", hint=hint)
     if 500 <= reply.status <= 599:
-        code, what, hint = "server-error", "has a problem of its own", "Try again later"
+        code, what, hint = "server-error", "has a problem of its own", "try again later"
     else:
-        code, what, hint = _STATUS.get(reply.status, ("refused", "refused the request", "Check model and base_url"))
+        code, what, hint = _STATUS.get(reply.status, ("refused", "refused the request", "check model and base_url"))
     said = complaint(reply, call.key)
     if reply.status == 400 and "api key not valid" in said.lower():  # how Gemini says 401
         code, what, hint = _STATUS[401]
