@@ -46,6 +46,11 @@ def test_what_is_no_repository_is_global(folder: str) -> None:
         ("/home/somebody/cli/.claude/worktrees/fix-it/cmd", "cli"),
         ("/home/somebody/.codex/worktrees/ab12/cli", "cli"),
         ("/home/somebody/work/.dotfiles", "dotfiles"),
+        ("/home/somebody/src/agentv__worktrees/dashboard-ux", "agentv"),
+        ("/home/somebody/src/agentv.worktrees/x/.agentv/results/run-1", "agentv"),
+        ("/home/somebody/src/git-worktree/notes", "notes"),
+        ("/home/somebody/src/my-worktrees", "my-worktrees"),
+        ("/home/somebody/worktrees/cli", "cli"),
     ],
 )
 def test_the_rule_of_the_name(folder: str, domain: str) -> None:

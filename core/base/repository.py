@@ -16,6 +16,7 @@ GLOBAL = "global"
 DOMAIN_CHARACTERS = 60
 _LEVELS = 24
 _OTHER = re.compile(r"[^\w.-]+|_*-+_*")
+_WORK_TREES = re.compile(r"(?P<name>[^.].*?)[._-]{1,2}worktrees")
 _SYSTEM = frozenset(
     (
         "etc",
@@ -65,9 +66,13 @@ def domain_of(folder: str) -> str:
 
 def project_root(path: str) -> str:
     """The repository around a working place (a normal, absolute path), else the place itself; without what lies below a
-    hidden folder (`cli/.worktrees/1` is `cli`), unless a person's home is all that would be left."""
+    hidden folder (`cli/.worktrees/1` is `cli`), unless a person's home is all that would be left, and without what lies
+    in a folder of work trees beside it (`cli-worktrees/1` is `cli`). The folder that is returned need not be there."""
     root = repository_root(path) or path
     parts = root.split("/")
+    for at, part in enumerate(parts[:-1]):
+        if beside := _WORK_TREES.fullmatch(part):
+            return "/".join((*parts[:at], beside["name"]))
     hidden = next((at for at, part in enumerate(parts[:-1]) if part.startswith(".")), 0)
     above = "/".join(parts[:hidden])
     return (repository_root(above) or above) if hidden and is_working_place(above) else root
