@@ -44,7 +44,13 @@ def test_after_a_failure_of_key_model_or_server_nobody_else_is_asked_about(world
 def test_four_workers_send_a_wrong_key_once(world: World) -> None:
     for talk in TALKS:
         world.converse(talk)
-    model = FakeModel(lambda number, prompt: fail("rejected-key", f"no {number}"))
+    others = threading.Event()
+
+    def refusing(number: int, prompt: str) -> Result[Answer]:
+        others.wait(0.2) if number == 1 else others.set()  # time enough for three more calls
+        return fail("rejected-key", f"no {number}")
+
+    model = FakeModel(refusing)
     report = world.run(model, jobs=4)
     assert (model.calls, report.failed, report.not_tried) == (1, 1, 4)
     assert list(world.entries()) == [sha256(TALKS[0])]

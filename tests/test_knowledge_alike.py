@@ -40,7 +40,7 @@ def pair(old: str, new: str) -> list[str]:
         ("The parser keeps comments", "The parser keeps comments and blank lines", ""),
         ("The server listens on port 8080.", "the server listens on port `8080`", ""),
         ("src/one.py: the server listens on port 8080", "src/two.py: the server listens on port 8081", ""),
-        ("/w/a/api.go: returns at most 50 rows", "/w/b/api.go: returns at most 20 rows", ""),
+        ("w/2026-01-05-design.md: the ledger is written last", "w/2026-01-06-impl.md: the ledger is written last", ""),
         ("src/one.py: the server listens on port 8080", "src/one.py: the server listens on port 8081", "8080 -> 8081"),
     ],
 )

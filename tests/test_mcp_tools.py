@@ -66,12 +66,13 @@ def test_another_project_or_all_can_be_asked_for_and_no_more_than_wanted(two: Wo
 
 def test_notes_on_a_file_are_not_those_of_another_project_with_such_a_file(two: World) -> None:
     def notes(project: str, limit: int = 20) -> list[str]:
-        path = str(two.folder / "beta" / "src" / "gone.py") if project == "all" else "src/gone.py"
-        answer = tools.get_file_notes(at(two, "beta"), path, project, limit)
+        answer = tools.get_file_notes(at(two, "beta"), "src/gone.py", project, limit)
         return [row["text"].partition(": ")[2] for row in answer["notes"]]
 
     assert "told in beta" in notes("") and "told in alpha" not in notes("")
     assert "told in alpha" in notes(str(two.folder / "alpha")) and len(notes("", 1)) == 1
+    with pytest.raises(tools.RefusedError, match="no folder of that name"):
+        notes("/nowhere/at/all")
 
 
 def test_facts_cost_what_the_budget_says(world: World) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from core.base.repository import domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result
@@ -14,7 +14,7 @@ from core.commands.bullets import Found, Notes, list_tasks, notes
 from core.commands.project import find_project
 from core.commands.workspace import Workspace
 from core.knowledge.ledger import seen_ledger
-from core.knowledge.projects import OTHER, OWN, Projects, nearness, project_around, projects_of
+from core.knowledge.projects import OWN, Projects, nearness, project_around, projects_of
 
 ALL = "all"
 
@@ -45,22 +45,12 @@ def tasks_in(workspace: Workspace, state: str, project: str = "") -> Result[Proj
 
 
 def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[Notes]:
-    """The notes on a file, which may be named within the project; without facts that another project's conversations
-    told of a file of that name."""
-    projects = _projects(workspace)
-    folder = _folder(workspace, project, projects)
-    if isinstance(folder, Err):
-        return folder
-    within = os.path.join(folder.value, path) if project not in ("", ALL) and not path.startswith("~") else path
-    found = notes(workspace, within)
-    if isinstance(found, Err) or not folder.value:
-        return found
-    bullets = [
-        row
-        for row in found.value.bullets
-        if row.file.startswith("files/") or nearness((row.bullet,), projects, folder.value) != OTHER
-    ]
-    return Ok(replace(found.value, bullets=tuple(bullets)))
+    """The notes on a file, whose path may be told from the folder of a project. Which facts are about a file of that
+    repository, in this clone or another, and which about another one of that name, file_facts.py decides."""
+    if project in ("", ALL) or path.startswith("~"):
+        return notes(workspace, path)
+    found = find_project(workspace, project)
+    return found if isinstance(found, Err) else notes(workspace, os.path.join(found.value or workspace.cwd, path))
 
 
 def _projects(workspace: Workspace) -> Projects:

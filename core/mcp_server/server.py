@@ -136,8 +136,7 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
     @server.tool(annotations=LOOKS)
     def get_file_notes(path: str, project: str = "", limit: int = 20) -> dict[str, Any]:
         """What earlier conversations taught about one source file, also when it was called otherwise then. `project`:
-        the folder that the path lies in; empty for the server's current folder, "all" for files of that name
-        anywhere."""
+        the folder of the project that the path lies in; empty for the server's current folder."""
         return _told(lambda: tools.get_file_notes(workspace, path, project, limit))
 
     @server.tool(annotations=LOOKS)
