@@ -5,7 +5,8 @@ Whoever has such an item sets its words with `dpg.set_value` as ever; before the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
@@ -27,6 +28,7 @@ class Fitted:
     shown: str | None = None
     room: float = 0.0
     active: bool = False
+    holder: int = 0  # what it is looked for in; 0: always
     group: int = -1  # the group that it stands in, 0 for none, -1 before anybody looked
 
 
@@ -36,13 +38,23 @@ class Fitting:
     def __init__(self, font: Callable[[str], int]) -> None:
         self._font = font
         self._items: dict[int, Fitted] = {}
+        self._holder = 0
         self._hints: dict[int, tuple[str, float, float]] = {}  # field -> its words, padding, the width they are cut for
 
     def add(self, item: int, how: str, role: str) -> int:
         """Fit the words of an item from now on: `LINES`, `END`, `PATH`, or `FIELD` (a path that can be copied, whole
         while it has the keyboard)."""
-        self._items[item] = Fitted(how, role)
+        self._items[item] = Fitted(how, role, holder=self._holder)
         return item
+
+    @contextmanager
+    def inside(self, holder: int) -> Iterator[None]:
+        """What is added meanwhile stands in `holder`, and is not looked at while that is hidden."""
+        before, self._holder = self._holder, holder
+        try:
+            yield
+        finally:
+            self._holder = before
 
     def hint(self, field: int, words: str, padding: float) -> None:
         """Cut what an empty field says where it is narrower than that; a key that is named at its end goes first."""
@@ -67,7 +79,10 @@ class Fitting:
     def tick(self) -> bool:
         """Before each frame; true when something was set anew."""
         changed = False
+        shown = {holder: dpg.is_item_shown(holder) for holder in {one.holder for one in self._items.values()} if holder}
         for item, one in self._items.items():
+            if not shown.get(one.holder, True):
+                continue
             value = dpg.get_value(item)
             fresh = value != one.shown
             if fresh:

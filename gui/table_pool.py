@@ -12,6 +12,8 @@ from gui.table_rows import PoolRow
 from gui.theme import Look
 from gui.widgets import say_hint
 
+LOOKS = 4  # frames between two looks for a row in sight
+
 
 class Pool:
     """Rows with what each of them shows. `make(slot)` makes one more, hidden; `cell(row, column)` and `tip(row)` are
@@ -30,6 +32,8 @@ class Pool:
         self._shown: list[list[tuple[str, str] | None]] = []  # text and colour of every cell; empty: the row is hidden
         self._rooms: dict[int, int] = {}  # how wide the cells of a column are, by its number
         self._wide: list[Wide | None] = [None] * len(columns)
+        self._seen: PoolRow | None = None  # a row that was in sight
+        self._looked = -1
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -79,9 +83,16 @@ class Pool:
 
     def measure(self) -> bool:
         """Take the widths of the columns from the screen; true when one has changed and the cells must be cut anew."""
-        row = next((row for row in self._rows if dpg.get_item_state(row.texts[0]).get("visible")), None)
-        if row is None:
-            return False
+        row = self._seen
+        if row is None or not dpg.get_item_state(row.texts[0]).get("visible"):
+            self._looked += 1
+            if self._looked % LOOKS:  # a table out of sight must cost nothing
+                return False
+            row = self._seen = next(
+                (one for one in self._rows if dpg.get_item_state(one.texts[0]).get("visible")), None
+            )
+            if row is None:
+                return False
         states = [dpg.get_item_state(item) for item in row.texts]
         rooms = {at: int(state["content_region_avail"][0]) for at, state in enumerate(states)
                  if at and state.get("visible")}  # fmt: skip

@@ -111,7 +111,8 @@ class Workbench:
         name = state.view if state.view in self.views else next(iter(self.views))
         if name != self._open:
             self.open(name)
-        self.views[name].refresh(state)
+        with self._look.fitting.inside(self._holders[name]):
+            self.views[name].refresh(state)
 
     def open(self, name: str) -> None:
         """Put a view into the middle, and let it know, also when it is there already."""
@@ -130,7 +131,8 @@ class Workbench:
         holder = self._holders[name]
         dpg.configure_item(holder, show=True)
         if not dpg.get_item_children(holder, 1):
-            self.views[name].build(holder)
+            with self._look.fitting.inside(holder):
+                self.views[name].build(holder)
 
     def press(self, key: str, typing: bool) -> bool:
         """A key for the open view."""
