@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import dearpygui.dearpygui as dpg
 
 from gui.editor_wrap import Wrapping
+from gui.fitting import END
 from gui.icons import icon as icon_of
+from gui.letters import LETTERS, wrapped
 from gui.theme import Look
 from gui.widgets import Button, Toggle, field, hint, text
 from gui.widgets_layout import box, lowered
@@ -94,6 +96,7 @@ class Editor:
         self.field = 0
         self._wrapping = Wrapping(look, kind.soft, self._fits, kind.shown)
         self.small: dict[str, int] = {}
+        self._labels: dict[str, int] = {}
         self.switch: Toggle | None = None
 
     def build(self, parent: int) -> None:
@@ -101,10 +104,11 @@ class Editor:
         look, kind = self._look, self._kind
         inside = box(look, parent, "editor")
         self.field = field(look, inside, lines=kind.least)
+        look.follow(inside, self._fit_small)
         self._small_row = int(dpg.add_group(horizontal=True, parent=inside, show=False))
         for one in kind.small:
             if one.label:
-                text(look, lowered(look, self._small_row, 7), one.label, "small", "hint")
+                self._labels[one.label] = text(look, lowered(look, self._small_row, 7), one.label, "small", "hint")
             self.small[one.name] = field(look, self._small_row, placeholder=one.placeholder, width=one.width)
             if one.tip:
                 hint(look, self.small[one.name], one.tip)
@@ -127,7 +131,7 @@ class Editor:
         self._row = int(dpg.add_group(horizontal=True, parent=inside))
         self.save = Button(look, self._row, "Save", self._on_save, icon="check", kind="primary", shortcut="Ctrl+Enter")
         self.cancel = Button(look, self._row, "Cancel", self._on_cancel, kind="ghost", shortcut="Esc")
-        self.note = text(look, lowered(look, self._row, 8), "", "small", "hint")
+        self.note = text(look, lowered(look, self._row, 8), "", "small", "hint", fit=END)
         look.every_tick(self.tick)
 
     @property
@@ -249,12 +253,27 @@ class Editor:
         self._lines = max(self._kind.least, min(self._kind.most, shown.count("\n") + 1 + self._kind.spare))
         self._look.size(self.field, height=self._lines * LINE + PADDING)
 
+    def _fit_small(self, width: float, _height: float) -> None:
+        """In a narrow place the small fields lose their labels (their tooltips stay), then the widest gives way."""
+        wide, scale = LETTERS.wide(self._look.font_id("small")), self._look.scale
+        fields = {self.small[one.name]: float(one.width) for one in self._kind.small}
+        if wide is None or not fields:
+            return
+        room = width / scale - (40 + wide(self._kind.switch[0]) * 1.2 / scale if self.switch is not None else 0)
+        spare = room - sum(fields.values()) - 8 * (len(fields) - 1)
+        named = sum(wide(label) / scale + 8 for label in self._labels) <= spare
+        for item in self._labels.values():
+            dpg.configure_item(item, show=named)
+        widest = max(fields, key=lambda item: fields[item])
+        for item, usual in fields.items():
+            self._look.size(item, width=max(60.0, usual + min(0.0, spare)) if item == widest else usual)
+
     def _say(self, sentence: str) -> None:
         dpg.set_value(self.sentence, sentence)
         room = self._room() - self._look.px(AROUND)
-        size = dpg.get_text_size(sentence, wrap_width=room, font=self._look.font_id("text")) if sentence else None
-        tall = size[1] / self._look.scale if size else LINE
-        self._said = max(LINE, tall) + BELOW if sentence else 0
+        wide = LETTERS.wide(self._look.font_id("text"))
+        lines = wrapped(sentence, room, wide).count("\n") + 1 if wide is not None else 1
+        self._said = max(LINE, lines * LINE) + BELOW if sentence else 0
         dpg.configure_item(self._question, show=self._said > 0)
         dpg.configure_item(self._ways, show=self.asking)
         dpg.configure_item(self._row, show=not self.asking)

@@ -48,7 +48,7 @@ def test_no_word_stands_out_of_its_place_in_any_state(desk: Desk, at_home: Path)
         desk.resize()
         desk.fresh()
     assert len(seen) > 35
-    assert wrong == []
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize(("width", "height", "scale"), [(900, 600, 1.0), (1280, 800, 1.5), (1280, 800, 2.0)])
