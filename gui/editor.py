@@ -108,7 +108,9 @@ class Editor:
         self._small_row = int(dpg.add_group(horizontal=True, parent=inside, show=False))
         for one in kind.small:
             if one.label:
-                self._labels[one.label] = text(look, lowered(look, self._small_row, 7), one.label, "small", "hint")
+                label = int(dpg.add_group(parent=self._small_row))
+                self._labels[one.label] = label
+                text(look, lowered(look, label, 7), one.label, "small", "hint")
             self.small[one.name] = field(look, self._small_row, placeholder=one.placeholder, width=one.width)
             if one.tip:
                 hint(look, self.small[one.name], one.tip)
