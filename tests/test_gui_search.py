@@ -135,7 +135,7 @@ def test_results_come_while_you_type_and_esc_clears(stand: Stand) -> None:
     ask(stand, "kettle")
     assert len(texts(stand)) == 4 and not shown(stand.view._states["begin"].item)
     assert [chip.count for chip in (stand.view.all, stand.view.chips["bullet"])] == [4, 2]
-    assert not shown(stand.view.chips["document"].item)
+    assert not shown(stand.view.chips["fact"].item)
     ask(stand, "zzqq")
     assert texts(stand) == [] and shown(stand.view._states["nothing"].item)
     stand.press("Escape")
