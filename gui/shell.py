@@ -192,7 +192,7 @@ class Shell:
             self.toast(f"Taken back: {', '.join(parts)}", icon="undo-2")
             if report.errors:
                 self.error(report.errors[0])
-            self.change(event=f"Took back {run}")
+            self.change(event=f"Taken back: {', '.join(parts)}")
             if done is not None:
                 done(report)
 

@@ -170,7 +170,7 @@ def test_a_line_that_grows_is_broken_and_comes_back_as_one(desk: Desk, at_home: 
         assert editor.height > high
         desk.dpg.set_clipboard_text(words.strip())
         desk.press("ctrl+v")
-        desk.frames(4)
+        desk.until(lambda: editor.words.endswith("at the most,"))
         shown = str(desk.dpg.get_value(editor.field))
         assert all(editor._fits(line) for line in shown.split("\n"))
         assert editor.words == f"{words * 2}so it is {words.strip()}"

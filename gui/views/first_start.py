@@ -24,7 +24,7 @@ WORDS = (
 )
 LINES = (
     ("layers", "accent", "Choose what your other tools left",
-     "Claude Code, Codex, Gemini CLI, Cursor and others are read where they lie; exports of ChatGPT, too"),
+     "Claude Code, Codex, Gemini CLI, Cursor and others, where they lie; also exports of ChatGPT"),
     ("messages-square", "accent", "Or put conversations into the folder below",
      "a file or folder is taken whose name ends in an id (a UUID)"),
     ("wheat", "accent", "Press Harvest…", "it shows first what it would do, and changes nothing before you say so"),
