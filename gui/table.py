@@ -151,6 +151,8 @@ class BigTable:
 
     def tick(self) -> bool:
         """Follow the scroll bar, the wheel and the height; before each frame. True when rows were filled again."""
+        if not self.item or not dpg.get_item_state(self.item).get("visible", True):
+            return False  # a view that is not open costs nothing
         self._measure()
         self._widths.tick()
         needed = self.visible_rows() + 2 * OVERSCAN
