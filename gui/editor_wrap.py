@@ -13,7 +13,7 @@ import dearpygui.dearpygui as dpg
 
 from gui.theme import Look
 
-HELD = (dpg.mvKey_LControl, dpg.mvKey_RControl, dpg.mvKey_LWin, dpg.mvKey_RWin)
+HELD = (dpg.mvKey_LControl, dpg.mvKey_RControl)
 EDGE = "a word of eighteen"
 """So much room is left for the word after the last space of a line."""
 
