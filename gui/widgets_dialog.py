@@ -49,7 +49,9 @@ class Dialog:
         self.item, self._outer = floating(look, "modal", width, modal=True)
         outer = self._outer
         row = int(dpg.add_group(horizontal=True, parent=outer))
-        self._icon = text(look, row, icon_of(icon), "heading", "failed" if kind == "danger" else "accent")
+        self._icon = text(
+            look, row, icon_of(icon) if icon else "", "heading", "failed" if kind == "danger" else "accent"
+        )
         dpg.configure_item(self._icon, show=bool(icon))
         self._title = text(look, row, title, "heading")
         space(look, outer, 2)
