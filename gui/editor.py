@@ -15,6 +15,7 @@ from gui.letters import LETTERS, wrapped
 from gui.theme import Look
 from gui.widgets import Button, Toggle, field, hint, text
 from gui.widgets_layout import box, lowered
+from gui.widgets_narrow import ButtonRow
 
 LINE, PADDING = 16, 12
 ROOM = 10 + 8 + 28 + 10  # around the field: above, between, the row of buttons, below
@@ -130,6 +131,7 @@ class Editor:
                 ("copy", "copy", copy, "Ctrl+Shift+C"),
             )
         }  # fmt: skip
+        ButtonRow(look, inside, list(self.choices.values()))
         self._row = int(dpg.add_group(horizontal=True, parent=inside))
         self.save = Button(look, self._row, "Save", self._on_save, icon="check", kind="primary", shortcut="Ctrl+Enter")
         self.cancel = Button(look, self._row, "Cancel", self._on_cancel, kind="ghost", shortcut="Esc")

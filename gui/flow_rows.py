@@ -171,6 +171,7 @@ class Slot:
 
     def restyle(self, look: Look) -> None:
         """Put what does not depend on the row right for another scale."""
+        self.hide()  # one that is not needed any more must not stay where it was
         self.place, self.wrapped = HIDDEN, False
         dpg.configure_item(self.icon, pos=[look.px(LEFT), look.px(TOP)])
         dpg.configure_item(self.text, pos=[look.px(LEFT + ICON), look.px(TOP)])
