@@ -106,7 +106,7 @@ class KeyGate:
 
     def heard_key(self, window: int, code: int, scan: int, action: int, bits: int) -> None:
         """A key: kept in its order; Dear ImGui hears of it unless it only writes."""
-        writes = code in WRITING or code in KEYPAD
+        writes = bool(self.on_press) and (code in WRITING or code in KEYPAD)  # while a panel hears them
         if action == RELEASE:
             quiet = code in self._quiet
             self._quiet.discard(code)
@@ -124,7 +124,7 @@ class KeyGate:
 
     def heard_letter(self, _window: int, letter: int) -> None:
         """A character: for the field that is active, or kept with its key."""
-        if self._passing:
+        if self._passing or not self.on_press:
             self._write(letter)
         elif self._heard:
             self._heard[-1].letters.append(letter)

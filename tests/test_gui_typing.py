@@ -40,14 +40,14 @@ def test_no_plain_letter_acts_everywhere_and_few_act_on_the_chosen_row() -> None
 def test_a_key_is_named_by_what_it_writes_and_only_commands_go_on_to_dear_imgui() -> None:
     """A slash needs Shift on many keyboards, and a letter may stand in another place."""
     gate, gone = KeyGate(), []
+    heard: list[Press] = []
+    gate.on_press.append(heard.append)
     gate._before = (None, lambda _window, code, *_: gone.append(code))
     for code, bits, letter in ((55, SHIFT, "/"), (81, 0, "a"), (75, CONTROL, ""), (70, 0, "ф"), (257, 0, "")):
         gate.heard_key(0, code, 0, PRESS, bits)
         for one in letter:
             gate.heard_letter(0, ord(one))
         gate.heard_key(0, code, 0, RELEASE, bits)
-    heard: list[Press] = []
-    gate.on_press.append(heard.append)
     gate.drawn()
     assert [gate.name_of(press) for press in heard] == ["/", "A", "K", "F", "Enter"]
     assert heard[2].modifiers == {"Ctrl"} and heard[3].words == "ф"
