@@ -6,6 +6,7 @@ repository in which a file lies that this one left a note about: no folder is ma
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 
 from core.base.paths import Paths
 from core.base.repository import GLOBAL, domain_of
-from core.base.result import Ok
+from core.base.result import Err
 from core.factindex.facts import is_domain
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.ledger import seen_ledger
@@ -48,10 +49,12 @@ class KnownProjects:
 
     @cached_property
     def folders(self) -> Mapping[str, str]:
-        """The working folder of each harvested conversation -> its domain; none from a ledger that cannot be read."""
+        """The working folder of each harvested conversation -> its domain. Raises OSError for a ledger that cannot be
+        read: a fact that went to the wrong place stays there."""
         ledger = seen_ledger(self._paths)
-        entries = ledger.value.values() if isinstance(ledger, Ok) else ()
-        folders = {str(entry.get("project") or "") for entry in entries}
+        if isinstance(ledger, Err):
+            raise OSError(errno.EIO, ledger.error.message, ledger.error.path)
+        folders = {str(entry.get("project") or "") for entry in ledger.value.values()}
         known = {os.path.normpath(folder): domain_of(folder) for folder in folders if os.path.isabs(folder)}
         return {folder: domain for folder, domain in known.items() if _is_place(domain)}
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
+from core.base.result import ErrorInfo
 from core.knowledge.categories import read_text
 from core.knowledge.journal import FrozenPlan
 
@@ -15,15 +16,17 @@ _MARK = "~~"
 
 
 class StruckLines:
-    """The struck lines of each file, read once in a run: file -> (conversation, words) -> the line as it stands."""
+    """The struck lines of each file, read once in a run: file -> (conversation, words) -> the line as it stands.
+    `problems` tells of files that could not be looked through."""
 
     def __init__(self, paths: Paths) -> None:
+        self.problems: list[ErrorInfo] = []
         self._knowledge = paths.knowledge
         self._files: dict[str, dict[tuple[str, str], str]] = {}
 
     def kept(self, plan: FrozenPlan) -> FrozenPlan:
-        """The plan with a line as the person has struck it where that stands. A file that cannot be read has none: the
-        plan must be made all the same, for it holds what a model has said."""
+        """The plan with a line as the person has struck it where that stands. A file that cannot be read has none, and
+        that is told: the plan must be made all the same, for it holds what a model has said."""
         rows = [
             replace(one, lines=self._as_struck(one.name, one.lines), done=self._as_struck(one.name, one.done))
             for one in plan.files
@@ -40,7 +43,12 @@ class StruckLines:
         if name not in self._files:
             try:
                 text = read_text(self._knowledge / name)
-            except OSError:
+            except OSError as error:
+                path = str(self._knowledge / name)
+                message = f"the file cannot be looked through for what you struck through: {error.strerror}"
+                self.problems.append(
+                    ErrorInfo("unreadable", message, path, "such a line may stand there a second time")
+                )
                 return {}
             bullets = parse_bullets(text) if _MARK in text else []
             self._files[name] = {

@@ -74,10 +74,14 @@ def read_ledger(paths: Paths) -> Result[Entries]:
     except FileNotFoundError:
         return Ok(rebuild(paths))
     except OSError as error:
-        denied = error.errno in (errno.EACCES, errno.EPERM)
-        hint = "check its permissions" if denied else _MOVE_AWAY
-        return fail("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger, hint)
+        return _unreadable(paths, error)
     return parse_ledger(data, paths.ledger)
+
+
+def _unreadable(paths: Paths, error: OSError) -> Err:
+    denied = error.errno in (errno.EACCES, errno.EPERM)
+    hint = "check its permissions" if denied else _MOVE_AWAY
+    return fail("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", paths.ledger, hint)
 
 
 _seen: tuple[str, bytes, Entries] = ("", b"", {})
@@ -89,9 +93,10 @@ def seen_ledger(paths: Paths) -> Result[Mapping[str, Entry]]:
     global _seen
     try:
         data = files.read_file(paths.ledger).data
-    except OSError:
-        read = read_ledger(paths)
-        return read if isinstance(read, Err) else Ok(read.value)
+    except FileNotFoundError:
+        return Ok(rebuild(paths))
+    except OSError as error:
+        return _unreadable(paths, error)
     key = (str(paths.ledger), hashlib.sha256(data).digest())
     path, digest, entries = _seen
     if (path, digest) == key:
