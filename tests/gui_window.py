@@ -53,6 +53,7 @@ class Desk:
         self.loop = FrameLoop(self.jobs, self._tick, glfw=self.glfw, drawn=self.gate.drawn)
         self.look: Any = None
         self.page = 0
+        self._window_id = ""
         self.frames(4)
         self.gate.listen(self.glfw)
 
@@ -65,7 +66,7 @@ class Desk:
         self.look.gate = self.gate
         self.page = int(self.dpg.add_child_window(parent=self.window, border=False, width=-1, height=-1))
         self.look.bind(self.page)
-        self.frames(2)
+        self.focus()
 
     def clear(self) -> None:
         """Take everything away again."""
@@ -174,12 +175,19 @@ class Desk:
         self.frames(2)
 
     def focus(self) -> None:
-        """Give the window the keyboard: without a window manager nobody does."""
-        found = subprocess.run(
-            ["xdotool", "search", "--name", "knowledge tests"], capture_output=True, text=True, timeout=10, check=False
-        ).stdout.split()
-        if found:
-            subprocess.run(["xdotool", "windowfocus", found[-1]], check=False, timeout=10)
+        """Give the window the keyboard: without a window manager nobody does, and a program of another test that had
+        it gives it back to nobody."""
+        if not self._window_id:
+            found = subprocess.run(
+                ["xdotool", "search", "--name", "knowledge tests"],
+                capture_output=True,
+                text=True,
+                timeout=10,
+                check=False,
+            ).stdout.split()
+            self._window_id = found[-1] if found else ""
+        if self._window_id:
+            subprocess.run(["xdotool", "windowfocus", self._window_id], check=False, timeout=10)
         self.frames(3)
 
     def screenshot(self, path: Path) -> Path:
@@ -228,7 +236,6 @@ def open_desk() -> Desk:
             _start_screen()
         _open.append(Desk())
         atexit.register(_open[0].dpg.destroy_context)
-        _open[0].focus()
     return _open[0]
 
 

@@ -99,6 +99,7 @@ class Committer:
         self._bindings.add(plan.notes)
         self.entries[step.sha256] = merged_entry(self.entries.get(step.sha256), plan.entry)
         self._count(harvest, plan)
+        self.report.errors += self._struck.problems
         if may_reclaim(plan.entry, self.limits, step.artifact):
             self._move(step)
         else:
@@ -132,8 +133,6 @@ class Committer:
             earlier = self.proofs.plan(step.earlier.sha256, self.entries.get(step.earlier.sha256))
             plan = onto(self.paths, plan, earlier) if earlier is not None else plan
         plan = self._struck.kept(plan)
-        self.report.errors += self._struck.problems
-        self._struck.problems.clear()
         plan = replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
         entry = self.entry_for(step, "harvested", at)
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}

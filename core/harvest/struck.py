@@ -16,22 +16,27 @@ _MARK = "~~"
 
 
 class StruckLines:
-    """The struck lines of each file, read once in a run: file -> (conversation, words) -> the line as it stands.
-    `problems` tells of files that could not be looked through."""
+    """The struck lines of each file, read once in a run: file -> (conversation, words) -> the line as it stands."""
 
     def __init__(self, paths: Paths) -> None:
-        self.problems: list[ErrorInfo] = []
+        self._problems: list[ErrorInfo] = []
         self._knowledge = paths.knowledge
         self._files: dict[str, dict[tuple[str, str], str]] = {}
 
     def kept(self, plan: FrozenPlan) -> FrozenPlan:
         """The plan with a line as the person has struck it where that stands. A file that cannot be read has none, and
         that is told: the plan must be made all the same, for it holds what a model has said."""
+        self._problems = []
         rows = [
             replace(one, lines=self._as_struck(one.name, one.lines), done=self._as_struck(one.name, one.done))
             for one in plan.files
         ]
         return replace(plan, files=tuple(rows))
+
+    @property
+    def problems(self) -> list[ErrorInfo]:
+        """What could not be looked through for the last plan."""
+        return self._problems
 
     def _as_struck(self, name: str, lines: Sequence[str]) -> tuple[str, ...]:
         struck = self._of(name) if lines else {}
@@ -46,7 +51,7 @@ class StruckLines:
             except OSError as error:
                 path = str(self._knowledge / name)
                 message = f"the file cannot be looked through for what you struck through: {error.strerror}"
-                self.problems.append(
+                self._problems.append(
                     ErrorInfo("unreadable", message, path, "such a line may stand there a second time")
                 )
                 return {}
