@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +104,8 @@ def chosen_sources(names: Sequence[str], *, typed: bool = False) -> Result[tuple
 
 def _near(text: str) -> str:
     """The known name that is most like what was typed, as the end of a sentence; "" when none is like it."""
+    from difflib import get_close_matches
+
     typed = text.strip().lower().replace("-", "_").rpartition("/")[2]
     near = get_close_matches(typed, [*NAMES, ALL], n=1, cutoff=0.6)
     return f"; the nearest is {near[0]}" if near else ""

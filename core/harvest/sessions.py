@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from core.base.markdown import sanitise_name
-from core.base.redact import redact
 from core.base.result import ErrorInfo
 from core.harvest.artifact import Artifact
 from core.harvest.hashes import HashCache
@@ -202,8 +201,10 @@ def _name(source: str, row: StoredSession, id: str) -> str:
     """A title is the service's or the person's text: one line, without what a path or a provenance is made of, and not
     at all if it holds a secret."""
     title = " ".join(_UNFIT.sub(" ", row.title).split())[:TITLE_CHARACTERS].strip()
-    if title and redact(title).text != title:
-        title = ""
+    if title:
+        from core.base.redact import redact  # only stores need it, and its patterns take their time
+
+        title = title if redact(title).text == title else ""
     return sanitise_name(f"{source}/{title} {id}" if title else f"{source}/{row.id}")
 
 
