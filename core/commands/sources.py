@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.paths import cache_folder
@@ -22,7 +22,6 @@ from core.harvest.artifact import Artifact
 from core.harvest.classify import classify_conversation
 from core.harvest.protection import read_protection
 from core.harvest.scan import scan_conversations
-from core.harvest.sessions import Shelf, list_sessions
 from core.harvest.sources import ALL as ALL
 from core.harvest.sources import EXPORTS, FILES, SOURCES, Place, known_as, places
 from core.harvest.sources import NAMES as NAMES
@@ -30,6 +29,9 @@ from core.harvest.sources import known_name as known_name
 from core.harvest.sources import title_of as title_of
 from core.harvest.survey import survey
 from core.knowledge.ledger import Entry, seen_ledger
+
+if TYPE_CHECKING:
+    from core.harvest.sessions import Sessions
 
 CLAUDE_DAYS = 30
 """After how many days Claude Code deletes a transcript unless its settings say `cleanupPeriodDays`."""
@@ -124,9 +126,8 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     report = SourcesReport([], errors=[ledger.error] if isinstance(ledger, Err) else [])
     rows = places(named.value, workspace.environment, workspace.config.project_roots)
     found = survey(rows)
-    with Shelf(cache_folder(workspace.paths.home, workspace.environment) / "stores") as shelf:
-        asked = {row.folder for row in rows if row.source == FILES}
-        inside = list_sessions([row for row in found.artifacts if row.kind == "store"], shelf, asked)
+    asked = {row.folder for row in rows if row.source == FILES}
+    inside = _listed(workspace, [row for row in found.artifacts if row.kind == "store"], asked)
     report.notes += [*found.notes, *inside.notes]
     report.errors += [*found.errors, *inside.errors]
     by_source: dict[str, list[Artifact]] = {}
@@ -152,6 +153,14 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     return Ok(report)
 
 
+def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[str] = ()) -> Sessions:
+    """The conversations in these stores; those of `asked` folders were named by the person."""
+    from core.harvest.sessions import Shelf, list_sessions  # the start of a dry run does not wait for it
+
+    with Shelf(cache_folder(workspace.paths.home, workspace.environment) / "stores") as shelf:
+        return list_sessions(stores, shelf, asked)
+
+
 def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, Entry]) -> list[str]:
     """What a dry run should say about conversations that it did not look at, one sentence or none: only of those that
     are not harvested as they are now. Tools that keep them in project folders are left out: finding those takes a walk
@@ -163,8 +172,7 @@ def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, 
     known = _by_path(entries) if found else {}
     read = {str(entry.get("source", "")) for entry in entries.values() if entry.get("status") == "harvested"}
     opened = [item for item in found if item.kind == "store" and item.source in read]
-    with Shelf(cache_folder(workspace.paths.home, workspace.environment) / "stores") as shelf:
-        inside = list_sessions(opened, shelf).artifacts
+    inside = _listed(workspace, opened).artifacts if opened else []
     counts: dict[str, list[str]] = {}
     for item in (*(row for row in found if row not in opened), *inside):
         if not _is_harvested(item, known):

@@ -15,6 +15,7 @@ from core.base.result import Err, ErrorInfo
 from core.harvest.bindings import Bindings
 from core.harvest.classify import RESTORED, may_reclaim
 from core.harvest.distil import Harvest
+from core.harvest.grown_plan import onto
 from core.harvest.guard import Guard
 from core.harvest.lessons import lessons_of
 from core.harvest.merge import Applied, apply_plan, freeze, with_old_dates
@@ -27,7 +28,6 @@ from core.harvest.recovery import Recovered, close_run
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import Limits, Step
 from core.harvest.struck import StruckLines
-from core.harvest.tails import onto
 from core.knowledge.categories import CATEGORIES
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger

@@ -15,7 +15,6 @@ from core.harvest.names import told_apart
 from core.harvest.options import HarvestOptions
 from core.harvest.passed_over import passed_over
 from core.harvest.scan import Scan, scan
-from core.harvest.sessions import Shelf, hash_sessions, list_sessions
 from core.harvest.sources import FILES
 from core.harvest.steps import Classified, HarvestPlan
 from core.harvest.survey import survey
@@ -43,6 +42,8 @@ def _plan(
     found = scan(paths, cache) if options.home else Scan(())
     if not options.places:
         return _judged(paths, options, entries, now, found, cache, {})
+    from core.harvest.sessions import Shelf, hash_sessions, list_sessions  # for those who have other tools read
+
     elsewhere = survey(options.places)
     with Shelf(options.copies) as shelf:
         named = {place.folder for place in options.places if place.source == FILES}

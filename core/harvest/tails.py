@@ -4,10 +4,6 @@ A harvest leaves three facts in its ledger entry: how many turns there were, a h
 answer may still have been growing), and one over all. With them a later look tells whether the conversation has grown,
 says the same, or was rewritten. They stand in the journal and in the archived plans as well, so a lost ledger brings
 them back.
-
-The plan of a conversation that went on holds the lines of its earlier plan that still stand beside the new ones: it
-alone proves all parts. A line of the earlier plan that stands no more was the person's to remove, and neither it nor
-the same words come back.
 """
 
 from __future__ import annotations
@@ -17,14 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from core.base import files
-from core.base.markdown import split_provenance
-from core.base.paths import Paths
 from core.conversations.conversation import Conversation, Turn
 from core.harvest.sources import known_as
-from core.knowledge.file_notes import note_with
-from core.knowledge.journal import FrozenPlan
-from core.knowledge.lines import PlannedFile, missing_lines
 
 GROWN, SAME, REWRITTEN = "grown", "same", "rewritten"
 CONTEXT_TURNS = 4
@@ -180,29 +170,3 @@ def _context(turns: Sequence[Turn]) -> tuple[Turn, ...]:
     if not shown:
         return ()
     return (*shown, Turn("system", CONTEXT_ENDS, "", shown[-1].end, shown[-1].end))
-
-
-def onto(paths: Paths, plan: FrozenPlan, earlier: FrozenPlan) -> FrozenPlan:
-    """A plan with what still stands of the earlier one, without what it had and stands no more. Raises OSError."""
-    rows = {planned.name: planned for planned in plan.files}
-    for old in earlier.files:
-        name = note_with(paths, old.name, old.all_lines) if old.all_lines else old.name
-        here = files.read_or_empty(paths.knowledge / name) if old.all_lines else b""
-        gone = {line.decode("utf-8") for line in missing_lines(here, old.all_lines)}
-        said = {_words(line) for line in old.all_lines}
-        new = rows.get(name, PlannedFile(name, old.header, ()))
-        rows[name] = replace(
-            new,
-            lines=(*(line for line in old.lines if line not in gone), *_unsaid(new.lines, said)),
-            done=(*(line for line in old.done if line not in gone), *_unsaid(new.done, said)),
-        )
-    kept = tuple(row for row in rows.values() if row.all_lines or row.name in {one.name for one in plan.files})
-    return replace(plan, files=kept)
-
-
-def _words(line: str) -> str:
-    return split_provenance(line.removeprefix("- "))[0]
-
-
-def _unsaid(lines: Sequence[str], said: set[str]) -> tuple[str, ...]:
-    return tuple(line for line in lines if _words(line) not in said)
