@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +207,31 @@ def test_a_unique_prefix_finds_an_entry(tmp_path: Path) -> None:
     assert counts_by_status(entries)["harvested"] == 1 and counts_by_status({})["too-large"] == 0
     write_ledger(Paths(tmp_path), {})
     assert (tmp_path / "knowledge" / "ledger.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_the_records_of_a_conversation_add_up_to() -> None:
+    """Recovery acts on this: a state read wrongly writes lines twice, or takes a conversation away too early."""
+    plan = FrozenPlan((PlannedFile("facts.md", "# Facts", ("- a",)),), {"facts": 1})
+    records: list[dict[str, Any]] = [
+        {"t": "done", "sha": "a", "path": "/talk", "entry": {"status": "harvested"}},
+        {"t": "intent", "sha": "b", "path": "/broken", "plan": {"files": 1}},
+        {"t": "entry", "sha": "a", "entry": {"status": "harvested", "run": "r"}},
+        {"t": "moving", "sha": "a", "path": "/talk", "entry": {"status": "foreign"}},
+        {"t": "entry", "sha": "a", "entry": "no table"},
+        {"t": "intent", "sha": "c", "path": "/new", "plan": plan_to_json(plan)},
+    ]
+    found = gather(records)
+    assert list(found) == ["a", "b", "c"]
+    assert (found["a"].path, found["a"].done, found["a"].moving) == ("/talk", True, ["/talk"])
+    assert found["a"].entry == {"status": "harvested", "run": "r"}
+    assert (found["b"].plan, found["b"].done, found["c"].plan, found["c"].done) == (None, False, plan, False)
+    assert gather([{"t": "entry", "sha": "d", "entry": {}}])["d"].done is False
+
+
+def test_a_plan_says_nothing_of_facts_where_there_are_none() -> None:
+    """Plans from before facts were kept read and write as they always did."""
+    plan = FrozenPlan((PlannedFile("facts.md", "# Facts", ("- a",)),), {"facts": 1})
+    row = plan_to_json(plan)
+    assert "facts" not in row and row["items"] == {"facts": 1} and len(row["files"]) == 1
+    told = plan_to_json(replace(plan, facts={"domain": "cli"}))
+    assert told["facts"] == {"domain": "cli"} and set(told) == {*row, "facts"}
