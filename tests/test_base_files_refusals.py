@@ -124,8 +124,11 @@ def test_a_folder_goes_whole_and_a_link_in_it_is_not_followed(tmp_path: Path, mo
 
 def test_a_system_without_folder_sync_is_not_asked_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disk, "has_folder_sync", lambda: False)
-    monkeypatch.setattr(disk, "sync", refusing)
+    asked: list[object] = []
+    monkeypatch.setattr(disk, "sync", lambda *told: asked.append(told))
+    files.sync_folder(tmp_path)
     files.sync_folder(tmp_path / "not there")
+    assert asked == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows is not imitated on Windows")

@@ -45,7 +45,7 @@ def test_what_is_no_repository_is_global(folder: str) -> None:
         ("/Users/somebody/workspace/cli/.worktrees/1", "cli"),
         ("/home/somebody/cli/.claude/worktrees/fix-it/cmd", "cli"),
         ("/home/somebody/.codex/worktrees/ab12/cli", "cli"),
-        ("/home/somebody/work/.dotfiles", "dotfiles"),
+        ("/home/somebody/code/.dotfiles", "dotfiles"),
         ("/home/somebody/src/agentv__worktrees/dashboard-ux", "agentv"),
         ("/home/somebody/src/agentv.worktrees/x/.agentv/results/run-1", "agentv"),
         ("/home/somebody/src/git-worktree/notes", "notes"),

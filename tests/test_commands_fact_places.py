@@ -72,7 +72,7 @@ def test_the_name_of_a_known_project_or_of_the_repository_of_a_file_is_taken(wor
 
 
 def test_a_note_on_a_file_is_of_the_project_in_which_the_file_lay(world: World) -> None:
-    gone = "/work/of/somebody/cli"
+    gone = "/code/of/somebody/cli"
     world.converse(claude_session(gone, "hello"))
     harvested(world, says(facts=["It is written in Go"]))
     world.converse("User: no folder is known of this one\n")

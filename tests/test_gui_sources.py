@@ -30,7 +30,7 @@ from tests.made_home import make_home, value
 DAY = 86_400
 SESSION = (
     '{{"type":"user","sessionId":"s{n}","uuid":"u{n}","parentUuid":null,"timestamp":"2026-01-02T03:04:05Z",'
-    '"cwd":"/srv/work/app","message":{{"role":"user","content":"We decided to use port {n}"}}}}\n'
+    '"cwd":"/srv/code/app","message":{{"role":"user","content":"We decided to use port {n}"}}}}\n'
 )
 
 

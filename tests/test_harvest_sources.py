@@ -19,7 +19,7 @@ from tests.harvest_world import FakeModel, World
 
 SESSION = (
     '{{"type":"user","sessionId":"s{n}","uuid":"u{n}","parentUuid":null,"timestamp":"2026-01-02T03:04:05Z",'
-    '"cwd":"/srv/work/app","message":{{"role":"user","content":"We decided to use port {n}"}}}}\n'
+    '"cwd":"/srv/code/app","message":{{"role":"user","content":"We decided to use port {n}"}}}}\n'
 )
 OLD = 1_700_000_000
 
@@ -58,8 +58,8 @@ def reading(world: World, home: Path, **limits: bool) -> HarvestOptions:
         ("copilot_cli", ".copilot/session-state/one/events.jsonl", "copilot_cli/one"),
         ("goose", ".local/share/goose/sessions/20250101.jsonl", "goose/20250101"),
         ("cline", ".cline/data/tasks/17/api_conversation_history.json", "cline/17"),
-        ("aider", "work/app/.aider.chat.history.md", "aider/app/.aider.chat.history.md"),
-        ("specstory", "work/app/.specstory/history/a-b.md", "specstory/a-b.md"),
+        ("aider", "code/app/.aider.chat.history.md", "aider/app/.aider.chat.history.md"),
+        ("specstory", "code/app/.specstory/history/a-b.md", "specstory/a-b.md"),
     ],
 )
 def test_every_tools_conversations_are_found_where_it_keeps_them(
@@ -120,9 +120,9 @@ def test_one_conversation_in_two_files_is_one(tmp_path: Path) -> None:
 def test_projects_called_alike_are_told_apart_and_what_was_harvested_keeps_its_name(tmp_path: Path) -> None:
     """Under one name nobody could tell whose words a line holds; under a new one its lines would lose their source."""
     history = ".aider.chat.history.md"
-    for folder in ("work/app", "old/app", "old/web", "x/work/app", "app"):
+    for folder in ("code/app", "old/app", "old/web", "x/code/app", "app"):
         leave(tmp_path / folder / history)
-    for folder in ("work/app", "old/app"):
+    for folder in ("code/app", "old/app"):
         leave(tmp_path / folder / ".specstory/history/talk.md")
     rows = survey(places(["aider", "specstory"], {"HOME": str(tmp_path)}, ["~"])).artifacts
 
@@ -131,18 +131,18 @@ def test_projects_called_alike_are_told_apart_and_what_was_harvested_keeps_its_n
 
     home = str(tmp_path).strip("/")
     assert names({}) == {
-        f"work/app/{history}": f"aider/{tmp_path.name}/work/app/{history}",
+        f"code/app/{history}": f"aider/{tmp_path.name}/code/app/{history}",
         f"old/app/{history}": f"aider/old/app/{history}",
         f"old/web/{history}": f"aider/web/{history}",
-        f"x/work/app/{history}": f"aider/x/work/app/{history}",
+        f"x/code/app/{history}": f"aider/x/code/app/{history}",
         f"app/{history}": f"aider/{tmp_path.name}/app/{history}",
-        "work/app/.specstory/history/talk.md": "specstory/work/app/talk.md",
+        "code/app/.specstory/history/talk.md": "specstory/code/app/talk.md",
         "old/app/.specstory/history/talk.md": "specstory/old/app/talk.md",
     }
-    before = {"path": str(tmp_path / "work/app" / history), "name": f"aider/app/{history}", "at": "2026-01-01"}
+    before = {"path": str(tmp_path / "code/app" / history), "name": f"aider/app/{history}", "at": "2026-01-01"}
     gone = {"path": str(tmp_path / "gone/web" / history), "name": f"aider/web/{history}", "at": "2026-01-02"}
     later = names({"1" * 64: dict(before), "2" * 64: dict(gone)})
-    assert later[f"work/app/{history}"] == f"aider/app/{history}"
+    assert later[f"code/app/{history}"] == f"aider/app/{history}"
     assert later[f"old/app/{history}"] == f"aider/old/app/{history}"
     assert later[f"old/web/{history}"] == f"aider/old/web/{history}"
     whole = {"path": "/elsewhere", "name": f"aider/{home}/old/web/{history}", "at": "2026-01-03"}
@@ -176,7 +176,7 @@ def test_a_foreign_conversation_is_harvested_and_stays(tmp_path: Path) -> None:
     assert (report.harvested, report.reclaimed, report.kept) == (1, 0, 1)
     assert path.read_bytes() == before
     entry = next(iter(world.entries().values()))
-    assert (entry["source"], entry["name"], entry["project"]) == ("claude_code", "claude_code/s1", "/srv/work/app")
+    assert (entry["source"], entry["name"], entry["project"]) == ("claude_code", "claude_code/s1", "/srv/code/app")
     assert (entry["path"], entry["bytes"]) == (str(path), len(before))
     assert any("[from: claude_code/s1, " in line for line in world.bullets())
     again = world.run(FakeModel(), **vars(reading(world, tmp_path)))

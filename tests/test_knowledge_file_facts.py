@@ -12,7 +12,7 @@ from core.commands import bullets
 from core.knowledge.file_facts import facts_about
 from tests.made_home import make_home, value, write
 
-ALEX = {"talk": frozenset({"/Users/alex/work/cli"}), "other": frozenset({"/srv/shop"})}
+ALEX = {"talk": frozenset({"/Users/alex/code/cli"}), "other": frozenset({"/srv/shop"})}
 
 
 @pytest.fixture
@@ -27,14 +27,14 @@ def clone(tmp_path: Path) -> Path:
     ("line", "told"),
     [
         ("- {clone}/cmd/log/logger.go: rotates [from: x, 2026-01-01]", True),
-        ("- /Users/alex/work/cli/.worktrees/1/cmd/log/logger.go: rotates [from: x, 2026-01-01]", True),
+        ("- /Users/alex/code/cli/.worktrees/1/cmd/log/logger.go: rotates [from: x, 2026-01-01]", True),
         ("- C:\\src\\cli\\cmd\\log\\logger.go: rotates", True),
         ("- ~/cli/cmd/log/logger.go: rotates", True),
         ("- cmd/log/logger.go: rotates [from: talk, 2026-01-01]", True),
         ("- cli/cmd/log/logger.go: rotates [from: talk, 2026-01-01]", True),
         ("- cmd/log/logger.go: rotates [from: nobody knows where, 2026-01-01]", True),
         ("- cmd/log/logger.go: rotates [from: other, 2026-01-01]", False),
-        ("- /Users/alex/work/shop/cmd/log/logger.go: rotates", False),
+        ("- /Users/alex/code/shop/cmd/log/logger.go: rotates", False),
         ("- logger.go: rotates [from: talk, 2026-01-01]", False),
         ("- cmd/log/logger.go.bak: rotates [from: talk, 2026-01-01]", False),
         ("- The file cmd/log/logger.go rotates [from: talk, 2026-01-01]", False),
@@ -47,10 +47,19 @@ def test_which_facts_speak_of_a_file(clone: Path, line: str, told: bool) -> None
     assert bool(facts_about(found, str(clone / "cmd" / "log" / "logger.go"), ALEX)) is told
 
 
+def test_a_work_tree_is_the_repository_that_it_belongs_to(clone: Path) -> None:
+    """Whoever lets agents work in work trees asks about their files there."""
+    tree = clone / ".worktrees" / "7"
+    (tree / "cmd").mkdir(parents=True)
+    (tree / ".git").write_text("gitdir: ../../.git/worktrees/7\n")
+    rows = parse_bullets("- cmd/run.go: slow [from: talk, 2026-01-01]\n- /Users/alex/code/cli/cmd/run.go: fast\n")
+    assert len(facts_about(rows, str(tree / "cmd" / "run.go"), ALEX)) == 2
+
+
 def test_a_file_at_the_top_is_not_every_file_of_its_name(clone: Path) -> None:
     rows = parse_bullets(
         "- README.md: ours [from: talk, 2026-01-01]\n- README.md: whose [from: nobody, 2026-01-01]\n"
-        "- README.md: theirs [from: other, 2026-01-01]\n- /Users/alex/work/cli/README.md: ours too\n"
+        "- README.md: theirs [from: other, 2026-01-01]\n- /Users/alex/code/cli/README.md: ours too\n"
         "- /Users/alex/cli/deep/README.md: a deep one\n"
     )
     found = facts_about(rows, str(clone / "README.md"), ALEX)

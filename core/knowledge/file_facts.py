@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import PurePath
 
 from core.base.markdown import Bullet
-from core.base.repository import domain_of
+from core.base.repository import domain_of, project_root, repository_root
 from core.knowledge.projects import Projects
 
 LONG_PATH = 4096
@@ -24,7 +24,7 @@ def facts_about(bullets: Sequence[Bullet], source: str, projects: Projects) -> l
     repository is the same file only if the conversation worked in a repository of that name, or, where no folder is
     known of it, if the path has a folder in it.
     """
-    root = next((parent for parent in Path(source).parents if (parent / ".git").exists()), None)
+    root = repository_root(os.path.dirname(source))
     found = []
     for bullet in bullets:
         named, colon, _ = bullet.text.partition(": ")
@@ -33,20 +33,20 @@ def facts_about(bullets: Sequence[Bullet], source: str, projects: Projects) -> l
     return found
 
 
-def _names(named: str, source: str, root: Path | None, bullet: Bullet, projects: Projects) -> bool:
+def _names(named: str, source: str, root: str, bullet: Bullet, projects: Projects) -> bool:
     if os.path.normpath(os.path.expanduser(named)) == source:
         return True
-    if root is None:
+    if not root:
         return False
-    inside = Path(source).relative_to(root).parts
+    inside, name = PurePath(source).relative_to(root).parts, os.path.basename(project_root(root))
     plain = named.replace("\\", "/")
     parts = tuple(part for part in plain.split("/") if part not in ("", "."))
     above, below = parts[: -len(inside)], parts[-len(inside) :]
     if below != inside:
         return False
     if plain.startswith(("/", "~")) or plain[1:3] == ":/":
-        return above[-1:] == (root.name,) or (len(inside) > 1 and root.name in above)
+        return above[-1:] == (name,) or (len(inside) > 1 and name in above)
     folders = projects.get(bullet.provenance.source, frozenset()) if bullet.provenance is not None else frozenset()
     known = {domain_of(folder) for folder in folders if folder}
-    at_home = domain_of(str(root)) in known if known else len(inside) > 1
-    return at_home and above in ((), (root.name,))
+    at_home = domain_of(root) in known if known else len(inside) > 1
+    return at_home and above in ((), (name,))

@@ -9,6 +9,7 @@ import dearpygui.dearpygui as dpg
 from core.base.result import Ok, Result
 from core.commands.view import all_bullets
 from gui.icons import icon
+from gui.letters import LETTERS, cut
 from gui.shell import Shell
 from gui.theme import Look
 from gui.views.palette_rows import Entry, action_entries, bullet_entries, file_entries, run_entries, search
@@ -18,6 +19,8 @@ from gui.widgets_layout import box, space, spread, trailing_row
 
 ROWS = 12
 WIDTH = 680
+TITLE, ASIDE = 430, 170
+"""How wide the words of a row may be."""
 HIDDEN = frozenset({"palette"})
 
 
@@ -122,11 +125,17 @@ class CommandPalette:
             dpg.set_value(button, number == self.at)
             dpg.set_value(sign, icon(entry.icon))
             self._look.tint(sign, entry.color)
-            dpg.set_value(title, cut(entry.title, 66))
-            dpg.set_value(aside, cut(entry.aside, 24))
+            told = self._cut(entry.aside, "small", self._look.px(ASIDE))
+            dpg.set_value(aside, told)
+            dpg.set_value(title, self._cut(entry.title, "text", self._look.px(TITLE if told else TITLE + ASIDE)))
         total = len(self._entries)
         named = [entry for entry in self.found if entry.kind != "search"]
         dpg.set_value(self._count, f"{total:,} things to find" if named else "Nothing like that")
+
+    def _cut(self, words: str, role: str, room: float) -> str:
+        wide = LETTERS.wide(self._look.font_id(role))
+        words = " ".join(words.split("\n"))
+        return words if wide is None else cut(words, room, wide)
 
     # --- choosing ---
 
@@ -203,15 +212,3 @@ class CommandPalette:
         width = max(int(dpg.get_item_rect_size(self.item)[0]), self._look.px(WIDTH))
         left = max(0, (dpg.get_viewport_client_width() - width) // 2)
         dpg.configure_item(self.item, pos=[left, self._look.px(62)])
-
-
-def cut(words: str, most: int) -> str:
-    """Words that fit, with an ellipsis where they had to be cut. Wide letters count for two."""
-    room = most
-    out: list[str] = []
-    for letter in words.replace("\n", " "):
-        room -= 2 if ord(letter) > 0x2E7F else 1
-        if room < 0:
-            return "".join(out).rstrip() + "…"
-        out.append(letter)
-    return "".join(out)
