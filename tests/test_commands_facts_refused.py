@@ -15,8 +15,8 @@ from core.commands.fact_edits import delete_fact, edit_fact, merge_facts
 from core.commands.fact_feed import sync_facts
 from core.factindex.record import read_history
 from core.factindex.sync import record_path
+from tests.facts_home import YAML, cli, code_of, facts_of, harvested, value, workspace_of
 from tests.harvest_world import World, says
-from tests.test_commands_facts import YAML, cli, code_of, facts_of, harvested, value, workspace_of
 
 ITEM = "- id: {id}\n  fact: {fact}\n  confidence: 0.5\n"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from core.base import files, locks
 from core.commands import bullets, history
-from core.commands.history import UndoReport, ledger, runs, trash_list, trash_purge, trash_restore
+from core.commands.history import UndoReport, ledger, runs, trash_list, trash_purge
 from core.commands.workspace import Workspace
 from core.knowledge.changes import read_changes
 from core.knowledge.journal import read_plans
@@ -303,112 +302,6 @@ def test_the_ledger_is_listed_by_status_and_by_hash(tmp_path: Path) -> None:
     assert error(ledger(workspace, sha="zz")).code == "no-entry"
     workspace.paths.ledger.write_text("{")
     assert error(ledger(workspace)).code == "ledger-corrupt"
-
-
-# --- trash -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_trashed_conversation_is_listed_and_restored_by_a_prefix(tmp_path: Path) -> None:
-    workspace, clock = make_home(tmp_path), Clock()
-    path = converse(workspace)
-    before = path.read_bytes()
-    harvested(workspace, Model(), clock)
-    [row] = value(trash_list(workspace))
-    assert (row.path, row.size) == (str(path), len(before)) and row.until.startswith("2026-05-15")
-    back = value(trash_restore(workspace, row.sha256[:8], now=clock, patience=HURRIED))
-    assert back.path == str(path) and path.read_bytes() == before and "release" in back.note
-    [entry] = entries(workspace).values()
-    assert entry["deleted"] is False and "trash" not in entry
-    assert value(trash_list(workspace)) == []
-    assert error(trash_restore(workspace, row.sha256[:8], patience=HURRIED)).code == "not-in-trash"
-
-
-def test_restoring_never_overwrites_and_never_guesses(tmp_path: Path) -> None:
-    workspace, clock = make_home(tmp_path), Clock()
-    first, second = converse(workspace, "one", "same"), converse(workspace, "two", "same")
-    harvested(workspace, Model(), clock)
-    rows = value(trash_list(workspace))
-    assert {row.path for row in rows} == {str(first), str(second)}
-    assert error(trash_restore(workspace, rows[0].sha256[:10], patience=HURRIED)).code == "ambiguous"
-    first.write_text("new")
-    name = next(row.name for row in rows if row.path == str(first))
-    other = next(row.name for row in rows if row.path == str(second))
-    assert error(trash_restore(workspace, name, patience=HURRIED)).code == "occupied"
-    assert first.read_text() == "new"
-    value(trash_restore(workspace, other, patience=HURRIED))
-    [entry] = [entry for entry in entries(workspace).values() if entry["status"] == "harvested"]
-    assert entry["trash"] == {name: str(first)} and second.exists()
-
-
-def test_purge_takes_only_what_is_past_its_grace_period(tmp_path: Path) -> None:
-    workspace, clock = make_home(tmp_path), Clock()
-    converse(workspace)
-    harvested(workspace, Model(), clock)
-    early = value(trash_purge(workspace, now=clock, patience=HURRIED))
-    assert (early.purged, early.waiting) == ([], 1)
-    clock.days(20)
-    late = value(trash_purge(workspace, now=clock, patience=HURRIED))
-    assert len(late.purged) == 1 and late.bytes > 0 and value(trash_list(workspace)) == []
-    kinds = sorted(entry["status"] for entry in entries(workspace).values())
-    assert kinds == ["harvested", "pruned"]
-    assert all("trash" not in entry for entry in entries(workspace).values())
-
-
-def test_purge_refuses_when_the_harvest_has_vanished_but_not_when_the_person_removed_it(tmp_path: Path) -> None:
-    workspace, clock = make_home(tmp_path), Clock()
-    converse(workspace)
-    harvested(workspace, Model(), clock)
-    kept = {name: read(workspace, name) for name in ("facts.md", "tasks.md")}
-    for name in kept:
-        write(workspace, name, "")
-    refused = value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED))
-    assert [problem.code for problem in refused.errors] == ["harvest-vanished"] and refused.purged == []
-    for name, text in kept.items():
-        write(workspace, name, text)
-    value(bullets.remove(workspace, "facts", "fact 1"))
-    value(bullets.remove(workspace, "tasks", "task 1"))
-    assert len(value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED)).purged) == 1
-
-
-def test_purge_refuses_a_damaged_an_unknown_and_an_unproven_conversation(tmp_path: Path) -> None:
-    workspace, clock = make_home(tmp_path), Clock()
-    converse(workspace, "one", "1"), converse(workspace, "two", "2")
-    report = harvested(workspace, Model(), clock)
-    rows = value(trash_list(workspace))
-    (workspace.paths.trash / rows[0].name).write_text("changed")
-    (workspace.paths.trash / ("0" * 64)).write_text("unknown")
-    (workspace.paths.trash / "mine.txt").write_text("mine")
-    plans = workspace.paths.plans / f"{report.run}.jsonl"
-    kept = [line for line in plans.read_bytes().split(b"\n") if rows[1].sha256.encode() not in line]
-    plans.write_bytes(b"\n".join(kept))
-    refused = value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED))
-    assert refused.purged == [] and len(refused.errors) == 3
-    assert len(list(workspace.paths.trash.iterdir())) == 4
-
-
-def test_purge_respects_what_the_host_application_protects(tmp_path: Path) -> None:
-    workspace, clock = make_home(tmp_path), Clock()
-    path = converse(workspace)
-    harvested(workspace, Model(), clock)
-    index = workspace.paths.conversations / "index-saved-conversations-1.json"
-    for text in ("{", json.dumps({"conversations": [{"path": str(path)}]})):
-        index.write_text(text)
-        refused = value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED))
-        assert refused.purged == [] and len(refused.errors) == 1
-    index.write_text('{"conversations": []}')
-    assert len(value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED)).purged) == 1
-
-
-def test_the_command_lists_restores_and_purges(tmp_path: Path) -> None:
-    workspace, clock = make_home(tmp_path), Clock()
-    path = converse(workspace)
-    harvested(workspace, Model(), clock)
-    [row] = value(history.trash(workspace))
-    assert error(history.trash(workspace, "restore")).code == "no-sha"
-    value(history.trash(workspace, "restore", row.sha256[:6]))
-    assert path.exists()
-    assert json.loads(json.dumps(row.to_json()))["name"] == row.name
-    assert value(history.trash(workspace, "purge", all=True)).to_json()["purged"] == []
 
 
 def test_changes_tell_every_write_of_an_undo(tmp_path: Path) -> None:

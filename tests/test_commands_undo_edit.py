@@ -16,7 +16,7 @@ from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge.changes import read_changes
 from tests.faults.fault import Counter, Fault
-from tests.histories.machine import in_child
+from tests.histories.ground import in_child
 from tests.made_home import error, value
 
 NOW = datetime(2026, 2, 9, 10, 0, tzinfo=UTC)

@@ -16,7 +16,7 @@ from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.swap import replace_expected
 from tests.faults.fault import Counter, Fault
 from tests.harvest_world import FakeModel, World, never, says
-from tests.histories.machine import in_child
+from tests.histories.ground import in_child
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.histories import editors, processes
-from tests.histories.machine import STEPS, Histories
+from tests.histories.ground import STEPS
+from tests.histories.machine import Histories
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

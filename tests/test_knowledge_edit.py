@@ -3,89 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
-from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from core.base.markdown import parse_bullets
-from core.base.paths import Paths
-from core.base.result import Err, Ok, Result
-from core.knowledge import bullet_text, edit
+from core.base.result import Ok
+from core.knowledge import edit
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.changes import read_changes
-from core.knowledge.edit import Edited
-from core.knowledge.hunks import Hunk
 from core.knowledge.reversal import ALREADY, CHANGED, REVERSED, take_back
-
-NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
-TASKS = "# Tasks\n\n## Open\n\n- one [from: a, 2026-01-01]\n  detail\n- two\n\n## Done\n\n- old\n"
-
-
-def home(tmp_path: Path, name: str = "", data: bytes | str = b"") -> Paths:
-    paths = Paths(tmp_path)
-    paths.knowledge.mkdir(parents=True, exist_ok=True)
-    if name:
-        (paths.knowledge / name).parent.mkdir(exist_ok=True)
-        (paths.knowledge / name).write_bytes(data if isinstance(data, bytes) else data.encode())
-    return paths
-
-
-def ref_of(paths: Paths, name: str, number: int = 0) -> BulletRef:
-    text = (paths.knowledge / name).read_bytes().decode().removeprefix("\ufeff")
-    bullet = parse_bullets(text)[number]
-    return BulletRef(name, bullet.line, bullet.raw)
-
-
-def ok(result: object) -> Edited:
-    assert isinstance(result, Ok), result
-    assert isinstance(result.value, Edited)
-    return result.value
-
-
-def code(result: object) -> str:
-    assert isinstance(result, Err), result
-    return result.error.code
-
-
-def data(paths: Paths, name: str) -> bytes:
-    return (paths.knowledge / name).read_bytes()
-
-
-def act(change: Callable[..., Result[list[Hunk]]], paths: Paths, ref: BulletRef, *words: str, **more: Any) -> Any:
-    """One change of one bullet, as the commands make it."""
-    return edit.change_file(paths, ref.file, lambda lines: change(lines, ref, *words), NOW, **more)
-
-
-def edit_text(paths: Paths, ref: BulletRef, text: str, _: datetime, *, seen: str | None = None) -> Any:
-    return act(bullet_text.with_text, paths, ref, text, seen=seen)
-
-
-def strike(paths: Paths, ref: BulletRef, _: datetime) -> Any:
-    return act(bullet_text.struck, paths, ref)
-
-
-def unstrike(paths: Paths, ref: BulletRef, _: datetime) -> Any:
-    return act(bullet_text.unstruck, paths, ref)
-
-
-def mark_done(paths: Paths, ref: BulletRef, _: datetime) -> Any:
-    return act(bullet_text.moved, paths, ref, "done")
-
-
-def reopen(paths: Paths, ref: BulletRef, _: datetime) -> Any:
-    return act(bullet_text.moved, paths, ref, "open")
-
-
-def undo_last(paths: Paths) -> str:
-    result = take_back(paths, read_changes(paths)[-1], NOW, "undo-test")
-    assert isinstance(result, Ok), result
-    return result.value
+from tests.edited import (
+    NOW,
+    TASKS,
+    code,
+    data,
+    edit_text,
+    home,
+    mark_done,
+    ok,
+    ref_of,
+    reopen,
+    strike,
+    undo_last,
+    unstrike,
+)
 
 
 def test_new_words_keep_provenance_details_and_odd_spacing(tmp_path: Path) -> None:
@@ -281,82 +222,3 @@ def test_a_disk_that_refuses_the_write_leaves_the_file_and_says_so(
     monkeypatch.setattr("core.base.files.write_temporary", full)
     assert code(strike(paths, ref_of(paths, "facts.md"), NOW)) == "edit-failed"
     assert data(paths, "facts.md") == b"- a\n"
-
-
-LINES = st.sampled_from(
-    [
-        "- a",
-        "- a [from: c, 2026-01-01]",
-        "-  ~~b~~ x [from: c, 2026-01-01]",
-        "- ~~b~~",
-        "  detail",
-        "\tmore",
-        "",
-        " ",
-        "## Open",
-        "## Done",
-        "## done ",
-        "# Tasks",
-        "text",
-        "- c\u2028d",
-        "- é\x0b",
-        "## Other",
-        "- b\r",
-        "- ",
-        "-",
-    ]
-)
-TEXTS = st.tuples(
-    st.sampled_from(["", "\ufeff"]), st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n"]), st.booleans()
-).map(lambda parts: (parts[0] + parts[2].join(parts[1]) + parts[2] * parts[3]).encode())
-OPERATIONS = ("edit", "strike", "unstrike", "delete", "done", "reopen", "add", "add_done", "add_open")
-
-
-def operate(paths: Paths, name: str, operation: str, number: int) -> object:
-    category = {"add": "facts", "add_done": "tasks_done", "add_open": "tasks_open"}.get(operation)
-    if category is not None:
-        return edit.add_bullet(paths, category, "new words", NOW)
-    bullets = parse_bullets(data(paths, name).decode("utf-8", "replace").removeprefix("\ufeff"))
-    if not bullets:
-        return None
-    bullet = bullets[number % len(bullets)]
-    ref = BulletRef(name, bullet.line, bullet.raw)
-    if operation == "edit":
-        return edit_text(paths, ref, "new words", NOW)
-    act = {
-        "strike": strike,
-        "unstrike": unstrike,
-        "delete": edit.delete_bullet,
-        "done": mark_done,
-        "reopen": reopen,
-    }[operation]
-    return act(paths, ref, NOW)
-
-
-@settings(max_examples=300)
-@given(st.one_of(st.binary(max_size=60), TEXTS), st.sampled_from(OPERATIONS), st.integers(0, 20), st.booleans())
-def test_every_other_line_keeps_its_bytes_and_undo_gives_back_the_file(
-    old: bytes, operation: str, number: int, tasks: bool
-) -> None:
-    """Any bytes, any operation: a person would otherwise lose what stands beside the edited bullet."""
-    name = "facts.md" if operation == "add" or not (tasks or operation.startswith("add_")) else "tasks.md"
-    with tempfile.TemporaryDirectory() as folder:
-        paths = home(Path(folder), name, old)
-        result = operate(paths, name, operation, number)
-        new = data(paths, name)
-        if not isinstance(result, Ok):
-            assert new == old
-            assert not paths.changes.exists()
-            return
-        change = read_changes(paths)[-1]
-        touched = {line.encode() for line in (*change.added, *change.removed)}
-        assert others(old, touched) == others(new, touched)
-        assert new.startswith(b"\xef\xbb\xbf") == old.startswith(b"\xef\xbb\xbf")
-        assert undo_last(paths) == REVERSED
-        assert data(paths, name) == old
-
-
-def others(text: bytes, touched: set[bytes]) -> list[bytes]:
-    """The lines of a file that an edit did not name, in their order, without blank ones (a section may gain one)."""
-    lines = [line.removesuffix(b"\r") for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
-    return [line for line in lines if line.decode("utf-8", "replace").strip() and line not in touched]

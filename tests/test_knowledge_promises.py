@@ -19,7 +19,7 @@ from core.knowledge.changes import Change, read_changes
 from core.knowledge.promises import promise, settle_promises
 from tests.faults.fault import Counter, Fault
 from tests.harvest_world import HURRIED, NOW, World, workspace_of
-from tests.histories.machine import in_child
+from tests.histories.ground import in_child
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 BEFORE = "# Facts\n\n- one\n- two\n"

@@ -12,7 +12,8 @@ def machine(number: int) -> int:
     from hypothesis import HealthCheck, Phase, settings
     from hypothesis.stateful import run_state_machine_as_test
 
-    from tests.histories.machine import STEPS, Histories
+    from tests.histories.ground import STEPS
+    from tests.histories.machine import Histories
 
     began = time.monotonic()
     wanted = settings(

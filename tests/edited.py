@@ -1,0 +1,82 @@
+"""A knowledge folder with one file, and a person who edits its bullets, for the tests of edits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from core.base.markdown import parse_bullets
+from core.base.paths import Paths
+from core.base.result import Err, Ok, Result
+from core.knowledge import bullet_text, edit
+from core.knowledge.bullet_text import BulletRef
+from core.knowledge.changes import read_changes
+from core.knowledge.edit import Edited
+from core.knowledge.hunks import Hunk
+from core.knowledge.reversal import take_back
+
+NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
+TASKS = "# Tasks\n\n## Open\n\n- one [from: a, 2026-01-01]\n  detail\n- two\n\n## Done\n\n- old\n"
+
+
+def home(tmp_path: Path, name: str = "", data: bytes | str = b"") -> Paths:
+    paths = Paths(tmp_path)
+    paths.knowledge.mkdir(parents=True, exist_ok=True)
+    if name:
+        (paths.knowledge / name).parent.mkdir(exist_ok=True)
+        (paths.knowledge / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+    return paths
+
+
+def ref_of(paths: Paths, name: str, number: int = 0) -> BulletRef:
+    text = (paths.knowledge / name).read_bytes().decode().removeprefix("\ufeff")
+    bullet = parse_bullets(text)[number]
+    return BulletRef(name, bullet.line, bullet.raw)
+
+
+def ok(result: object) -> Edited:
+    assert isinstance(result, Ok), result
+    assert isinstance(result.value, Edited)
+    return result.value
+
+
+def code(result: object) -> str:
+    assert isinstance(result, Err), result
+    return result.error.code
+
+
+def data(paths: Paths, name: str) -> bytes:
+    return (paths.knowledge / name).read_bytes()
+
+
+def act(change: Callable[..., Result[list[Hunk]]], paths: Paths, ref: BulletRef, *words: str, **more: Any) -> Any:
+    """One change of one bullet, as the commands make it."""
+    return edit.change_file(paths, ref.file, lambda lines: change(lines, ref, *words), NOW, **more)
+
+
+def edit_text(paths: Paths, ref: BulletRef, text: str, _: datetime, *, seen: str | None = None) -> Any:
+    return act(bullet_text.with_text, paths, ref, text, seen=seen)
+
+
+def strike(paths: Paths, ref: BulletRef, _: datetime) -> Any:
+    return act(bullet_text.struck, paths, ref)
+
+
+def unstrike(paths: Paths, ref: BulletRef, _: datetime) -> Any:
+    return act(bullet_text.unstruck, paths, ref)
+
+
+def mark_done(paths: Paths, ref: BulletRef, _: datetime) -> Any:
+    return act(bullet_text.moved, paths, ref, "done")
+
+
+def reopen(paths: Paths, ref: BulletRef, _: datetime) -> Any:
+    return act(bullet_text.moved, paths, ref, "open")
+
+
+def undo_last(paths: Paths) -> str:
+    result = take_back(paths, read_changes(paths)[-1], NOW, "undo-test")
+    assert isinstance(result, Ok), result
+    return result.value

@@ -1,0 +1,78 @@
+"""A home with facts in it, for the tests of the commands: harvested by a model that says what a test wants."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.base.result import Err, Ok, Result
+from core.cli.main import main
+from core.commands.facts import list_facts
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
+from core.commands.workspace import Workspace, open_workspace
+from core.factindex.facts import Fact
+from core.harvest.report import HarvestReport
+from tests.harvest_world import HURRIED, FakeModel, World, says
+
+YAML = "global/facts.yaml"
+
+
+def value(result: Result[Any]) -> Any:
+    assert isinstance(result, Ok), result
+    return result.value
+
+
+def code_of(result: Result[Any]) -> str:
+    assert isinstance(result, Err), result
+    return result.error.code
+
+
+def workspace_of(world: World, **settings: Any) -> Workspace:
+    opened: Workspace = value(open_workspace(str(world.paths.home), cwd=world.folder))
+    loaded = replace(opened.loaded, config=replace(opened.config, **settings))
+    return replace(opened, loaded=loaded)
+
+
+def harvested(world: World, model: FakeModel | None, **settings: Any) -> HarvestReport:
+    workspace = workspace_of(world, **({"provider": "openai"} if model else {}), **settings)
+    request = HarvestRequest(apply=True, provider="openai" if model else "offline")
+    report: HarvestReport = value(
+        harvest(workspace, request, generate=model, now=lambda: world.clock, patience=HURRIED)
+    )
+    return report
+
+
+def facts_of(world: World) -> list[Fact]:
+    return list(value(list_facts(workspace_of(world), now=lambda: world.clock)).facts)
+
+
+def cli(world: World, *words: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = main([*words, "--home", str(world.paths.home)], out, err)
+    return code, out.getvalue(), err.getvalue()
+
+
+def claude_session(folder: str, *said: str) -> str:
+    when = "2026-06-01T10:00:00Z"
+    rows: Sequence[dict[str, Any]] = [
+        {
+            "type": "user", "parentUuid": None, "uuid": f"u{number}", "sessionId": "s", "cwd": folder,
+            "timestamp": when, "message": {"role": "user", "content": text},
+        }
+        for number, text in enumerate(said)
+    ]  # fmt: skip
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture(name="taught")
+def taught_fixture(world: World) -> World:
+    """A home whose facts came from one conversation."""
+    world.converse("User: a\n")
+    harvested(world, says(facts=["One", "One or so", {"statement": "Two", "tags": ["git"]}], questions=["Why?"]))
+    return world
