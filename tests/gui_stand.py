@@ -6,7 +6,7 @@ from typing import Any
 
 from core.base.result import ErrorInfo, Ok
 from core.commands.workspace import Workspace
-from tests.gui_window import HEIGHT, WIDTH, Desk
+from tests.gui_window import Desk
 
 KEYS = {"Ctrl": 0, "Alt": 1, "Shift": 2}
 
@@ -22,7 +22,6 @@ class Stand:
         from gui.widgets_layout import box
 
         self.desk, self.look = desk, desk.look
-        desk.move(WIDTH - 4, HEIGHT - 4)  # GLFW does not notice a mouse that comes back to where it left
         self.shell = Shell(self.look, workspace, desk.loop.wake)
         self.errors: list[ErrorInfo] = []
         self.shell.on_banner = lambda error, *_: self.errors.append(error)

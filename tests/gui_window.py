@@ -21,6 +21,7 @@ import pytest
 
 WIDTH, HEIGHT = 1280, 800
 SCREEN = "1440x900x24"
+NOTICED_SECONDS = 2.0  # what a hand did has reached the window long before, however busy the machine is
 
 
 class Desk:
@@ -33,6 +34,16 @@ class Desk:
         from gui.jobs import Jobs
         from gui.key_gate import KeyGate
         from gui.loop import FrameLoop
+
+        class CountingGate(KeyGate):
+            """The keyboard as it is, and how often a key of it went down or up."""
+
+            heard = 0
+
+            def heard_key(self, window: int, code: int, scan: int, action: int, bits: int) -> None:
+                """One more."""
+                self.heard += 1
+                super().heard_key(window, code, scan, action, bits)
 
         self.dpg = dpg
         dpg.create_context()
@@ -49,7 +60,7 @@ class Desk:
         self.jobs = Jobs()
         self.ticks: list[Callable[[], object]] = []
         self.glfw = find_glfw()
-        self.gate = KeyGate()
+        self.gate = CountingGate()
         self.loop = FrameLoop(self.jobs, self._tick, glfw=self.glfw, drawn=self.gate.drawn)
         self.look: Any = None
         self.page = 0
@@ -107,46 +118,85 @@ class Desk:
         x, y = self.dpg.get_viewport_pos()
         return int(x + left + width / 2), int(y + top + height / 2)
 
+    def point(self, item: int) -> tuple[int, int]:
+        """Put the mouse on the middle of an item, and follow it while it moves: a dialog that changes its height is in
+        the middle of the window again four frames later, and nobody clicks what is still on its way."""
+        for _ in range(20):
+            place = self.middle(item)
+            self.move(*place)
+            self.frames(1)
+            if self.middle(item) == place:
+                break
+        return place
+
     def xdotool(self, *words: str) -> None:
         """Run xdotool and let the window see what it did."""
         subprocess.run(["xdotool", *words], check=True, timeout=10, stdout=subprocess.DEVNULL)
         time.sleep(0.02)
 
+    def notice(self, noticed: Callable[[], object], seconds: float = NOTICED_SECONDS) -> bool:
+        """Draw until the window has noticed what the hand did: the screen is a program of its own, and can be late.
+        Whether it has."""
+        end = time.monotonic() + seconds
+        while not noticed():
+            if time.monotonic() > end:
+                return False
+            self.frames(1)
+            time.sleep(0.002)
+        return True
+
     def move(self, x: int, y: int) -> None:
         """Put the mouse somewhere on the screen."""
         self.xdotool("mousemove", str(x), str(y))
         self.frames(3)
+        left, top = (int(part) for part in self.dpg.get_viewport_pos())
+        if not (left <= x < left + WIDTH and top <= y < top + HEIGHT):
+            return
+        seen = [x - left, y - top]
+        if not self.notice(lambda: [int(part) for part in self.dpg.get_mouse_pos(local=False)] == seen, 0.2):
+            # GLFW does not notice a mouse that comes back to where it left the window.
+            self.xdotool("mousemove", str(x - 1), str(y), "mousemove", str(x), str(y))
+            self.notice(lambda: [int(part) for part in self.dpg.get_mouse_pos(local=False)] == seen)
+
+    def button(self, button: int, down: bool) -> None:
+        """Press a button of the mouse, or let it go."""
+        self.xdotool("mousedown" if down else "mouseup", str(button))
+        named = {1: self.dpg.mvMouseButton_Left, 2: self.dpg.mvMouseButton_Middle, 3: self.dpg.mvMouseButton_Right}
+        self.frames(2)
+        self.notice(lambda: self.dpg.is_mouse_button_down(named[button]) is down)
 
     def click(self, item: int, button: int = 1, times: int = 1) -> None:
         """Click the middle of an item."""
-        self.click_at(*self.middle(item), button, times)
+        self.point(item)
+        self._click(button, times)
 
     def click_at(self, x: int, y: int, button: int = 1, times: int = 1) -> None:
         """Click a place of the screen."""
         self.move(x, y)
+        self._click(button, times)
+
+    def _click(self, button: int, times: int) -> None:
         if times > 1:  # as quick as a hand, however slow the frames are: a double click must not become two
             self.xdotool("click", "--repeat", str(times), "--delay", "30", str(button))
             self.frames(4 * times + 3)
             return
-        self.xdotool("mousedown", str(button))
-        self.frames(2)
-        self.xdotool("mouseup", str(button))
+        self.button(button, True)
+        self.button(button, False)
         self.frames(5)
 
     def drag(self, item: int, by: int) -> None:
         """Drag an item to the right by so many pixels (to the left when negative)."""
-        x, y = self.middle(item)
-        self.move(x, y)
-        self.xdotool("mousedown", "1")
+        x, y = self.point(item)
+        self.button(1, True)
         self.frames(3)
         for part in (by // 2, by):
             self.move(x + part, y)
-        self.xdotool("mouseup", "1")
+        self.button(1, False)
         self.frames(4)
 
     def wheel(self, item: int, clicks: int) -> None:
         """Turn the wheel over an item, down when positive."""
-        self.move(*self.middle(item))
+        self.point(item)
         self.xdotool("click", "--repeat", str(abs(clicks)), "--delay", "2", "5" if clicks > 0 else "4")
         self.frames(abs(clicks) + 3)
 
@@ -158,14 +208,19 @@ class Desk:
     def press(self, keys: str) -> None:
         """Press a key by its X name: `Escape`, `Return`, `Down`, `ctrl+k`."""
         *held, last = keys.split("+")
+        before = self.gate.heard
         for key in held:
             self.xdotool("keydown", key)
         self.frames(1)
         self.xdotool("keydown", last)
         self.frames(2)
+        if self.gate.listens:
+            self.notice(lambda: self.gate.heard >= before + len(held) + 1)
         for key in (last, *reversed(held)):
             self.xdotool("keyup", key)
         self.frames(3)
+        if self.gate.listens:
+            self.notice(lambda: self.gate.heard >= before + 2 * len(held) + 2)
 
     def resize(self, width: int = WIDTH, height: int = HEIGHT) -> None:
         """Another size of the window."""
