@@ -122,6 +122,28 @@ def test_a_task_is_done_once_and_can_be_reopened(tmp_path: Path) -> None:
     assert value(find_meant(workspace.paths, "tasks", "release"))
 
 
+def test_words_bring_back_the_line_that_is_struck_and_not_the_one_that_replaced_it(tmp_path: Path) -> None:
+    """Who takes a strike-through back names it by words that the newer bullet has, too."""
+    workspace = make_home(tmp_path)
+    path = write(workspace, "facts.md", "- ~~the port is 8080~~ [from: a, 2026-01-01]\n- the port is 8081\n")
+    value(bullets.unstrike(workspace, "facts", "the port"))
+    assert path.read_text() == "- the port is 8080 [from: a, 2026-01-01]\n- the port is 8081\n"
+    assert error(bullets.unstrike(workspace, "facts", "the port")).code == "no-match"
+    assert error(bullets.unstrike(workspace, "facts", "facts.md:1")).code == "not-struck"
+
+
+def test_a_task_that_stands_under_done_is_opened_again_and_not_written_twice(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    value(bullets.add(workspace, "tasks", "ask the users"))
+    value(bullets.done(workspace, "ask"))
+    refused = error(bullets.add(workspace, "tasks", "ask the users"))
+    assert refused.code == "already-there" and "knowledge reopen" in refused.hint
+    value(bullets.reopen(workspace, "ask"))
+    refused = error(bullets.add(workspace, "tasks", "ask the users"))
+    assert refused.code == "already-there" and not refused.hint
+    assert error(bullets.reopen(workspace, "ask")).code == "already-open"
+
+
 def test_the_panel_s_stale_view_is_refused(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     path = write(workspace, "facts.md", "- a\n")
@@ -143,7 +165,7 @@ def test_an_edit_refreshes_a_digest_that_is_there(tmp_path: Path) -> None:
     value(bullets.edit(workspace, "facts", "old", "new words"))
     value(bullets.remove(workspace, "facts", "wrong", strike=True))
     assert "new words" in read(workspace, "digest.md") and "wrong" not in read(workspace, "digest.md")
-    value(bullets.strike(workspace, "facts", "wrong", off=True))
+    value(bullets.unstrike(workspace, "facts", "wrong"))
     assert "wrong" in read(workspace, "digest.md")
 
 

@@ -214,6 +214,9 @@ def test_the_dry_run_says_what_happens_to_every_conversation(home: Workspace) ->
     harvested(home)
     again = harvest(home, HarvestRequest())
     assert isinstance(again, Ok) and not has_work(again.value)
+    home.paths.journal.write_bytes(b"")
+    left = harvest(home, HarvestRequest())
+    assert isinstance(left, Ok) and left.value.interrupted and has_work(left.value), "Apply would finish that run"
 
 
 # --- settings, header, status line ---

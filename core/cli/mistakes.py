@@ -31,10 +31,10 @@ def slip(arguments: Sequence[str]) -> str:
 
 
 def with_category(arguments: Sequence[str]) -> list[str]:
-    """The words of `rm` and `edit` with the category in front of a FILE:LINE that stands in its place."""
+    """The words of `rm`, `unstrike` and `edit` with the category in front of a FILE:LINE that stands in its place."""
     words = list(arguments)
     plain = [(at, word) for at, word in _told(words) if not word.startswith("-")]
-    if len(plain) > 1 and plain[0][1] in ("rm", "edit") and (place := _PLACE.match(plain[1][1])):
+    if len(plain) > 1 and plain[0][1] in ("rm", "unstrike", "edit") and (place := _PLACE.match(plain[1][1])):
         words.insert(plain[1][0], place["name"] or place["folder"])
     return words
 

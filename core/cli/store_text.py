@@ -47,11 +47,19 @@ def change_text(edited: Edited) -> str:
 
 
 def done_text(edited: Edited) -> str:
+    return _moved_text(edited, "Done")
+
+
+def reopen_text(edited: Edited) -> str:
+    return _moved_text(edited, "Open")
+
+
+def _moved_text(edited: Edited, section: str) -> str:
     """A task that is done says the same as before: what changed is where it stands."""
     tasks = [line for line in edited.removed if line.startswith("- ")]
     if not tasks or not set(tasks) <= set(edited.added):
         return change_text(edited)
-    rows = [edited.file, *(f"  moved to Done: {line.removeprefix('- ')}" for line in tasks)]
+    rows = [edited.file, *(f"  moved to {section}: {line.removeprefix('- ')}" for line in tasks)]
     rows += [f"'knowledge undo {edited.run}' takes this back", *([f"note: {edited.warning}"] if edited.warning else [])]
     return "\n".join(rows) + "\n"
 

@@ -1,4 +1,4 @@
-"""What a person does to single bullets: add, edit, strike, done, remove; and the notes of a source file.
+"""What a person does to single bullets (add, edit, strike, done, remove, and back) and the notes of a source file.
 
 Which one is meant, meant.py tells; the panel adds the sha256 of what was seen. What several conversations said is one
 statement: all of its lines are changed together (statements.py).
@@ -78,8 +78,14 @@ def done(
 def reopen(
     workspace: Workspace, match: Match, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
 ) -> Result[Edited]:
-    """Bring a task that is done back to the open ones."""
-    return _changed(workspace, "reopen", "tasks_done", match, seen, now)
+    """Bring a task that is done back, with its details, to the end of `## Open`."""
+    found = find_meant(workspace.paths, "tasks_done", match)
+    if isinstance(found, Err):
+        already = find_meant(workspace.paths, "tasks_open", match)
+        if found.error.code == "no-match" and isinstance(already, Ok):
+            return fail("already-open", "this task is open already", already.value.refs[0].file)
+        return found
+    return change_all(workspace, "reopen", found.value.refs, told=found.value.told, seen=seen, now=now)
 
 
 def edit(
@@ -105,12 +111,23 @@ def strike(
     category: str,
     match: Match,
     *,
-    off: bool = False,
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Edited]:
-    """Strike one bullet through, or with `off` take the strike-through away."""
-    return _changed(workspace, "unstrike" if off else "strike", category, match, seen, now)
+    """Strike one bullet through."""
+    return _changed(workspace, "strike", category, match, seen, now)
+
+
+def unstrike(
+    workspace: Workspace,
+    category: str,
+    match: Match,
+    *,
+    seen: str | None = None,
+    now: Callable[[], datetime] = utc_now,
+) -> Result[Edited]:
+    """Take the strike-through of one bullet away: it is in the digest again. Words name struck lines only."""
+    return _changed(workspace, "unstrike", category, match, seen, now)
 
 
 def remove(
@@ -129,7 +146,7 @@ def remove(
 def _changed(
     workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Callable[[], datetime]
 ) -> Result[Edited]:
-    found = find_meant(workspace.paths, category, match)
+    found = find_meant(workspace.paths, category, match, struck=act == "unstrike")
     if isinstance(found, Err):
         return found
     return change_all(workspace, act, found.value.refs, told=found.value.told, seen=seen, now=now)

@@ -108,6 +108,9 @@ def harvest_command(
         if provider not in PROVIDERS:
             known = ", ".join(["offline", *PROVIDERS])
             return fail("unknown-provider", f"there is no provider {provider!r}", hint=f"choose one of {known}")
+    if no_harvest and keep:
+        hint = "--no-harvest takes conversations away unread, --keep takes none away"
+        return fail("usage", "--no-harvest and --keep cannot be used together", hint=hint)
     for name, number in (("--max-harvest-bytes", max_harvest_bytes), ("--limit", limit)):
         if number is not None and number < 0:
             return fail("usage", f"{name} cannot be {number}")
@@ -139,7 +142,8 @@ def _dry_run(
     ledger = seen_ledger(paths)
     if isinstance(ledger, Err):
         notes.append(str(ledger.error))
-    if files.exists(paths.journal):
+    interrupted = files.exists(paths.journal)
+    if interrupted:
         notes.append("a run is at work, or the last one was interrupted; 'knowledge harvest --apply' finishes it first")
     try:
         entries = ledger.value if isinstance(ledger, Ok) else rebuild(paths)
@@ -151,7 +155,14 @@ def _dry_run(
     notes += [*plan.notes, *_before_applying(workspace, request, options)]
     if request.look_around and not request.sources:  # who names a source knows what they want
         notes += elsewhere(workspace, workspace.config.sources, entries)
-    report = HarvestReport(applied=False, plan=plan, notes=notes, ledger=str(paths.ledger), errors=[*plan.errors])
+    report = HarvestReport(
+        applied=False,
+        plan=plan,
+        interrupted=interrupted,
+        notes=notes,
+        ledger=str(paths.ledger),
+        errors=[*plan.errors],
+    )
     actions = [step.action for step in plan.steps]
     report.too_large, report.deferred = actions.count("too-large"), actions.count("defer")
     return Ok(report)

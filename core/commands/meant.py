@@ -105,8 +105,9 @@ def said_with(rows: Sequence[Found], found: Found) -> Said:
     return Said(found)
 
 
-def find_meant(paths: Paths, category: str, match: Match) -> Result[Meant]:
-    """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" for all.
+def find_meant(paths: Paths, category: str, match: Match, struck: bool = False) -> Result[Meant]:
+    """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" for all; with
+    `struck` words name only lines that are struck through.
 
     Err(no-match) names the nearest; Err(ambiguous) lists the candidates.
     """
@@ -119,11 +120,12 @@ def find_meant(paths: Paths, category: str, match: Match) -> Result[Meant]:
         rows = list(bullets_of(paths, names))
     except OSError as error:
         return fail("unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or "")
-    return choose(rows, match, category or "any category")
+    return choose(rows, match, category or "any category", struck)
 
 
-def choose(rows: list[Found], match: str, where: str) -> Result[Meant]:
-    """Those of `rows` that `match` names; `where` says in words where was looked."""
+def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> Result[Meant]:
+    """Those of `rows` that `match` names, with `struck` only by the words of struck lines; `where` says in words where
+    was looked."""
     wanted = match.strip()
     if not wanted:
         return fail("no-match", "an empty text names no bullet", hint="give some words of it")
@@ -133,6 +135,8 @@ def choose(rows: list[Found], match: str, where: str) -> Result[Meant]:
         here = [row for row in rows if row.file == file and row.bullet.line == line]
         if here:
             return Ok(_very_line(rows, here[0]))
+    if struck:
+        rows, where = [row for row in rows if row.bullet.struck], f"the struck lines of {where}"
     exact = [row for row in rows if wanted in (row.bullet.text, row.bullet.raw)]
     folded = wanted.casefold()
     found = _statements(rows, exact or [row for row in rows if folded in row.bullet.text.casefold()])

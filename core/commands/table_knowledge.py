@@ -37,6 +37,14 @@ KNOWLEDGE: tuple[Command, ...] = (
         (MATCH,),
     ),
     Command(
+        "reopen",
+        "move a task that is done back to Open",
+        'knowledge reopen "release notes"',
+        "core.commands.bullets:reopen",
+        True,
+        (MATCH,),
+    ),
+    Command(
         "edit",
         "change what one bullet says",
         'knowledge edit facts "port 8080" "The server listens on port 8081"',
@@ -55,6 +63,14 @@ KNOWLEDGE: tuple[Command, ...] = (
             MATCH,
             flag("--strike", "strike it through instead of deleting it: it stays in the file but leaves the digest"),
         ),
+    ),
+    Command(
+        "unstrike",
+        "take the strike-through of one bullet away",
+        'knowledge unstrike facts "port 8080"',
+        "core.commands.bullets:unstrike",
+        True,
+        (OF_BULLET, MATCH),
     ),
     Command(
         "search",

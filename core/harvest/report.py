@@ -67,6 +67,8 @@ class HarvestReport:
     output_tokens: int = 0
     spent: float | None = None
     cancelled: bool = False
+    interrupted: bool = False
+    """Of a dry run: a run is at work, or the last one was interrupted and the next one finishes it."""
     facts: dict[str, int] | None = None
     """What the fact index got: new, confirmed and total; None when it is switched off or could not be fed."""
 
@@ -104,6 +106,7 @@ class HarvestReport:
             "notes": self.notes,
             "spent": {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens, "price": self.spent},
             "cancelled": self.cancelled,
+            "interrupted": self.interrupted,
             "facts": self.facts,
             "digest": self.digest or None,
             "ledger": self.ledger,

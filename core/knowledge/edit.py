@@ -28,7 +28,7 @@ from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import bind_note, examine, notes_for
-from core.knowledge.hunks import FileEdit, Hunk, bare, join, line_break, made, split
+from core.knowledge.hunks import FileEdit, Hunk, bare, join, line_break, made, section_at, split
 from core.knowledge.lines import PlannedFile, ensure_lines
 from core.knowledge.patience import Patience
 from core.knowledge.promises import keep, promise
@@ -143,8 +143,11 @@ def add_line(
     there). Err(already-there) if it does."""
 
     def hunks(lines: list[str]) -> Result[list[Hunk]]:
-        if any(bare(old) == line for old in lines):
-            return fail("already-there", "this very bullet stands there already", file)
+        there = next((at for at, old in enumerate(lines) if bare(old) == line), None)
+        if there is not None:
+            done = section == "open" and section_at(lines, there) == "done"
+            hint = "it is done; 'knowledge reopen TEXT' opens it again" if done else ""
+            return fail("already-there", "this very bullet stands there already", file, hint)
         ending = line_break(lines)
         return Ok(bullet_text.inserted(lines, [text + ending for text in (line, *more)], section, ending))
 

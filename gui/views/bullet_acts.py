@@ -27,7 +27,7 @@ def act_of(name: str, found: Found, seen: str, others: Sequence[Found] = ()) -> 
         "accept": ("Let in", lambda core: quarantine_accept(core, ref, seen=seen)),
         "strike": (
             "Took the line away" if struck else f"Struck the {noun} through",
-            lambda core: bullets.strike(core, category, ref, off=struck, seen=seen),
+            lambda core: (bullets.unstrike if struck else bullets.strike)(core, category, ref, seen=seen),
         ),
         "delete": (f"Deleted the {noun}", lambda core: bullets.remove(core, category, ref, seen=seen)),
     }

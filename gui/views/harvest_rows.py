@@ -186,9 +186,8 @@ def estimate_words(report: HarvestReport) -> str:
 
 def has_work(report: HarvestReport) -> bool:
     """Whether Apply would do anything."""
-    return any(step.action not in ("too-large", "defer", "unreadable") for step in report.plan.steps) or any(
-        "interrupted" in note for note in report.notes
-    )
+    nothing = ("too-large", "defer", "unreadable")
+    return report.interrupted or any(step.action not in nothing for step in report.plan.steps)
 
 
 def result_lines(report: HarvestReport) -> list[Line]:
