@@ -86,6 +86,36 @@ def box(
     return look.size(item, width=width, **({"height": height} if height else {}))
 
 
+class Sight:
+    """Brings a part of a page that scrolls into sight. What is out of sight is not laid out, so Dear PyGui may know its
+    place only once it is there: the page follows it for some frames."""
+
+    FRAMES = 6
+
+    def __init__(self, look: Look, page: int) -> None:
+        self._page, self._left = page, 0
+        self._chain: tuple[int, ...] = ()
+        look.every_tick(self.tick)
+
+    def show(self, *chain: int) -> None:
+        """The last of some child windows, each of them in the one before it, the first one in the page."""
+        self._chain, self._left = chain, self.FRAMES
+        self.tick()
+
+    def tick(self) -> bool:
+        """Scroll as far as it takes; true while it may not be enough yet."""
+        if not self._left:
+            return False
+        self._left -= 1
+        page, tall = self._page, dpg.get_item_rect_size(self._chain[-1])[1]
+        top = sum(dpg.get_item_pos(item)[1] for item in self._chain)  # from the top of what the page holds
+        room, scroll = dpg.get_item_rect_size(page)[1], dpg.get_y_scroll(page)
+        wanted = min(max(scroll, top + tall - room), top)
+        if wanted != scroll:
+            dpg.set_y_scroll(page, max(0.0, wanted))
+        return True
+
+
 CHIP_WIDTH = 190  # of the name on a chip, at the most
 
 

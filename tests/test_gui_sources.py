@@ -171,6 +171,27 @@ def test_looking_again_sees_what_is_new_and_makes_no_item(stand: Stand, tmp_path
     assert stand.view.cards[1].row.total == 5 and stand.desk.items() == before
 
 
+def test_the_keys_bring_the_chosen_source_into_sight(desk: Desk, home: Workspace, tmp_path: Path) -> None:
+    """In a low window Space would switch a source that nobody sees."""
+    from gui.views.sources import SourcesView
+
+    history = tmp_path / "projects/app/.aider.chat.history.md"
+    history.parent.mkdir(parents=True)
+    history.write_text("# aider chat started at 2026-05-01 10:00:00\n\n#### Use port 8080\n\nDone.\n")
+    stand = Stand(desk, home, SourcesView, width=640, height=150)
+    try:
+        stand.settle()
+        found = [row.name for row in stand.view.rows if row.found]
+        assert len(found) == 3, "three cards are higher than this window"
+        for key, chosen in (("Down", 0), ("Down", 1), ("Down", 2), ("Up", 1), ("Home", 0), ("End", 2)):
+            desk.press(key)
+            desk.frames(8)
+            assert stand.view.chosen == found[chosen]
+            assert desk.dpg.is_item_visible(stand.view.cards[chosen].toggle.item), f"{key} chose what is out of sight"
+    finally:
+        stand.close()
+
+
 def test_a_harvest_of_one_source_leaves_the_others_alone(desk: Desk, home: Workspace) -> None:
     """Its dry run and its Apply must mean the same conversations."""
     from gui.harvest_run import PLANNED, HarvestRun

@@ -10,7 +10,7 @@ from gui.flow_rows import SEPARATOR
 from gui.state import NOTHING, Selection
 from gui.views.harvest_rows import PlanRow, plan_tip
 from gui.views.ledger_rows import row_of, tip
-from gui.views.settings import help_words
+from gui.views.settings_rows import help_words
 
 
 @pytest.mark.parametrize(

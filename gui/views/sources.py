@@ -17,7 +17,7 @@ from gui.theme import Look
 from gui.views.source_card import SourceCard, SourceLine
 from gui.views.sources_rows import SourceRow, named_paths, rows_of, summary, switch_source
 from gui.widgets import Button, section, text
-from gui.widgets_layout import box, card, lowered, space, spread
+from gui.widgets_layout import Sight, box, card, lowered, space, spread
 
 
 class SourcesView:
@@ -55,6 +55,7 @@ class SourcesView:
         self.again = Button(look, right, "Look again", self.look, icon="refresh-cw", kind="ghost",
                             tip="Look at the disk again; nothing is opened or written", shortcut="R")  # fmt: skip
         self._page = box(look, parent, "clear", scroll=True)
+        self._sight = Sight(look, self._page)
         self.cards = [SourceCard(look, self._page, self.switch, self.harvest, self._open) for _ in NAMES]
         self._rest = int(dpg.add_group(parent=self._page, show=False))
         space(look, self._rest, 2)
@@ -168,11 +169,7 @@ class SourcesView:
         self._mark()
         one = next((one for one in self.cards if one.row.name == name), None)
         if one is not None:
-            top, tall = dpg.get_item_pos(one.item)[1], dpg.get_item_rect_size(one.item)[1]
-            seen = dpg.get_item_rect_size(self._page)[1]
-            scroll = dpg.get_y_scroll(self._page)
-            if top < 0 or top + tall > seen:
-                dpg.set_y_scroll(self._page, max(0.0, scroll + (top if top < 0 else top + tall - seen)))
+            self._sight.show(one.item)
 
     # --- what the person does ---
 
