@@ -175,6 +175,16 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
             shell.run(f"view.{view}")
             seat.settle()
             shot(view)
+        shell.run("view.settings")
+        settings_of: Any = panel.workbench.views["settings"]
+        desk.dpg.set_value(settings_of.filter, "digest")
+        settings_of._filter("digest")
+        seat.settle()
+        for _ in range(3):
+            settings_of.press("Down", False)
+        desk.frames(8)
+        shot("settings-filtered")
+        settings_of.press("Esc", False)
         searching: Any = panel.workbench.views["search"]
         for name, words in (("search-begin", ""), ("search", "index 検索"), ("search-none", "zzqq")):
             shell.put({"search": Asked(words)})

@@ -57,6 +57,7 @@ class SettingsView:
         self.open = Button(look, right, "Open file", self._shell.open_settings, icon="external-link", kind="ghost",
                tip="Open the settings file in the system's editor")  # fmt: skip
         self._file = text(look, parent, "", "small", "hint", fit=PATH)
+        space(look, parent, 2)
         self._page = box(look, parent, "clear", scroll=True)
         self._sight = Sight(look, self._page)
         self._nothing = text(look, self._page, "No setting has these words. Esc shows all of them.", "text", "muted")
