@@ -88,31 +88,32 @@ def box(
 
 class Sight:
     """Brings a part of a page that scrolls into sight. What is out of sight is not laid out, so Dear PyGui may know its
-    place only once it is there: the page follows it for some frames."""
+    place only once it is there: the page follows it until it has rested for some frames."""
 
-    FRAMES = 6
+    REST, MOST = 6, 60  # frames
 
     def __init__(self, look: Look, page: int) -> None:
-        self._page, self._left = page, 0
+        self._page, self._rest, self._left = page, 0, 0
         self._chain: tuple[int, ...] = ()
         look.every_tick(self.tick)
 
     def show(self, *chain: int) -> None:
         """The last of some child windows, each of them in the one before it, the first one in the page."""
-        self._chain, self._left = chain, self.FRAMES
+        self._chain, self._rest, self._left = chain, self.REST, self.MOST
         self.tick()
 
     def tick(self) -> bool:
         """Scroll as far as it takes; true while it may not be enough yet."""
-        if not self._left:
+        if not self._rest or not self._left:
             return False
-        self._left -= 1
+        self._rest, self._left = self._rest - 1, self._left - 1
         page, tall = self._page, dpg.get_item_rect_size(self._chain[-1])[1]
         top = sum(dpg.get_item_pos(item)[1] for item in self._chain)  # from the top of what the page holds
         room, scroll = dpg.get_item_rect_size(page)[1], dpg.get_y_scroll(page)
         wanted = min(max(scroll, top + tall - room), top)
         if wanted != scroll:
             dpg.set_y_scroll(page, max(0.0, wanted))
+            self._rest = self.REST
         return True
 
 

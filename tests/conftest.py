@@ -4,6 +4,7 @@ keys or the conversations of who runs it, or depend on them."""
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,11 +32,12 @@ _OF_OTHERS = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where several processes share the tests (`make test`), all that open windows stay in one of them: two windows at
-    once would take the keyboard from each other."""
+    """Where several processes share the tests (`make test`), each has a screen of its own, and the windows of one file
+    stay in one of them. Without Xvfb all do: two on one screen would take the keyboard from each other."""
+    screens = shutil.which("Xvfb")
     for item in items:
         if item.path.name.startswith("test_gui_"):
-            item.add_marker(pytest.mark.xdist_group("windows"))
+            item.add_marker(pytest.mark.xdist_group(item.path.stem if screens else "windows"))
 
 
 @pytest.fixture(autouse=True)

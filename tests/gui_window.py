@@ -131,8 +131,11 @@ class Desk:
 
     def xdotool(self, *words: str) -> None:
         """Run xdotool and let the window see what it did."""
-        subprocess.run(["xdotool", *words], check=True, timeout=10, stdout=subprocess.DEVNULL)
+        self._do(*words)
         time.sleep(0.02)
+
+    def _do(self, *words: str) -> None:
+        subprocess.run(["xdotool", *words], check=True, timeout=10, stdout=subprocess.DEVNULL)
 
     def notice(self, noticed: Callable[[], object], seconds: float = NOTICED_SECONDS) -> bool:
         """Draw until the window has noticed what the hand did: the screen is a program of its own, and can be late.
@@ -147,23 +150,27 @@ class Desk:
 
     def move(self, x: int, y: int) -> None:
         """Put the mouse somewhere on the screen."""
-        self.xdotool("mousemove", str(x), str(y))
-        self.frames(3)
+        self._do("mousemove", str(x), str(y))
         left, top = (int(part) for part in self.dpg.get_viewport_pos())
         if not (left <= x < left + WIDTH and top <= y < top + HEIGHT):
+            time.sleep(0.02)
+            self.frames(3)
             return
         seen = [x - left, y - top]
+        self.frames(1)
         if not self.notice(lambda: [int(part) for part in self.dpg.get_mouse_pos(local=False)] == seen, 0.2):
             # GLFW does not notice a mouse that comes back to where it left the window.
-            self.xdotool("mousemove", str(x - 1), str(y), "mousemove", str(x), str(y))
+            self._do("mousemove", str(x - 1), str(y), "mousemove", str(x), str(y))
             self.notice(lambda: [int(part) for part in self.dpg.get_mouse_pos(local=False)] == seen)
+        self.frames(2)
 
     def button(self, button: int, down: bool) -> None:
         """Press a button of the mouse, or let it go."""
-        self.xdotool("mousedown" if down else "mouseup", str(button))
+        self._do("mousedown" if down else "mouseup", str(button))
         named = {1: self.dpg.mvMouseButton_Left, 2: self.dpg.mvMouseButton_Middle, 3: self.dpg.mvMouseButton_Right}
-        self.frames(2)
+        self.frames(1)
         self.notice(lambda: self.dpg.is_mouse_button_down(named[button]) is down)
+        self.frames(1)
 
     def click(self, item: int, button: int = 1, times: int = 1) -> None:
         """Click the middle of an item."""
@@ -182,7 +189,7 @@ class Desk:
             return
         self.button(button, True)
         self.button(button, False)
-        self.frames(5)
+        self.frames(4)
 
     def drag(self, item: int, by: int) -> None:
         """Drag an item to the right by so many pixels (to the left when negative)."""
@@ -209,18 +216,24 @@ class Desk:
         """Press a key by its X name: `Escape`, `Return`, `Down`, `ctrl+k`."""
         *held, last = keys.split("+")
         before = self.gate.heard
+        do = self._do if self.gate.listens else self.xdotool
         for key in held:
-            self.xdotool("keydown", key)
+            do("keydown", key)
+        if held:
+            self._heard(before + len(held))
+        do("keydown", last)
+        self._heard(before + len(held) + 1)
         self.frames(1)
-        self.xdotool("keydown", last)
-        self.frames(2)
-        if self.gate.listens:
-            self.notice(lambda: self.gate.heard >= before + len(held) + 1)
         for key in (last, *reversed(held)):
-            self.xdotool("keyup", key)
-        self.frames(3)
+            do("keyup", key)
+        self._heard(before + 2 * len(held) + 2)
+        self.frames(2)
+
+    def _heard(self, count: int) -> None:
+        """Draw until the window has heard so many keys go down or up; where nobody counts them, one frame."""
+        self.frames(1)
         if self.gate.listens:
-            self.notice(lambda: self.gate.heard >= before + 2 * len(held) + 2)
+            self.notice(lambda: self.gate.heard >= count)
 
     def resize(self, width: int = WIDTH, height: int = HEIGHT) -> None:
         """Another size of the window."""
@@ -266,6 +279,8 @@ _open: list[Desk] = []
 
 def _start_screen() -> None:
     if not shutil.which("Xvfb"):
+        if os.environ.get("DISPLAY"):
+            return
         pytest.skip("the panel's window is not tested here: Xvfb is not installed")
     read, write = os.pipe()
     # -r: a key that is held while a slow frame is drawn types one letter and not four.
@@ -287,7 +302,7 @@ def open_desk() -> Desk:
             pytest.skip("the panel's window is tested under Linux with Xvfb")
         if not shutil.which("xdotool"):
             pytest.skip("the panel's window is not tested here: xdotool is not installed")
-        if not os.environ.get("DISPLAY"):
+        if not os.environ.get("DISPLAY") or os.environ.get("PYTEST_XDIST_WORKER"):
             _start_screen()
         _open.append(Desk())
         atexit.register(_open[0].dpg.destroy_context)
