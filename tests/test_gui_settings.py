@@ -1,0 +1,99 @@
+"""The view of the settings in a real window: typed, refused, filtered, and changed without a mouse."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.panel_desk import at_home_fixture, number_of, seated, workspace_at  # noqa: F401
+
+
+def test_a_setting_is_typed_refused_and_taken(desk: Desk, at_home: Path) -> None:
+    """The sentence about a wrong value stands beside its field, and the file is not touched."""
+    workspace = workspace_at(at_home)
+    file = workspace.loaded.file
+    before = file.read_bytes()
+    with seated(desk, workspace) as seat:
+        desk.press(number_of("settings"))
+        seat.settle()
+        view = seat.panel.workbench.views["settings"]
+        editor = view.editors["digest_max_bytes"]  # type: ignore[attr-defined]
+        for typed, shown in (("no", True), ("512", False)):
+            desk.click(editor.item)
+            desk.press("ctrl+a")
+            desk.type_text(typed)
+            desk.press("Return")
+            seat.settle()
+            assert desk.dpg.is_item_shown(editor._problem) is shown
+            assert (b"512" in file.read_bytes()) is not shown
+        assert file.read_bytes().startswith(before[:60]) and b"# on since spring" in file.read_bytes()
+
+
+def test_the_settings_are_filtered_and_changed_by_keys_alone(desk: Desk, at_home: Path) -> None:
+    """Whoever has no mouse must reach every switch, choice and field, and see which one the keys are for."""
+    workspace = workspace_at(at_home)
+    file = workspace.loaded.file
+    before = file.read_bytes()
+
+    def says(line: str) -> bool:
+        return line in file.read_text(encoding="utf-8").splitlines()
+
+    with seated(desk, workspace) as seat:
+        desk.press(f"ctrl+{number_of('settings')}")
+        seat.settle()
+        view = seat.panel.workbench.views["settings"]
+        desk.press("space")
+        desk.press("Right")
+        seat.settle()
+        assert file.read_bytes() == before and not view.chosen, "a bare key has changed a setting that nobody chose"
+        for words, keys, wanted in (
+            ("fact_index", ["Down", "Return", "space"], "fact_index = false"),
+            ("harvest_style", ["Down", "Return", "Right"], 'harvest_style = "per_category"'),
+        ):
+            desk.press("slash")
+            seat.until(lambda: desk.dpg.is_item_active(view.filter))
+            desk.press("ctrl+a")
+            desk.type_text(words.replace("_", " "))
+            seat.until(lambda: len(view.shown) < len(view.rows))
+            for key in keys:
+                desk.press(key)
+            seat.settle()
+            assert view.chosen == words
+            seat.until(partial(says, wanted))
+            seat.settle()
+            desk.press("Escape")
+            seat.settle()
+            assert len(view.shown) == len(view.rows) and view.chosen == words
+        desk.press("slash")
+        seat.until(lambda: desk.dpg.is_item_active(view.filter))
+        desk.type_text("trash days")
+        seat.until(lambda: len(view.shown) == 1)
+        for key in ("Down", "Return", "Return"):
+            desk.press(key)
+        seat.until(lambda: desk.dpg.is_item_active(view.editors["trash_days"].item))
+        desk.press("ctrl+a")
+        desk.type_text("30")
+        desk.press("Return")
+        seat.until(lambda: says("trash_days = 30"))
+        seat.settle()
+        desk.press("Escape")
+        for key in ("End", "Home", "Page_Down"):
+            desk.press(key)
+            assert desk.until(lambda: desk.dpg.is_item_visible(view.editors[view.chosen].item), 60), key
+
+
+def test_no_setting_has_the_words(desk: Desk, at_home: Path) -> None:
+    with seated(desk, workspace_at(at_home)) as seat:
+        desk.press(f"ctrl+{number_of('settings')}")
+        seat.settle()
+        view = seat.panel.workbench.views["settings"]
+        desk.press("slash")
+        seat.until(lambda: desk.dpg.is_item_active(view.filter))
+        desk.type_text("teapot")
+        seat.until(lambda: not view.shown)
+        seat.settle()
+        assert desk.dpg.is_item_visible(view._nothing)
+        desk.press("Escape")
+        seat.settle()
+        assert len(view.shown) == len(view.rows) and not desk.dpg.is_item_shown(view._nothing)
