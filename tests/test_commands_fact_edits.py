@@ -10,14 +10,12 @@ import pytest
 from core.commands.fact_edits import delete_fact, edit_fact, facts_view, merge_facts
 from core.commands.facts import facts_command
 from core.commands.undo import undo
-from tests.facts_home import (  # noqa: F401 - pytest finds the fixture by itself
+from tests.facts_home import (
     YAML,
-    claude_session,
-    cli,
     code_of,
     facts_of,
     harvested,
-    taught_fixture,
+    taught_fixture,  # noqa: F401 - pytest finds the fixture by itself
     value,
     workspace_of,
 )

@@ -11,14 +11,12 @@ from core.commands.fact_feed import sync_facts
 from core.commands.facts import bootstrap, validate
 from core.commands.quarantine import quarantine_accept, quarantine_drop
 from core.commands.undo import undo
-from tests.facts_home import (  # noqa: F401 - pytest finds the fixture by itself
+from tests.facts_home import (
     YAML,
     claude_session,
-    cli,
-    code_of,
     facts_of,
     harvested,
-    taught_fixture,
+    taught_fixture,  # noqa: F401 - pytest finds the fixture by itself
     value,
     workspace_of,
 )

@@ -13,14 +13,13 @@ from core.base.answer import Answer
 from core.base.result import Ok
 from core.commands.context import context
 from core.commands.fact_feed import sync_facts
-from tests.facts_home import (  # noqa: F401 - pytest finds the fixture by itself
+from tests.facts_home import (
     YAML,
-    claude_session,
     cli,
     code_of,
     facts_of,
     harvested,
-    taught_fixture,
+    taught_fixture,  # noqa: F401 - pytest finds the fixture by itself
     value,
     workspace_of,
 )

@@ -66,26 +66,26 @@ def done(
     workspace: Workspace, match: Match, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
 ) -> Result[Edited]:
     """Mark an open task done: it moves, with its details, to the end of `## Done`."""
-    found = find_meant(workspace.paths, "tasks_open", match)
-    if isinstance(found, Err):
-        already = find_meant(workspace.paths, "tasks_done", match)
-        if found.error.code == "no-match" and isinstance(already, Ok):
-            return fail("already-done", "this task is done already", already.value.refs[0].file)
-        return found
-    return change_all(workspace, "done", found.value.refs, told=found.value.told, seen=seen, now=now)
+    return _moved(workspace, "done", match, seen, now)
 
 
 def reopen(
     workspace: Workspace, match: Match, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
 ) -> Result[Edited]:
     """Bring a task that is done back, with its details, to the end of `## Open`."""
-    found = find_meant(workspace.paths, "tasks_done", match)
-    if isinstance(found, Err):
-        already = find_meant(workspace.paths, "tasks_open", match)
-        if found.error.code == "no-match" and isinstance(already, Ok):
-            return fail("already-open", "this task is open already", already.value.refs[0].file)
-        return found
-    return change_all(workspace, "reopen", found.value.refs, told=found.value.told, seen=seen, now=now)
+    return _moved(workspace, "reopen", match, seen, now)
+
+
+def _moved(
+    workspace: Workspace, act: str, match: Match, seen: str | None, now: Callable[[], datetime]
+) -> Result[Edited]:
+    here, there = ("open", "done") if act == "done" else ("done", "open")
+    made = _changed(workspace, act, f"tasks_{here}", match, seen, now)
+    if isinstance(made, Err) and made.error.code == "no-match":
+        already = find_meant(workspace.paths, f"tasks_{there}", match)
+        if isinstance(already, Ok):
+            return fail(f"already-{there}", f"this task is {there} already", already.value.refs[0].file)
+    return made
 
 
 def edit(
