@@ -32,10 +32,18 @@ def rows(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def in_claude_code(data: bytes) -> int:
-    """User lines with text of their own; refusals with a reason and answers to questions are the person's as well."""
-    count = 0
+    """User lines with text of their own; refusals with a reason and answers to questions are the person's as well, and
+    so is what was typed into the queue and taken out of it in the middle of a turn."""
+    count, queue = 0, []
     for row in rows(data):
         message = row.get("message")
+        if row.get("operation") == "enqueue" and not row["content"].startswith("{"):
+            queue.append(row["content"])
+        elif row.get("operation") == "popAll":
+            queue = []
+        elif row.get("operation") in ("remove", "dequeue") and queue:
+            queue.pop(0)
+            count += row["operation"] == "remove"
         if (
             row.get("type") != "user"
             or row.get("isMeta")

@@ -11,12 +11,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import (
+    Call,
+    Compaction,
+    Hook,
+    Plan,
+    PullRequest,
+    Question,
+    Reminder,
+    Todos,
+    shortened,
+)
 from core.conversations.lines import INJECTED
 from core.conversations.records import LineSource, Record, json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of
+from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, text_of, word
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
 _INJECTED = INJECTED | {
@@ -37,7 +49,10 @@ _TITLES = {"custom-title": ("customTitle", "title"), "ai-title": ("aiTitle", "ti
 _TYPED = ("<command-args>", "</command-args>")
 _BY_THE_TOOL = ("[Request interrupted by user", "<task-notification>", "Caveat: The messages below were generated")
 _REFUSED = "the user said:\n"
+_NOT_WANTED = "The user doesn't want"
 _ANSWERED = "User has answered your questions"
+_MADE = re.compile(r"Task #(\d+) created successfully: (.+)")
+_MOVED = re.compile(r"Updated task #(\d+)")
 
 
 def sniff(head: str) -> bool:
@@ -96,6 +111,11 @@ class _Facts:
         self.titles: dict[str, str] = {}
         self.seen: set[str] = set()
         self.leaf = ""
+        self.model = self.branch = ""
+        self.queued: list[tuple[str, str, int, int]] = []  # typed while the assistant worked, not yet handed over
+        self.said_from_queue: set[str] = set()
+        self.said: set[str] = set()  # what arrived as a message of its own after messages were queued
+        self.tasks: dict[str, str] = {}  # the number of a step -> its subject
 
     def note(self, value: dict[str, Any]) -> None:
         self.session = self.session or text_of(value.get("sessionId"))
@@ -103,6 +123,10 @@ class _Facts:
         if value.get("isSidechain") and not self.agent:
             self.agent = text_of(value.get("agentId"))
         self.seen.add(text_of(value.get("uuid")))
+        self.branch = self.branch or text_of(value.get("gitBranch"))
+        message = value.get("message")
+        model = text_of(message.get("model")) if isinstance(message, dict) else ""
+        self.model = model if model and not model.startswith("<") else self.model
 
     def conversation(self, name: str, reading: Reading) -> Conversation:
         # Old versions write summaries of other sessions at the beginning; their leaf is not in this file.
@@ -111,7 +135,12 @@ class _Facts:
         title = next((self.titles[kind] for kind in _TITLES if kind in self.titles), "")
         # A sub-agent's file carries the id of the session that it worked for.
         own = f"{self.session}/{self.agent}" if self.session and self.agent else self.session
-        return reading.conversation(name, "claude_code", id=own, title=title, folder=self.folder)
+        reading.agent = ""
+        for said, time, start, end in self.queued:  # the session ended before it was handed over
+            if _typed(said) and said not in self.said:
+                reading.person(said, time, start, end)
+        told = {"title": title, "folder": self.folder, "model": self.model, "branch": self.branch}
+        return reading.conversation(name, "claude_code", id=own, **told)
 
 
 def _read_record(record: Record, reading: Reading, facts: _Facts) -> None:
@@ -121,11 +150,18 @@ def _read_record(record: Record, reading: Reading, facts: _Facts) -> None:
         reading.skipped += 1
         return
     facts.note(value)
-    if kind in _TITLES:
+    reading.agent = (text_of(value.get("agentId")) or "side chain") if value.get("isSidechain") else ""
+    if kind == "queue-operation":
+        _read_queue(value, record, reading, facts)
+    elif kind == "pr-link":
+        reading.note(PullRequest(url=word(value.get("prUrl"), 500), **_place(value, record)))
+    elif kind == "system" and value.get("subtype") == "stop_hook_summary":
+        _read_hooks(value, record, reading)
+    elif kind in _TITLES:
         facts.titles[kind] = next((text_of(value[key]) for key in _TITLES[kind] if key in value), "")
         facts.leaf = text_of(value.get("leafUuid")) if kind == "summary" else facts.leaf
     elif kind == "attachment":
-        _read_attachment(value, record, reading)
+        _read_attachment(value, record, reading, facts)
     elif kind not in ("user", "assistant"):
         reading.skipped += kind not in _SILENT
     else:
@@ -134,22 +170,47 @@ def _read_record(record: Record, reading: Reading, facts: _Facts) -> None:
         if not isinstance(content, str | list):
             reading.skipped += 1
         elif kind == "user":
-            _read_user(value, content, record, reading)
+            _read_user(value, content, record, reading, facts)
         else:
             _read_assistant(value, content, record, reading)
 
 
-def _read_user(value: dict[str, Any], content: str | list[Any], record: Record, reading: Reading) -> None:
-    time = iso_time(value.get("timestamp"))
-    place = (time, record.start, record.end)
+def _place(value: dict[str, Any], record: Record) -> dict[str, Any]:
+    return {"time": iso_time(value.get("timestamp")), "start": record.start, "end": record.end}
+
+
+def _read_user(
+    value: dict[str, Any], content: str | list[Any], record: Record, reading: Reading, facts: _Facts
+) -> None:
+    about = _place(value, record)
+    place = (about["time"], record.start, record.end)
     blocks = [content] if isinstance(content, str) else content
     for block in blocks:
         if isinstance(block, dict) and kind_of(block) == "tool_result":
-            _read_result(block, value.get("toolUseResult"), place, reading)
+            _read_result(block, value.get("toolUseResult"), place, reading, facts)
     said = text_of([row for row in blocks if isinstance(row, str) or kind_of(row) == "text"])
-    foreign = any(value.get(key) for key in ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly"))
+    if value.get("isCompactSummary"):
+        reading.say("system", said, *place)
+        reading.note(Compaction(text=clean(said), **about))
+        return
+    foreign = any(value.get(key) for key in ("isMeta", "isSidechain", "isVisibleInTranscriptOnly"))
     if foreign or said.startswith(_BY_THE_TOOL):
         reading.say("system", said, *place)
+        if said.strip() and not value.get("isSidechain"):
+            reading.note(Reminder(text=shortened(clean(said)), **about))
+        return
+    if said.strip() and said in facts.said_from_queue:
+        return
+    if facts.queued:
+        facts.said.add(said)
+    plan = value.get("planContent")
+    if isinstance(plan, str) and plan.strip() and plan in said:
+        # A plan that was approved at the end of another session; its words are the assistant's.
+        before, _, behind = said.partition(plan)
+        reading.person(before, *place)
+        reading.say("assistant", plan, *place)
+        reading.note(Plan(text=clean(plan), approved=True, tool="ExitPlanMode", **about))
+        reading.say("system", behind, *place)
         return
     # What is typed behind a slash command is the person's, though it comes in tags of the tool.
     start = said.find(_TYPED[0]) if said.lstrip().startswith("<command-") else -1
@@ -161,10 +222,48 @@ def _read_user(value: dict[str, Any], content: str | list[Any], record: Record, 
         reading.person(said, *place)
 
 
-def _read_result(block: dict[str, Any], detail: Any, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_queue(value: dict[str, Any], record: Record, reading: Reading, facts: _Facts) -> None:
+    """Messages that a person typed while the assistant worked: one that is removed from the queue was handed over in
+    the middle of a turn and stands nowhere else; one that is dequeued follows as a message of its own."""
+    done = value.get("operation")
+    said = text_of(value.get("content"))
+    if done == "enqueue":
+        facts.queued.append((said, iso_time(value.get("timestamp")), record.start, record.end))
+    elif done == "popAll":
+        facts.queued.clear()
+    elif done == "remove" and facts.queued:
+        said, time, start, end = facts.queued.pop()
+        if _typed(said):
+            reading.agent = ""
+            reading.person(said, time, start, end)
+            facts.said_from_queue.add(said)
+
+
+def _typed(said: str) -> bool:
+    """Whether a queued message is a person's; notices of work in the background are queued as well."""
+    return bool(said.strip()) and not said.lstrip().startswith(('{"task_id"', "<task-notification>"))
+
+
+def _read_hooks(value: dict[str, Any], record: Record, reading: Reading) -> None:
+    errors = value.get("hookErrors")
+    told = "\n".join(text_of(row) for row in errors) if isinstance(errors, list) else ""
+    infos = value.get("hookInfos")
+    for info in infos if isinstance(infos, list) else ():
+        words = text_of(info.get("command")) if isinstance(info, dict) else ""
+        if words:
+            failed = bool(told.strip())
+            reading.note(Hook(words=words, output=shortened(told), failed=failed, **_place(value, record)))
+
+
+def _read_result(
+    block: dict[str, Any], detail: Any, place: tuple[str, int, int], reading: Reading, facts: _Facts
+) -> None:
     text = text_of(block.get("content"))
-    at = text.find(_REFUSED, 0, 1000) if block.get("is_error") or text.startswith("The user doesn't want") else -1
+    key, start = text_of(block.get("tool_use_id")), place[1]
+    failed = bool(block.get("is_error"))
+    at = text.find(_REFUSED, 0, 1000) if failed or text.startswith(_NOT_WANTED) else -1
     if at >= 0:
+        reading.settle(key, text[:at], start, failed=True, refused=True, change=_refused)
         reading.say("tool", text[:at], *place)
         reading.person(text[at + len(_REFUSED) :], *place)
         return
@@ -172,9 +271,48 @@ def _read_result(block: dict[str, Any], detail: Any, place: tuple[str, int, int]
     if isinstance(answers, dict) and answers:
         # The questions stand in the call just above, as the assistant's words.
         said = [row if isinstance(row, str) else text_of(row) for row in answers.values()]
+        reading.settle(key, "", start, failed=False, change=lambda event: _answered(event, answers))
         reading.say("user", "\n".join(said), *place)
         return
+
+    def change(event: Call) -> Call:
+        if isinstance(event, Todos):
+            return _numbered(event, text, facts.tasks)
+        refused = failed and text.startswith(_NOT_WANTED)
+        if isinstance(event, Plan):
+            return replace(event, approved=False if failed else True if "approved" in text[:300] else None)
+        return replace(event, refused=refused)
+
+    reading.settle(key, text, start, failed=failed, change=change)
     reading.say("tool", text, *place)
+
+
+def _refused(event: Call) -> Call:
+    return replace(event, approved=False) if isinstance(event, Plan) else event
+
+
+def _answered(event: Call, answers: dict[Any, Any]) -> Call:
+    if not isinstance(event, Question):
+        return event
+    given = [row if isinstance(row, str) else text_of(row) for row in answers.values()]
+    by_words = {str(key): said for key, said in zip(answers, given, strict=True)}
+    rows = [
+        (asked, options, by_words.get(asked, given[at] if at < len(given) else ""))
+        for at, (asked, options, _) in enumerate(event.asked)
+    ]
+    return replace(event, asked=tuple(rows))
+
+
+def _numbered(event: Todos, text: str, tasks: dict[str, str]) -> Todos:
+    """Steps are made one by one and named by number afterwards: the subject is what a reader wants."""
+    made = _MADE.match(text)
+    if made:
+        tasks[made[1]] = made[2].strip()
+    moved = _MOVED.match(text)
+    if moved and not event.items and moved[1] in tasks:
+        state = event.output.rsplit(" ", 1)[-1] if event.tool == "TaskUpdate" else ""
+        return replace(event, items=((tasks[moved[1]], state),))
+    return event
 
 
 def _read_assistant(value: dict[str, Any], content: str | list[Any], record: Record, reading: Reading) -> None:
@@ -188,27 +326,33 @@ def _read_assistant(value: dict[str, Any], content: str | list[Any], record: Rec
         elif block.get("type") == "text":
             reading.say(role, text_of(block.get("text")), *place)
         elif block.get("type") in ("tool_use", "server_tool_use"):
-            _read_call(block.get("name"), block.get("input"), place, reading)
+            _read_call(block, place, reading)
         elif str(block.get("type")).endswith("_result"):
             reading.say("tool", text_of(block.get("content")), *place)
 
 
-def _read_call(tool: Any, given: Any, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_call(block: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
     """Questions and plans are put to the person through a tool; they are the assistant's words all the same."""
+    tool, given, key = block.get("name"), block.get("input"), text_of(block.get("id"))
     if isinstance(given, dict) and tool == "AskUserQuestion" and isinstance(given.get("questions"), list):
         asked = [text_of(row.get("question")) for row in given["questions"] if isinstance(row, dict)]
         reading.say("assistant", "\n".join(asked), *place)
+        reading.called(tool, given, *place, id=key)
     elif isinstance(given, dict) and tool == "ExitPlanMode" and isinstance(given.get("plan"), str):
         reading.say("assistant", given["plan"], *place)
+        reading.called(tool, given, *place, id=key)
     else:
-        reading.call(tool, given, *place)
+        reading.call(tool, given, *place, id=key)
 
 
-def _read_attachment(value: dict[str, Any], record: Record, reading: Reading) -> None:
+def _read_attachment(value: dict[str, Any], record: Record, reading: Reading, facts: _Facts) -> None:
     held = value.get("attachment")
     if isinstance(held, dict) and held.get("type") == "queued_command":
         place = (iso_time(value.get("timestamp")), record.start, record.end)
         said = text_of(held.get("prompt"))
+        if said in facts.said_from_queue:
+            return
+        facts.queued[:] = [row for row in facts.queued if row[0] != said]
         if held.get("commandMode", "prompt") == "prompt" and not value.get("isSidechain"):
             reading.person(said, *place)
         else:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Compaction
 from core.conversations.records import LineSource, Record, json_lines, keys_in, parse_object
 from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, text_of
 
@@ -40,7 +41,8 @@ _REQUEST = "## My request for Codex:"
 
 
 class _Entry(NamedTuple):
-    """`source` is item or event for what is there twice, call or one for the rest."""
+    """`source` is item or event for what is there twice, call or one for the rest; `call` is what a call and its output
+    are known by."""
 
     source: str
     role: str
@@ -49,6 +51,7 @@ class _Entry(NamedTuple):
     start: int
     end: int
     number: int
+    call: str = ""
 
 
 def sniff(head: str) -> bool:
@@ -99,7 +102,7 @@ def stream(name: str, first: LineSource, again: LineSource, sink: Callable[[Turn
     telling = _Telling(roles, Reading(skipped=planned.skipped, sink=sink))
     for record in json_lines(again):
         telling.note(record)
-    return telling.reading.conversation(name, "codex", id=planned.id, folder=planned.folder, started=planned.started)
+    return telling.reading.conversation(name, "codex", **planned.facts())
 
 
 class _Session:
@@ -113,7 +116,7 @@ class _Session:
         self.brief = brief
         self._count = 0
         self.skipped = 0
-        self.id = self.folder = self.started = ""
+        self.id = self.folder = self.started = self.model = self.branch = self.repository = ""
         self.delegated = False
         self._asked: list[int] = []  # where the person's events stand in `entries`
 
@@ -134,12 +137,13 @@ class _Session:
             self._about(payload)
         elif kind == "turn_context":
             self.folder = self.folder or text_of(payload.get("cwd"))
+            self.model = text_of(payload.get("model")) or self.model
         elif kind == "response_item":
             self._item(payload, time, record)
         elif kind == "event_msg":
             self._event(payload, time, record)
         elif kind == "compacted":
-            self._add("one", "system", text_of(payload.get("message")), time, record)
+            self._add("one", "summary", text_of(payload.get("message")), time, record)
         elif kind not in ("inter_agent_communication", "inter_agent_communication_metadata", "world_state"):
             self.skipped += 1
 
@@ -150,10 +154,15 @@ class _Session:
         for row in self.entries:
             if row.number in roles:
                 _say(row, roles[row.number], reading)
-        return reading.conversation(name, "codex", id=self.id, folder=self.folder, started=self.started)
+        return reading.conversation(name, "codex", **self.facts())
+
+    def facts(self) -> dict[str, str]:
+        """What the records tell about the session."""
+        keys = ("id", "folder", "started", "model", "branch", "repository")
+        return {key: getattr(self, key) for key in keys}
 
     def spoken(self) -> Iterator[tuple[int, str]]:
-        """The numbers of the entries that are read, each with its role: user, system, assistant, tool or call."""
+        """The numbers of the entries that are read, each with its role (or "summary", or "call")."""
         events = Counter(_key(row) for row in self.entries if row.source == "event")
         asked = any(row.source == "event" and row.role == "user" for row in self.entries)
         items = Counter(_key(row) for row in self.entries if row.source == "item" and row.role == "assistant")
@@ -171,10 +180,10 @@ class _Session:
             else:
                 yield row.number, "user"
 
-    def _add(self, source: str, role: str, said: Any, time: str, record: Record) -> None:
+    def _add(self, source: str, role: str, said: Any, time: str, record: Record, call: str = "") -> None:
         number, self._count = self._count, self._count + 1
         if not self.brief:
-            self.entries.append(_Entry(source, role, said, time, record.start, record.end, number))
+            self.entries.append(_Entry(source, role, said, time, record.start, record.end, number, call))
         elif source == "call":
             self.entries.append(_Entry(source, role, 0, "", 0, 0, number))
         else:
@@ -188,6 +197,9 @@ class _Session:
             self.started = iso_time(meta.get("timestamp"))
             # A sub-agent's prompts are written by the assistant that called it.
             self.delegated = isinstance(meta.get("source"), dict) and "subagent" in meta["source"]
+            git = meta.get("git")
+            if isinstance(git, dict):
+                self.branch, self.repository = text_of(git.get("branch")), text_of(git.get("repository_url"))
 
     def _event(self, event: dict[str, Any], time: str, record: Record) -> None:
         kind = kind_of(event)
@@ -221,9 +233,9 @@ class _Session:
             given = item.get("arguments", item.get("input", item.get("action")))
             if isinstance(given, str) and given.lstrip().startswith("{"):
                 given = parse_object(given) or given
-            self._add("call", "", (item.get("name") or kind, given), time, record)
+            self._add("call", "", (item.get("name") or kind, given), time, record, text_of(item.get("call_id")))
         elif kind in ("function_call_output", "custom_tool_call_output"):
-            self._add("one", "tool", _output(item.get("output")), time, record)
+            self._add("one", "tool", _output(item.get("output")), time, record, text_of(item.get("call_id")))
         elif kind not in _SILENT_ITEMS and kind != "tool_search_output":
             self.skipped += 1
 
@@ -236,10 +248,10 @@ class _Telling(_Session):
         self.reading = reading
         self._roles = roles
 
-    def _add(self, source: str, role: str, said: Any, time: str, record: Record) -> None:
+    def _add(self, source: str, role: str, said: Any, time: str, record: Record, call: str = "") -> None:
         number, self._count = self._count, self._count + 1
         if number in self._roles:
-            entry = _Entry(source, role, said, time, record.start, record.end, number)
+            entry = _Entry(source, role, said, time, record.start, record.end, number, call)
             _say(entry, self._roles[number], self.reading)
 
 
@@ -247,7 +259,12 @@ def _say(row: _Entry, role: str, reading: Reading) -> None:
     place = (row.time, row.start, row.end)
     if role == "call":
         tool, given = row.said
-        reading.call(tool, given, *place)
+        reading.call(tool, given, *place, id=row.call)
+    elif role == "tool":
+        reading.result(row.said, *place, id=row.call)
+    elif role == "summary":
+        reading.say("system", row.said, *place)
+        reading.note(Compaction(text=clean(row.said), time=row.time, start=row.start, end=row.end))
     elif role != "user":
         reading.say(role, row.said, *place)
     else:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.conversations.events import Event
+
 ROLES = ("user", "assistant", "tool", "system")
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One utterance. `start` and `end` are byte offsets into the source file; `time` is ISO 8601 or ""."""
+    """One utterance, and what happened in it. `start` and `end` are byte offsets into the source file; `time` is
+    ISO 8601 or ""; `events` are in the order in which they began. `agent` names the sub-agent that speaks, or "" for
+    the conversation's own assistant and person."""
 
     role: str
     text: str
     time: str = ""
     start: int = 0
     end: int = 0
+    events: tuple[Event, ...] = ()
+    agent: str = ""
 
 
 @dataclass(frozen=True)
@@ -23,7 +29,8 @@ class Conversation:
     """A conversation with its turns in the order they were spoken.
 
     `folder` is the absolute working folder of the session, or "" when the source does not tell.
-    `format` names the reader that understood it (`plain`, `aider`, `specstory`, ...).
+    `format` names the reader that understood it (`plain`, `aider`, `specstory`, ...), `model` the language model that
+    answered last, `repository` and `branch` what was checked out when it began; "" where the file does not tell.
     """
 
     id: str
@@ -34,3 +41,6 @@ class Conversation:
     started: str = ""
     ended: str = ""
     skipped: int = 0
+    model: str = ""
+    repository: str = ""
+    branch: str = ""

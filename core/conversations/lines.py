@@ -157,10 +157,37 @@ def _closes(text: str, tag: str) -> bool:
     return tag != "tool-use" or text[0] == "<"
 
 
+TITLE_TURNS = 5
+"""Of so many turns the first that says something gives the title."""
+_PLAN = re.compile(r"implement (?:the following|this) plan\b", re.IGNORECASE)
+_DECORATION = re.compile(r"^[#>*\s-]+|[`*_]+")
+
+
 def first_line(turns: Sequence[Turn], role: str = "user", limit: int = 80) -> str:
-    """The first line that `role` said, at most `limit` characters: a title where the format has none."""
-    for turn in turns:
-        if turn.role == role:
-            line = next((row.strip() for row in turn.text.split("\n") if row.strip()), "")
-            return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
-    return ""
+    """What `role` asked for first, at most `limit` characters: a title where the format has none.
+
+    A greeting, a number or a single letter is passed by while something longer follows; where a plan was handed over,
+    its heading is the request.
+    """
+    best, seen = "", 0
+    for at, turn in enumerate(turns):
+        if turn.role != role:
+            continue
+        seen += 1
+        if seen > TITLE_TURNS:
+            break
+        rows = [_DECORATION.sub("", row).strip() for row in turn.text[:4000].split("\n")]
+        line = next((row for row in rows if row), "")
+        if _PLAN.match(line):
+            behind = rows[1:] or [_DECORATION.sub("", row).strip() for row in _answer(turns, at).split("\n")]
+            line = next((row for row in behind if row), line)
+        if len(line.split()) >= 3 or len(line) >= 16 or (line and not line.isascii()):
+            best = line
+            break
+        best = best or line
+    return best if len(best) <= limit else best[: limit - 1].rstrip() + "…"
+
+
+def _answer(turns: Sequence[Turn], at: int) -> str:
+    """What the assistant said next."""
+    return next((turn.text[:4000] for turn in turns[at + 1 : at + 3] if turn.role == "assistant"), "")

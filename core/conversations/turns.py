@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.lines import INJECTED, Line, block_ends, first_line
+from core.conversations.events import SHELLS, Call, Event, Reminder, call_event, follow_ups, settled, shortened
+from core.conversations.lines import INJECTED, TITLE_TURNS, Line, block_ends, first_line
 
 # Of a longer output, or of longer context, the beginning and the end are kept: nothing durable is in the middle of a
 # listing, while errors and results stand at its end. What people and assistants say is never cut. In characters; a
@@ -24,12 +25,9 @@ TOOL_TAIL = 3000
 CALL_VALUE = 200
 CALL_CHARACTERS = 1000
 COMMAND_CHARACTERS = 2000
+MOST_HELD = 200
+"""So many turns of a long transcript wait at most for the result of a call."""
 
-SHELLS = frozenset({
-    "bash", "shell", "exec_command", "shell_command", "local_shell", "local_shell_call", "run_shell_command",
-    "run_in_terminal", "execute_command", "run_terminal_cmd", "run_command", "container.exec", "developer__shell",
-    "powershell", "terminal",
-})  # fmt: skip
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _KEY_HEAD = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY")
 _KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY[^\n]*\n?")
@@ -117,6 +115,9 @@ class _Entry:
     time: str
     start: int
     end: int
+    events: list[Event] = field(default_factory=list)
+    agent: str = ""
+    waiting: int = 0
 
 
 @dataclass
@@ -131,33 +132,92 @@ class Reading:
     skipped: int = 0
     entries: list[_Entry] = field(default_factory=list)
     sink: Callable[[Turn], None] | None = None
-    _title: str = ""
+    agent: str = ""
+    _first: list[Turn] = field(default_factory=list)
     _times: list[str] = field(default_factory=list)
+    _waiting: dict[str, tuple[_Entry, int]] = field(default_factory=dict)
+    _early: list[Event] = field(default_factory=list)
 
     def say(self, role: str, text: str, time: str = "", start: int = 0, end: int = 0) -> None:
-        """One utterance; nothing when there are no words in it. Pieces of an answer that follow each other join."""
+        """One utterance; nothing when there are no words in it. Pieces of an answer that follow each other join.
+        `agent` of the reading tells which sub-agent speaks."""
         text = clean(text)
         text = (cut(text) if role in ("tool", "system") else text).strip("\n").rstrip()
         if not text.strip():
             return
         last = self.entries[-1] if self.entries else None
-        if role == "assistant" and last and last.role == role:
+        if role == "assistant" and last and last.role == role and last.agent == self.agent:
             last.texts.append(text)
             last.start, last.end = min(last.start, start), max(last.end, end)
         else:
             if self.sink is not None:
-                self._hand_on(self.sink)
-            self.entries.append(_Entry(role, [text], time, start, end))
+                self._hand_on(self.sink, keep=MOST_HELD)
+            self.entries.append(_Entry(role, [text], time, start, end, self._early, self.agent))
+            self._early = []
 
-    def _hand_on(self, sink: Callable[[Turn], None]) -> None:
-        """Give the turns that are whole away; what a title and the times are made of stays."""
-        for turn in self.turns():
+    def _hand_on(self, sink: Callable[[Turn], None], keep: int = 0) -> None:
+        """Give the turns that are whole away; what a title and the times are made of stays. A turn that still waits for
+        what a call gave back is kept, with those behind it, while these are at most `keep`."""
+        whole = next((at for at, row in enumerate(self.entries) if row.waiting), len(self.entries))
+        whole = max(whole, len(self.entries) - keep)
+        for row in self.entries[:whole]:
+            turn = _turn(row)
             sink(turn)
-            if turn.role == "user" and not self._title:
-                self._title = first_line([turn])
+            asked = sum(row.role == "user" for row in self._first)
+            if (asked < TITLE_TURNS and turn.role == "user") or (
+                turn.role == "assistant" and self._first and self._first[-1].role == "user"
+            ):
+                self._first.append(turn)
             if turn.time:
                 self._times = [*self._times[:1], turn.time]
-        self.entries.clear()
+        del self.entries[:whole]
+
+    def note(self, event: Event, id: str = "") -> None:
+        """An event of the turn that was said last. A call with an `id` waits for its result."""
+        if not self.entries:
+            self._early.append(event)
+            return
+        row = self.entries[-1]
+        row.events.append(event)
+        if isinstance(event, Call) and id:
+            self._waiting[id] = (row, len(row.events) - 1)
+            row.waiting += 1
+
+    def result(
+        self,
+        text: str,
+        time: str = "",
+        start: int = 0,
+        end: int = 0,
+        *,
+        id: str = "",
+        failed: bool | None = None,
+        status: int | None = None,
+        refused: bool = False,
+    ) -> None:
+        """What a call gave back is a turn of the tool, and the end of the call's event."""
+        self.settle(id, text, start, failed=failed, status=status, refused=refused)
+        self.say("tool", text, time, start, end)
+
+    def settle(
+        self,
+        id: str,
+        text: str,
+        start: int = 0,
+        *,
+        failed: bool | None = None,
+        status: int | None = None,
+        refused: bool = False,
+        change: Callable[[Call], Call] = lambda event: event,
+    ) -> None:
+        """The event of the call `id` has ended; `change` fills what only the reader of the format knows."""
+        row, at = self._waiting.pop(id, (None, 0))
+        if row is None:
+            return
+        row.waiting -= 1
+        event = row.events[at]
+        assert isinstance(event, Call)
+        row.events[at] = change(settled(event, clean(text), start, failed, status, refused))
 
     def person(self, text: str, time: str = "", start: int = 0, end: int = 0) -> None:
         """What stands in a person's message: at most one turn of theirs, and turns for the blocks put into it."""
@@ -182,13 +242,25 @@ class Reading:
                 own.append(line.text)
         for role, rows in put_in:
             self.say(role, "\n".join(rows), time, start, end)
+            if role == "system":
+                self.note(Reminder(text=shortened("\n".join(rows)), time=time, start=start, end=end))
         self.say("user", "\n".join(own), time, start, end)
 
-    def call(self, tool: Any, given: Any, time: str = "", start: int = 0, end: int = 0) -> None:
+    def call(self, tool: Any, given: Any, time: str = "", start: int = 0, end: int = 0, id: Any = "") -> None:
         """A tool is called. A shell's command is the assistant's own word, like in a transcript of text; of any other
-        call the tool's name and the beginning of each argument are kept."""
+        call the tool's name and the beginning of each argument are kept. `id` is what its result will name."""
         name = word(tool, 200) or "tool"
         command = command_of(given) if name.lower() in SHELLS else ""
+        self._say_call(name, given, command, time, start, end)
+        self.called(tool, given, time, start, end, id)
+
+    def called(self, tool: Any, given: Any, time: str = "", start: int = 0, end: int = 0, id: Any = "") -> None:
+        """The event of a call whose words were said another way."""
+        name = word(tool, 200) or "tool"
+        command = command_of(given) if name.lower() in SHELLS else ""
+        self.note(call_event(name, given, command, time, start, end), word(id, 200))
+
+    def _say_call(self, name: str, given: Any, command: str, time: str, start: int, end: int) -> None:
         if command and len(command) <= COMMAND_CHARACTERS:
             fence = "```"
             while fence in command:
@@ -204,7 +276,7 @@ class Reading:
 
     def turns(self) -> tuple[Turn, ...]:
         """The turns so far."""
-        return tuple(Turn(row.role, "\n\n".join(row.texts), row.time, row.start, row.end) for row in self.entries)
+        return tuple(map(_turn, self.entries))
 
     def conversation(
         self,
@@ -216,6 +288,9 @@ class Reading:
         folder: Any = "",
         started: Any = "",
         ended: Any = "",
+        model: Any = "",
+        repository: Any = "",
+        branch: Any = "",
     ) -> Conversation:
         """The conversation that was read. Without a title the person's first line is it, without times the turns'."""
         if self.sink is not None:
@@ -226,12 +301,21 @@ class Reading:
             word(id, 200) or name,
             kind,
             turns,
-            word(title, 300) or self._title or first_line(turns),
+            word(title, 300) or first_line([*self._first, *turns]),
             word(folder, 4096),
             iso_time(started) or (times[0] if times else ""),
             iso_time(ended) or (times[-1] if times else ""),
             self.skipped,
+            word(model, 100),
+            word(repository, 300),
+            word(branch, 300),
         )
+
+
+def _turn(row: _Entry) -> Turn:
+    """A turn with its events; what a command line made (a commit, a push) stands behind it."""
+    events = [made for event in row.events for made in (event, *follow_ups(event))] if row.events else []
+    return Turn(row.role, "\n\n".join(row.texts), row.time, row.start, row.end, tuple(events), row.agent)
 
 
 def command_of(given: Any) -> str:
@@ -262,7 +346,13 @@ def joined(name: str, kind: str, parts: Iterable[Conversation], skipped: int = 0
             turns.extend(row.turns)
     ended = max((row.ended for row in rows), default="")
     title = f"{len(rows)} conversations" if rows else ""
-    folders = {row.folder for row in rows}
-    folder = folders.pop() if len(folders) == 1 else ""
     skipped += sum(row.skipped for row in rows)
-    return Conversation(name, kind, tuple(turns), title, folder, rows[0].started if rows else "", ended, skipped)
+    started = rows[0].started if rows else ""
+    same = {key: _only(getattr(row, key) for row in rows) for key in ("folder", "model", "repository", "branch")}
+    return Conversation(name, kind, tuple(turns), title, started=started, ended=ended, skipped=skipped, **same)
+
+
+def _only(values: Iterable[str]) -> str:
+    """The one value that all have, else ""."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else ""

@@ -1,0 +1,387 @@
+"""What happened in a conversation, as data beside its words: commands with their outcome, edits, plans, questions.
+
+A reader fills what its format tells. What a format does not tell stays empty (`None` for a truth value): nothing here
+is guessed, and what an output means is for who reads the event.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+OUTPUT_HEAD, OUTPUT_TAIL = 800, 1200
+"""Of what a call gave back so many characters of its beginning and its end stay with the event."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """`start` and `end` are the bytes of the record in the source file; `time` is ISO 8601 or ""."""
+
+    start: int = 0
+    end: int = 0
+    time: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call(Event):
+    """A tool was called. `answered` says that its result stands in the file, at the byte `result`; `failed` is what
+    the record itself says about it; `output` is what came back, its middle left out where it is long."""
+
+    tool: str = ""
+    answered: bool = False
+    failed: bool | None = None
+    refused: bool = False
+    output: str = ""
+    result: int = -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(Call):
+    """A command line; `status` is the exit status where the record tells it."""
+
+    words: str = ""
+    status: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edit(Call):
+    """A file was written. `how` is created, changed or deleted, or "" where only the writing is told."""
+
+    path: str = ""
+    how: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(Call):
+    """A file was looked at."""
+
+    path: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search(Call):
+    """Files, their text or the web were searched for `words`."""
+
+    words: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Todos(Call):
+    """The assistant's list of steps as it stood then: (step, state), the state in the tool's own word."""
+
+    items: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Call):
+    """A plan was put to the person; `approved` is their answer, None while there is none."""
+
+    text: str = ""
+    approved: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Call):
+    """Questions were put to the person: (question, options joined by " | ", answer; "" while there is none)."""
+
+    asked: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delegation(Call):
+    """A sub-agent was given `words` to do; `output` is its report, in the sub-agent's words."""
+
+    words: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherCall(Call):
+    """A tool that is none of the others; `words` is what it was given, shortened."""
+
+    words: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commit(Event):
+    """A commit was made, or tried. `hash` is "" where it is not told; `succeeded` None where no outcome is."""
+
+    subject: str = ""
+    hash: str = ""
+    succeeded: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Push(Event):
+    """Commits were sent to another repository."""
+
+    words: str = ""
+    succeeded: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PullRequest(Event):
+    """A pull request was opened, or is linked to the session."""
+
+    url: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compaction(Event):
+    """What went before was replaced by this summary."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reminder(Event):
+    """Text that the tool put into the conversation; nobody said it."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hook(Event):
+    """A command that the tool ran by itself, and what it complained about."""
+
+    words: str = ""
+    output: str = ""
+    failed: bool | None = None
+
+
+# --- which call is which event ---------------------------------------------------------------------------------------
+
+SHELLS = frozenset({
+    "bash", "shell", "exec_command", "shell_command", "local_shell", "local_shell_call", "run_shell_command",
+    "run_in_terminal", "execute_command", "run_terminal_cmd", "run_command", "container.exec", "developer__shell",
+    "powershell", "terminal", "execute", "run_terminal_command",
+})  # fmt: skip
+_EDITS = frozenset({
+    "edit", "multiedit", "write", "write_file", "str_replace", "str_replace_editor", "str_replace_based_edit_tool",
+    "apply_patch", "applypatch", "replace", "replace_in_file", "write_to_file", "create_file", "insert_edit_into_file",
+    "edit_file", "notebookedit", "patch", "delete_file", "search_replace", "create", "apply_diff", "insert_content",
+    "developer__text_editor", "text_editor", "strreplacefile", "writefile", "edit_notebook", "replace_string_in_file",
+    "multi_replace_string_in_file", "update_file", "search_and_replace", "replace_file_content", "write_to_file_v2",
+})  # fmt: skip
+_READS = frozenset({
+    "read", "read_file", "view", "open", "cat", "notebookread", "read_many_files", "view_image", "readfile",
+    "read_files", "view_file", "viewfile", "view_line_range", "image_view", "list_code_definition_names",
+})  # fmt: skip
+_SEARCHES = frozenset({
+    "grep", "glob", "search", "search_file_content", "list_directory", "ls", "list", "find", "web_search", "websearch",
+    "webfetch", "web_fetch", "fetch", "codebase_search", "grep_search", "file_search", "list_dir", "list_files",
+    "search_files", "rg", "google_web_search", "fetch_webpage", "semantic_search", "web_search_call",
+    "find_by_name", "search_web", "read_url_content", "toolsearch", "tool_search_call", "fetchurl", "searchweb",
+})  # fmt: skip
+_TODOS = frozenset({
+    "todowrite", "todo_write", "update_plan", "taskcreate", "taskupdate", "manage_todo_list", "write_todos",
+    "update_todo_list", "set_todo_list", "settodolist", "todo", "todo_list", "sql_todo",
+})  # fmt: skip
+_PLANS = frozenset({"exitplanmode", "exit_plan_mode", "exitspecmode", "plan_mode_respond", "present_plan"})
+_QUESTIONS = frozenset({
+    "askuserquestion", "ask_followup_question", "ask_user", "question", "ask_user_question", "request_user_input",
+    "askuser", "ask_questions",
+})  # fmt: skip
+_DELEGATIONS = frozenset({
+    "task", "agent", "spawn_agent", "dispatch_agent", "subagent", "new_task", "delegate", "runsubagent",
+    "browser_subagent", "codebase_investigator", "delegate_to_agent", "subagent_task",
+})  # fmt: skip
+
+_PATHS = (
+    "file_path", "path", "filePath", "absolute_path", "notebook_path", "target_file", "AbsolutePath", "TargetFile",
+    "filename", "file", "relative_workspace_path", "uri", "folder", "dir_path",
+)  # fmt: skip
+_WORDS = ("pattern", "query", "q", "url", "search_term", "Query", "regex", "search", "name_pattern", "prompt")
+_TASKS = ("prompt", "message", "task", "description", "objective", "instructions")
+_HOW = {"created": ("create", "write", "add"), "deleted": ("delete",)}
+_PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_PATCH_HOW = {"Update": "changed", "Add": "created", "Delete": "deleted"}
+
+
+def call_event(tool: str, given: Any, command: str, time: str, start: int, end: int) -> Call:
+    """The event of a call: which kind is told by the tool's name and its arguments. `command` is a shell's line."""
+    name = tool.lower().rsplit("__", 1)[-1] if tool.lower().startswith("mcp__") else tool.lower()
+    about: dict[str, Any] = {"tool": tool, "time": time, "start": start, "end": end}
+    row: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    if command:
+        return Command(words=command, **about)
+    if name in _EDITS:
+        return Edit(path=_edited(given, row), how=_how(name, given, row), **about)
+    if name in _READS:
+        return Reading(path=_first(row, _PATHS), **about)
+    if name in _SEARCHES:
+        return Search(words=_first(row, _WORDS), path=_first(row, _PATHS), **about)
+    if name in _TODOS:
+        return Todos(items=todo_items(row), **about)
+    if name in _PLANS:
+        return Plan(text=_first(row, ("plan", "response", "text")), **about)
+    if name in _QUESTIONS:
+        return Question(asked=_asked(row), **about)
+    if name in _DELEGATIONS:
+        return Delegation(words=_first(row, _TASKS), **about)
+    shown = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=str) if given else ""
+    return OtherCall(words=shown[:400], **about)
+
+
+def _first(row: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    return next((row[key] for key in keys if isinstance(row.get(key), str) and row[key]), "")
+
+
+def _edited(given: Any, row: Mapping[str, Any]) -> str:
+    path = _first(row, _PATHS)
+    if path:
+        return path
+    patch = given if isinstance(given, str) else _first(row, ("patch", "input", "diff", "patchText"))
+    return ", ".join(found[2].strip() for found in _PATCHED.finditer(patch))
+
+
+def _how(name: str, given: Any, row: Mapping[str, Any]) -> str:
+    patch = given if isinstance(given, str) else _first(row, ("patch", "input", "diff", "patchText"))
+    patched = {_PATCH_HOW[found[1]] for found in _PATCHED.finditer(patch)}
+    if patched:
+        return patched.pop() if len(patched) == 1 else "changed"
+    asked = str(row.get("command", "")).lower()
+    if name.startswith("delete") or asked == "delete":
+        return "deleted"
+    if name.startswith("create") or asked == "create":
+        return "created"
+    return "" if name.startswith("write") else "changed"
+
+
+def todo_items(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The steps and states in the arguments of a list of steps, whatever the tool calls their members."""
+    held = next((row[key] for key in ("todos", "plan", "todoList", "items", "tasks") if key in row), None)
+    if isinstance(held, str):  # a checklist in markdown
+        found = re.findall(r"^\s*[-*] \[( |x|X|-|~|/)\] +(.+)$", held, re.MULTILINE)
+        return tuple(
+            (text.strip(), {"x": "completed", " ": "pending"}.get(mark.lower(), "in_progress")) for mark, text in found
+        )
+    if not isinstance(held, list):
+        subject = _first(row, ("subject", "content", "title"))
+        return ((subject, _first(row, ("status",)) or "pending"),) if subject else ()
+    rows = [entry for entry in held if isinstance(entry, Mapping)]
+    texts = [
+        (
+            _first(entry, ("content", "step", "title", "subject", "text", "description")),
+            _first(entry, ("status", "state")),
+        )
+        for entry in rows
+    ]
+    return tuple((text, state) for text, state in texts if text)
+
+
+def _asked(row: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
+    held = row.get("questions")
+    rows = [entry for entry in held if isinstance(entry, Mapping)] if isinstance(held, list) else [row]
+    found = []
+    for entry in rows:
+        question = _first(entry, ("question", "text", "prompt", "message", "title"))
+        options = entry.get("options", entry.get("follow_up", entry.get("choices", ())))
+        names = [
+            option if isinstance(option, str) else _first(option, ("label", "title", "text", "value"))
+            for option in (options if isinstance(options, list) else ())
+            if isinstance(option, str | Mapping)
+        ]
+        if question:
+            found.append((question, " | ".join(name for name in names if name), ""))
+    return tuple(found)
+
+
+# --- what a result tells ---------------------------------------------------------------------------------------------
+
+_STATUS = re.compile(
+    r"(?:^|\n)(?:\[?(?:Process|Command|The command)?\s*(?:exited|finished|failed|completed)?\s*(?:with\s*)?"
+    r"(?:exit[ _-]?(?:code|status)|return[ _-]?code|code)\s*[:=]?\s*(-?\d{1,5}))\b",
+    re.IGNORECASE,
+)
+_COMMITTED = re.compile(
+    r"^\[(?P<branch>[^\s\]]+(?: \([^)]*\))?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.M
+)
+_COMMITS = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+commit\b")
+_PUSHES = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+push\b[^\n;&|]*")
+_PUSHED = re.compile(r"(?:->|Everything up-to-date|\[new branch\]|set up to track)")
+_NOT_PUSHED = re.compile(r"(?:\[rejected\]|error: failed to push|fatal:|remote rejected)")
+_OPENED = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
+_MESSAGE = re.compile(
+    r"""\s-(?:[a-zA-Z]*m|-message)[= ]\s*(?:"\$\(cat <<-?\s*['"]?(?P<end>\w+)['"]?\s*\n(?P<here>.*?)\n\s*(?P=end)"""
+    r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""",
+    re.DOTALL,
+)
+
+
+def exit_status(output: str) -> int | None:
+    """The exit status that a tool wrote into the text of a result, at its beginning or end."""
+    for part in (output[:400], output[-200:]):
+        found = _STATUS.search(part)
+        if found:
+            return int(found[1])
+    return None
+
+
+def shortened(text: str, head: int = OUTPUT_HEAD, tail: int = OUTPUT_TAIL) -> str:
+    """The beginning and the end of a long text, cut at blanks or line ends, with a mark between."""
+    text = text.strip()
+    if len(text) <= head + tail + 100:
+        return text
+    first, last = text[:head], text[-tail:]
+    first = first[: max(first.rfind("\n"), first.rfind(" "), 0)] if " " in first or "\n" in first else first
+    gap = min((at for at in (last.find("\n"), last.find(" ")) if at >= 0), default=-1)
+    return f"{first}\n[…]\n{last[gap + 1 :]}"
+
+
+def settled(event: Call, output: str, result: int, failed: bool | None, status: int | None, refused: bool) -> Call:
+    """The event with what came back."""
+    told = exit_status(output) if status is None and isinstance(event, Command) else status
+    failed = told != 0 if failed is None and told is not None else failed
+    event = replace(event, answered=True, failed=failed, refused=refused, output=shortened(output), result=result)
+    return replace(event, status=told) if isinstance(event, Command) else event
+
+
+def follow_ups(event: Event) -> Iterator[Event]:
+    """Commits, pushes and pull requests that a command line made."""
+    if not isinstance(event, Command):
+        return
+    place: dict[str, Any] = {"start": event.start, "end": event.end, "time": event.time}
+    if _COMMITS.search(event.words) and "--dry-run" not in event.words:
+        made = list(_COMMITTED.finditer(event.output))
+        for found in made:
+            yield Commit(subject=found["subject"].strip(), hash=found["hash"], succeeded=True, **place)
+        if not made:
+            succeeded = None if not event.answered or event.refused else False if event.failed else None
+            yield Commit(subject=commit_message(event.words), succeeded=succeeded, **place)
+    pushed = _PUSHES.search(event.words)
+    if pushed:
+        good, bad = _PUSHED.search(event.output), _NOT_PUSHED.search(event.output)
+        succeeded = False if bad or event.failed else True if good else None
+        yield Push(words=pushed[0].strip(), succeeded=succeeded, **place)
+    opened = _OPENED.search(event.output) if "pr create" in event.words or "mr create" in event.words else None
+    if opened and not event.failed:
+        yield PullRequest(url=opened[0], **place)
+
+
+def commit_message(words: str) -> str:
+    """The first line of what stands behind `-m`, also where a here-document holds it."""
+    found = _MESSAGE.search(words)
+    if not found:
+        return ""
+    text = found["here"] or found["double"] or found["single"] or ""
+    return next((line.strip() for line in text.split("\n") if line.strip()), "")
+
+
+def with_text(event: Event, change: Callable[[str], str]) -> Event:
+    """The event with `change` applied to every text in it that somebody wrote."""
+    new: dict[str, Any] = {}
+    for field in fields(event):
+        value = getattr(event, field.name)
+        if field.name in ("time", "tool", "hash"):
+            continue
+        if isinstance(value, str) and value:
+            new[field.name] = change(value)
+        elif isinstance(value, tuple) and value:
+            new[field.name] = tuple(tuple(change(part) if part else part for part in row) for row in value)
+    changed = {name: value for name, value in new.items() if value != getattr(event, name)}
+    return replace(event, **changed) if changed else event
