@@ -17,7 +17,6 @@ from typing import Any
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import (
     Call,
-    Compaction,
     Hook,
     Plan,
     PullRequest,
@@ -190,8 +189,7 @@ def _read_user(
             _read_result(block, value.get("toolUseResult"), place, reading, facts)
     said = text_of([row for row in blocks if isinstance(row, str) or kind_of(row) == "text"])
     if value.get("isCompactSummary"):
-        reading.say("system", said, *place)
-        reading.note(Compaction(text=clean(said), **about))
+        reading.summary(said, *place)
         return
     foreign = any(value.get(key) for key in ("isMeta", "isSidechain", "isVisibleInTranscriptOnly"))
     if foreign or said.startswith(_BY_THE_TOOL):

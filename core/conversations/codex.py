@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Compaction
 from core.conversations.records import LineSource, Record, json_lines, keys_in, parse_object
 from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, text_of
 
@@ -263,8 +262,7 @@ def _say(row: _Entry, role: str, reading: Reading) -> None:
     elif role == "tool":
         reading.result(row.said, *place, id=row.call)
     elif role == "summary":
-        reading.say("system", row.said, *place)
-        reading.note(Compaction(text=clean(row.said), time=row.time, start=row.start, end=row.end))
+        reading.summary(row.said, *place)
     elif role != "user":
         reading.say(role, row.said, *place)
     else:

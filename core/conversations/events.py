@@ -55,7 +55,7 @@ class Edit(Call):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading(Call):
+class FileRead(Call):
     """A file was looked at."""
 
     path: str = ""
@@ -160,7 +160,7 @@ SHELLS = frozenset({
     "run_in_terminal", "execute_command", "run_terminal_cmd", "run_command", "container.exec", "developer__shell",
     "powershell", "terminal", "execute", "run_terminal_command",
 })  # fmt: skip
-_EDITS = frozenset({
+EDITS = frozenset({
     "edit", "multiedit", "write", "write_file", "str_replace", "str_replace_editor", "str_replace_based_edit_tool",
     "apply_patch", "applypatch", "replace", "replace_in_file", "write_to_file", "create_file", "insert_edit_into_file",
     "edit_file", "notebookedit", "patch", "delete_file", "search_replace", "create", "apply_diff", "insert_content",
@@ -209,10 +209,10 @@ def call_event(tool: str, given: Any, command: str, time: str, start: int, end: 
     row: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     if command:
         return Command(words=command, **about)
-    if name in _EDITS:
+    if name in EDITS:
         return Edit(path=_edited(given, row), how=_how(name, given, row), **about)
     if name in _READS:
-        return Reading(path=_first(row, _PATHS), **about)
+        return FileRead(path=_first(row, _PATHS), **about)
     if name in _SEARCHES:
         return Search(words=_first(row, _WORDS), path=_first(row, _PATHS), **about)
     if name in _TODOS:

@@ -14,7 +14,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import SHELLS, Call, Event, Reminder, call_event, follow_ups, settled, shortened
+from core.conversations.events import (
+    EDITS,
+    SHELLS,
+    Call,
+    Compaction,
+    Event,
+    Reminder,
+    call_event,
+    follow_ups,
+    settled,
+    shortened,
+)
 from core.conversations.lines import INJECTED, TITLE_TURNS, Line, block_ends, first_line
 
 # Of a longer output, or of longer context, the beginning and the end are kept: nothing durable is in the middle of a
@@ -24,6 +35,9 @@ TOOL_HEAD = 5000
 TOOL_TAIL = 3000
 CALL_VALUE = 200
 CALL_CHARACTERS = 1000
+EDIT_VALUE = 1200
+EDIT_CHARACTERS = 3000
+"""Of an edit more is kept than of other calls: it is what was done."""
 COMMAND_CHARACTERS = 2000
 MOST_HELD = 200
 """So many turns of a long transcript wait at most for the result of a call."""
@@ -246,6 +260,15 @@ class Reading:
                 self.note(Reminder(text=shortened("\n".join(rows)), time=time, start=start, end=end))
         self.say("user", "\n".join(own), time, start, end)
 
+    def summary(self, text: str, time: str = "", start: int = 0, end: int = 0) -> None:
+        """What the tool put in the place of all that went before: the one text of its own that is never cut."""
+        text = clean(text).strip()
+        if not text:
+            return
+        self.say("system", "…", time, start, end)
+        self.entries[-1].texts = [text]
+        self.note(Compaction(text=text, time=time, start=start, end=end))
+
     def call(self, tool: Any, given: Any, time: str = "", start: int = 0, end: int = 0, id: Any = "") -> None:
         """A tool is called. A shell's command is the assistant's own word, like in a transcript of text; of any other
         call the tool's name and the beginning of each argument are kept. `id` is what its result will name."""
@@ -268,11 +291,15 @@ class Reading:
             self.say("assistant", f"{fence}bash\n{command}\n{fence}", time, start, end)
             return
         rows = [name]
+        writes = name.lower() in EDITS
+        value_length, length = (EDIT_VALUE, EDIT_CHARACTERS) if writes else (CALL_VALUE, CALL_CHARACTERS)
         for key, value in given.items() if isinstance(given, dict) else [("", given)] if given else []:
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
             shown = clean(shown)
-            rows.append(f"{key}: {cut(shown, CALL_VALUE - 60, 60)}" if key else cut(shown, CALL_VALUE * 2, CALL_VALUE))
-        self.say("tool", cut("\n".join(rows), CALL_CHARACTERS - 300, 300), time, start, end)
+            rows.append(
+                f"{key}: {cut(shown, value_length - 60, 60)}" if key else cut(shown, value_length * 2, value_length)
+            )
+        self.say("tool", cut("\n".join(rows), length - 300, 300), time, start, end)
 
     def turns(self) -> tuple[Turn, ...]:
         """The turns so far."""

@@ -14,6 +14,7 @@ from core.base.answer import Generate
 from core.base.redact import redact
 from core.base.result import Err, Ok, Result
 from core.conversations.conversation import Conversation
+from core.conversations.events import with_text
 from core.conversations.read import transcript
 from core.harvest.answer import Item, items_from, needs_source
 from core.harvest.asking import ask, split_version
@@ -43,8 +44,16 @@ def redacted_conversation(conversation: Conversation) -> tuple[Conversation, dic
         clean = redact(turn.text)
         for kind, number in clean.counts.items():
             counts[kind] = counts.get(kind, 0) + number
-        turns.append(replace(turn, text=clean.text) if clean.counts else turn)
-    return replace(conversation, turns=tuple(turns)), counts
+        # What an event holds stands in a turn as well: it is masked and not counted again.
+        events = tuple(with_text(event, _masked) for event in turn.events)
+        same = not clean.counts and events == turn.events
+        turns.append(turn if same else replace(turn, text=clean.text, events=events))
+    facts = {key: _masked(getattr(conversation, key)) for key in ("title", "folder", "branch", "repository", "model")}
+    return replace(conversation, turns=tuple(turns), **facts), counts
+
+
+def _masked(text: str) -> str:
+    return redact(text).text
 
 
 def distil(
