@@ -48,8 +48,10 @@ def redacted_conversation(conversation: Conversation) -> tuple[Conversation, dic
         events = tuple(with_text(event, _masked) for event in turn.events)
         same = not clean.counts and events == turn.events
         turns.append(turn if same else replace(turn, text=clean.text, events=events))
-    facts = {key: _masked(getattr(conversation, key)) for key in ("title", "folder", "branch", "repository", "model")}
-    return replace(conversation, turns=tuple(turns), **facts), counts
+    title, folder = _masked(conversation.title), _masked(conversation.folder)
+    branch, repository = _masked(conversation.branch), _masked(conversation.repository)
+    clean_one = replace(conversation, title=title, folder=folder, branch=branch, repository=repository)
+    return replace(clean_one, turns=tuple(turns)), counts
 
 
 def _masked(text: str) -> str:
