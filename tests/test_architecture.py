@@ -24,7 +24,8 @@ MAY_IMPORT = {
     "core.memory_file": {"core.base"},
     "core.factindex": {"core.base", "core.factindex"},
     "core.search": {"core.base", "core.search"},
-    "core.harvest": {"core.base", "core.conversations", "core.knowledge", "core.harvest"},
+    "core.offline": {"core.base", "core.conversations", "core.offline"},
+    "core.harvest": {"core.base", "core.conversations", "core.knowledge", "core.offline", "core.harvest"},
     "core.injection": {"core.base", "core.knowledge", "core.context_files"},
     "core.commands": {
         "core.base",
@@ -36,6 +37,7 @@ MAY_IMPORT = {
         "core.memory_file",
         "core.factindex",
         "core.search",
+        "core.offline",
         "core.harvest",
         "core.injection",
         "core.commands",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.conversations.read import read_all, read_conversation, why_unread
-from core.harvest.offline import distil_offline
+from core.offline.rules import distil_offline
 from tests.corpus import CORPUS
 
 FOLDER = CORPUS / "conversations"

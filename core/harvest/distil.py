@@ -18,10 +18,10 @@ from core.conversations.events import with_text
 from core.conversations.read import transcript
 from core.harvest.answer import Item, items_from, needs_source
 from core.harvest.asking import ask, split_version
-from core.harvest.offline import distil_offline
 from core.harvest.options import DistilSettings
 from core.harvest.parts import summarize
 from core.harvest.quotes import NO_SOURCE, source_of
+from core.offline.rules import distil_offline
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
-from core.harvest.offline_prose import clean, read_prose, sentences
-from core.harvest.offline_talk import read_talk
+from core.offline.prose import clean, read_prose, sentences
+from core.offline.talk import read_talk
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from math import exp
 from pathlib import Path
 
-from core.harvest.offline_features import Seen, line_features, question_features, request_features
-from core.harvest.offline_talk import read_talk
-from core.harvest.offline_weights import MODELS_FILE, Weights, bucket, pack, unpack
+from core.offline.features import Seen, line_features, question_features, request_features
+from core.offline.talk import read_talk
+from core.offline.weights import MODELS_FILE, Weights, bucket, pack, unpack
 from tests.bench.quality_labels import CORPUS, Case, chats, fold_of, mail, minutes, normal, notes
 
 FOLDS = 5

@@ -11,17 +11,17 @@ from itertools import chain
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
-from core.harvest.offline_files import absolute_path, find_file_notes
-from core.harvest.offline_meetings import find_in_talk
-from core.harvest.offline_messages import find_requests
-from core.harvest.offline_playbooks import find_playbooks
-from core.harvest.offline_procedures import find_procedures
-from core.harvest.offline_prose import read_prose
-from core.harvest.offline_records import find_resolutions
-from core.harvest.offline_statements import Found, find_statements
-from core.harvest.offline_talk import read_talk
-from core.harvest.offline_tasks import find_questions, find_tasks
-from core.harvest.offline_weights import Models, shipped_models
+from core.offline.files import absolute_path, find_file_notes
+from core.offline.meetings import find_in_talk
+from core.offline.messages import find_requests
+from core.offline.playbooks import find_playbooks
+from core.offline.procedures import find_procedures
+from core.offline.prose import read_prose
+from core.offline.records import find_resolutions
+from core.offline.statements import Found, find_statements
+from core.offline.talk import read_talk
+from core.offline.tasks import find_questions, find_tasks
+from core.offline.weights import Models, shipped_models
 
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
 MAX_ITEMS = 12

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from core.harvest.offline_talk import Said, Talk
+from core.offline.talk import Said, Talk
 
 _WORD = re.compile(r"[\w']+|[?!:$%]")
 _DIGITS = re.compile(r"\d+")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.harvest.offline_prose import Row, Sentence, begun, has, looks_like_code, sentences
+from core.offline.prose import Row, Sentence, begun, has, looks_like_code, sentences
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.harvest.offline_features import Seen, line_features, question_features
-from core.harvest.offline_prose import begun, looks_like_code
-from core.harvest.offline_statements import Found
-from core.harvest.offline_talk import Said, Talk
-from core.harvest.offline_weights import Models, chance, chance_at, places
+from core.offline.features import Seen, line_features, question_features
+from core.offline.prose import begun, looks_like_code
+from core.offline.statements import Found
+from core.offline.talk import Said, Talk
+from core.offline.weights import Models, chance, chance_at, places
 
 _MARKED = re.compile(
     r"(?:(?P<decision>resol(?:ved|ution)s?|decision|decided|agreed|consensus)"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation, Turn
-from core.harvest.offline_prose import Row, Sentence, begun, clean, has, looks_like_code, sentences, whole
-from core.harvest.offline_statements import Found
+from core.offline.prose import Row, Sentence, begun, clean, has, looks_like_code, sentences, whole
+from core.offline.statements import Found
 
 _TODO = re.compile(
     r"^(?:TODO|FIXME|XXX)(?:\([^()\n]{1,40}\))?\s?[:—–-]\s?(?P<rest>.+)$|^todo: ?(?P<lower>.+)$", re.IGNORECASE

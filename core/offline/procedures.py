@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from core.conversations.conversation import Conversation
-from core.harvest.offline_playbooks import MAX_STEPS, bare_command, is_shell, known_program
-from core.harvest.offline_prose import Code, Row, begun, clean, looks_like_code, sentences, whole
-from core.harvest.offline_statements import Found
+from core.offline.playbooks import MAX_STEPS, bare_command, is_shell, known_program
+from core.offline.prose import Code, Row, begun, clean, looks_like_code, sentences, whole
+from core.offline.statements import Found
 
 _FENCED = re.compile(r"`([^`\n]{2,300})`\.?")
 _STARTS = re.compile(

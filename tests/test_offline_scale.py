@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.conversations.read import read_conversation
-from core.harvest.offline import LINES_AN_ITEM, MAX_ITEMS, distil_offline
+from core.offline.rules import LINES_AN_ITEM, MAX_ITEMS, distil_offline
 from tests.cpu_time import grows_faster
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "conversations"

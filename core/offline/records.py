@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation
-from core.harvest.offline_prose import Row, looks_like_code, sentences
-from core.harvest.offline_statements import Found
+from core.offline.prose import Row, looks_like_code, sentences
+from core.offline.statements import Found
 
 _CUES = ("we will", "we'll", "we shall", "going to", "should be used", "chosen", "we use", "will be used", "will use")
 _WILL = re.compile(

@@ -6,8 +6,8 @@ The words here are made up; how often such lines are found in real texts is meas
 from __future__ import annotations
 
 from core.conversations.read import read_conversation
-from core.harvest.offline import MAX_ITEMS, distil_offline
-from core.harvest.offline_talk import read_talk
+from core.offline.rules import MAX_ITEMS, distil_offline
+from core.offline.talk import read_talk
 
 MINUTES = """### 2. Storage
 

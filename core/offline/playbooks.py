@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation, Turn
-from core.harvest.offline_prose import Code, begun, clean
-from core.harvest.offline_statements import Found
+from core.offline.prose import Code, begun, clean
+from core.offline.statements import Found
 
 _SHELL = frozenset(("bash", "sh", "zsh", "shell", "console", "terminal", "powershell", "fish", ""))
 _PROMPT = re.compile(r"^\s*(?:\$|>|PS [^>\n]{0,80}>|\([\w.-]{1,40}\)\s*\$)\s+")

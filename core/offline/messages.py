@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Conversation
-from core.harvest.offline_features import request_features
-from core.harvest.offline_prose import Row, begun, clean, looks_like_code, sentences
-from core.harvest.offline_statements import Found
-from core.harvest.offline_weights import Models, chance
+from core.offline.features import request_features
+from core.offline.prose import Row, begun, clean, looks_like_code, sentences
+from core.offline.statements import Found
+from core.offline.weights import Models, chance
 
 MOST_ROWS = 40
 _TAG = re.compile(r"&(?:quot|amp|lt|gt|#\d{1,5});")
