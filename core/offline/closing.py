@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Commit, Edit
+from core.conversations.events import Commit, Edit
 from core.offline import words
-from core.offline.prose import MAX_TURN_OF_PERSON, Row, Sentence, begun, looks_like_code, read_prose, sentences, whole
+from core.offline.prose import Row, begun, looks_like_code, read_prose, sentences, whole
 from core.offline.sessions import closing_turns, compactions
 from core.offline.statements import Found
 
@@ -127,6 +126,9 @@ def _left(rows: list[Row], number: int) -> list[Found]:
     return found
 
 
+_SUBJECT = re.compile(r"^(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?", re.IGNORECASE)
+
+
 def _done(rows: list[Row], number: int) -> Iterator[Found]:
     """What a turn with changes and no commit says it did: its first sentence that says so, no list of files."""
     for row in rows[:6]:
@@ -138,12 +140,15 @@ def _done(rows: list[Row], number: int) -> Iterator[Found]:
                 continue
             if words.DANGLING.match(text) or text.endswith(("?", ":")) or not words.ANCHOR.search(text):
                 continue
-            text = re.sub(r"^(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?", "", text, flags=re.I)
+            text = _SUBJECT.sub("", text)
             yield Found("tasks_done", {"statement": begun(text), "detail": "", "quote": sentence.quote}, 50, number)
             return
 
 
-# --- the person ----------------------------------------------------------------------------------------------------------
+# --- the person  ---
+
+
+_BARE_SUBJECT = re.compile(r"(?:this|that|it|these|those|they)\b", re.IGNORECASE)
 
 
 def find_will(conversation: Conversation) -> Iterator[Found]:
@@ -161,7 +166,7 @@ def find_will(conversation: Conversation) -> Iterator[Found]:
                     continue
                 if text.endswith("?") or looks_like_code(text) or words.HEDGE.search(text):
                     continue
-                if re.match(r"(?:this|that|it|these|those|they)\b", text, re.I) or len(text.split()) < 4 and text.isascii():
+                if _BARE_SUBJECT.match(text) or (len(text.split()) < 4 and text.isascii()):
                     continue
                 fields = {"statement": begun(text), "detail": "", "quote": sentence.quote}
                 found.append(Found("decisions", fields, 60, number))
@@ -186,7 +191,7 @@ def find_unanswered(conversation: Conversation) -> Iterator[Found]:
     yield Found(category, fields, 60, number)
 
 
-# --- summaries after compaction ---------------------------------------------------------------------------------------------
+# --- summaries after compaction  ---
 
 _PART = re.compile(r"^\s{0,3}(?:#{1,4}\s*)?(?:\d+\.\s*)?\**([A-Z][\w /&-]{4,40}?)\**:?\s*$", re.MULTILINE)
 
@@ -211,7 +216,7 @@ def find_compacted(conversation: Conversation) -> Iterator[Found]:
 def _will_of(rows: list[Row], number: int) -> Iterator[Found]:
     for row in rows:
         for sentence in sentences(row):
-            text = sentence.text.strip("\"“”")
+            text = sentence.text.strip('"“”')
             if words.WILL.search(text) and 15 <= len(text) <= 220 and not words.POINTING.search(text):
                 fields = {"statement": begun(text), "detail": "", "quote": sentence.quote}
                 yield Found("decisions", fields, 60, number)

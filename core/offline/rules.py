@@ -6,11 +6,12 @@ much; what they do find should be worth keeping. An empty answer is a good answe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
+from core.offline.closing import find_closing, find_compacted, find_unanswered, find_will
 from core.offline.files import absolute_path, find_file_notes
 from core.offline.meetings import find_in_talk
 from core.offline.messages import find_requests
@@ -18,6 +19,7 @@ from core.offline.playbooks import find_playbooks
 from core.offline.procedures import find_procedures
 from core.offline.prose import read_prose
 from core.offline.records import find_resolutions
+from core.offline.sessions import find_in_session
 from core.offline.statements import Found, find_statements
 from core.offline.talk import read_talk
 from core.offline.tasks import find_questions, find_tasks
@@ -40,9 +42,13 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
     of a command may be read from a tool turn. At most `MAX_ITEMS` a category: the best ones, in spoken order; of a
     talk of several people one for each `LINES_AN_ITEM` lines, if that is more.
     """
-    rows, codes = read_prose(conversation)
     most = MAX_ITEMS
-    found: Iterable[Found] = chain(
+    found: Iterable[Found]
+    if any(turn.events for turn in conversation.turns):
+        kept = _unique(_in_session(conversation))
+        return {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
+    rows, codes = read_prose(conversation)
+    found = chain(
         find_file_notes(rows),
         find_statements(rows),
         find_tasks(rows, conversation),
@@ -63,6 +69,15 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
     answer = {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
     answer["files"] = [row | {"path": absolute_path(row["path"], conversation)} for row in answer["files"]]
     return answer
+
+
+def _in_session(conversation: Conversation) -> Iterator[Found]:
+    """What a session with a coding assistant gives: the structure first, so that prose never says it again."""
+    yield from find_in_session(conversation)
+    yield from find_will(conversation)
+    yield from find_unanswered(conversation)
+    yield from find_compacted(conversation)
+    yield from find_closing(conversation)
 
 
 def _without_assistant(conversation: Conversation) -> bool:

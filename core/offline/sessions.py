@@ -47,7 +47,7 @@ def find_in_session(conversation: Conversation) -> Iterator[Found]:
     yield from _plans(conversation, events)
 
 
-# --- commits, pushes, pull requests ----------------------------------------------------------------------------------
+# --- commits, pushes, pull requests  ---
 
 _MERGE = re.compile(
     r"^(?:Merge (?:branch|remote|pull request|commit|tag)|Revert \"|wip\b|fixup!|squash!|checkpoint)", re.I
@@ -106,7 +106,7 @@ def _begun(conversation: Conversation, events: Sequence[tuple[int, Event]]) -> I
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
 
 
-# --- a command that fails, and the variant that passes ------------------------------------------------------------------
+# --- a command that fails, and the variant that passes  ---
 
 _ASIDE = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|\|\s*(?:tail|head|cat|less)\b[^|;&]*|>\s*/dev/null)\s*")
 _CD = re.compile(r"^\s*cd\s+\S+\s*(?:&&|;)\s*")
@@ -138,7 +138,7 @@ def failure(event: Command) -> str:
 
 def _repairs(conversation: Conversation, events: Sequence[tuple[int, Event]]) -> Iterator[Found]:
     commands = [(at, turn, row) for at, (turn, row) in enumerate(events) if isinstance(row, Command)]
-    for number, (at, turn, row) in enumerate(commands):
+    for number, (at, _, row) in enumerate(commands):
         why = failure(row)
         wrong = bare(row.words)
         if not why or not words.OF_USAGE.search(why) or len(wrong) > 200 or "\n" in wrong:
@@ -173,7 +173,7 @@ def _variant(wrong: str, right: str) -> bool:
     return SequenceMatcher(None, first, second).ratio() >= 0.6
 
 
-# --- checks that the repository has -----------------------------------------------------------------------------------
+# --- checks that the repository has  ---
 
 
 def _checks(conversation: Conversation, events: Sequence[tuple[int, Event]]) -> Iterator[Found]:
@@ -205,7 +205,7 @@ def _repository(conversation: Conversation) -> str:
     return name or re.split(r"[\\/]", folder)[-1]
 
 
-# --- questions that were answered, plans that were approved --------------------------------------------------------------
+# --- questions that were answered, plans that were approved  ---
 
 
 def _answers(events: Sequence[tuple[int, Event]]) -> Iterator[Found]:
@@ -258,7 +258,7 @@ def _section(text: str, names: re.Pattern[str]) -> str:
     return ""
 
 
-# --- what a closing message leaves -------------------------------------------------------------------------------------
+# --- what a closing message leaves  ---
 
 
 def closing_turns(conversation: Conversation) -> Iterator[tuple[int, Turn, bool]]:
