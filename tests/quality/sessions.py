@@ -1,0 +1,141 @@
+"""How much of what attentive readers kept of real coding sessions a harvest finds: `python -m tests.quality.sessions`.
+
+The readers' items lie in `../shared/corpus/labels/kept/` (and, as offsets and words of our own, in `kept.jsonl` beside
+this file); the sessions are read in place. Figures stand per repository, since rules were written on some of them (see
+`WRITTEN_ON`) and are judged on the others. An item counts as found when one of the harvest says the same: its words, or
+those of the reader's quote, agree (`SAME`); a person reads the rest, from the list that `--items` prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rapidfuzz import fuzz
+
+from core.conversations.conversation import Conversation
+from core.conversations.read import read_conversation
+from core.offline.rules import distil_offline
+from tests.corpus import CORPUS
+
+SAME = 62
+"""Percent of agreement between the words of two items, the order left out, from which they count as the same."""
+WRITTEN_ON = ("entireio__cli", "Hoper-J__cpolar-connect", "AFI-Protocol__afi-core", "dayhaysoos__nimbus")
+CODING = ("claude_code", "codex", "opencode", "specstory", "copilot_cli", "aider", "cline", "gemini_cli")
+LEAST_BYTES = 5_000
+OWN = Path(__file__).with_name("kept.jsonl")
+
+
+class Score(NamedTuple):
+    """What one session gave: its repository, the harvest's items, the readers' items and which of these were found."""
+
+    file: str
+    repository: str
+    items: tuple[dict[str, Any], ...]
+    kept: tuple[dict[str, Any], ...]
+    found: tuple[bool, ...]
+    read: bool
+
+
+def kept_sessions() -> dict[str, dict[str, Any]]:
+    """file -> what its reader kept; the project's own labels win."""
+    rows: dict[str, dict[str, Any]] = {}
+    for path in (CORPUS / "labels/kept/kept.jsonl", OWN):
+        if path.is_file():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                row = json.loads(line)
+                rows[row["file"]] = row
+    return rows
+
+
+def coding_sessions() -> Iterator[tuple[str, Conversation]]:
+    """Every real session of a coding tool in the corpus with a repository of its own and some work in it."""
+    folder = CORPUS / "conversations"
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if len(parts) < 3 or parts[0] not in CODING or not path.is_file() or path.name.endswith(".metadata.json"):
+            continue
+        if path.stat().st_size < LEAST_BYTES or path.name in ("history.jsonl", "conversations.json"):
+            continue
+        yield str(path.relative_to(folder)), read_conversation(path.name, path.read_bytes())
+
+
+def words_of(item: dict[str, Any]) -> str:
+    """What an item says, in one line."""
+    name = item.get("name", "")
+    said = item.get("statement") or item.get("note") or item.get("steps") or ""
+    steps = " -> ".join(said) if isinstance(said, list) else said
+    return " ".join(f"{name} {steps} {item.get('detail', '')} {item.get('path', '')}".split())
+
+
+def same(kept: dict[str, Any], item: dict[str, Any]) -> bool:
+    """Whether an item of a harvest says what a reader kept."""
+    ours, theirs = _plain(words_of(item)), _plain(kept["statement"])
+    quote, ours_quote = _plain(kept.get("quote", "")), _plain(str(item.get("quote", "")))
+    if fuzz.token_set_ratio(ours, theirs) >= SAME and fuzz.partial_token_sort_ratio(ours, theirs) >= SAME:
+        return True
+    return len(quote) > 20 and (quote in ours_quote or quote in ours or (len(ours_quote) > 30 and ours_quote in quote))
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def scores() -> list[Score]:
+    """One row a session, the rules' items against the readers'."""
+    labels = kept_sessions()
+    rows = []
+    for file, conversation in coding_sessions():
+        arrays = distil_offline(conversation)
+        items = tuple({**item, "category": name} for name, found in arrays.items() for item in found)
+        kept = tuple(labels.get(file, {}).get("items", ()))
+        found = tuple(any(same(row, item) for item in items) for row in kept)
+        rows.append(Score(file, file.split("/")[1], items, kept, found, file in labels))
+    return rows
+
+
+def table(rows: list[Score]) -> list[str]:
+    """A line a repository: sessions, those that give anything, items, items kept by readers and how many were found."""
+    by_repository: dict[str, list[Score]] = defaultdict(list)
+    for row in rows:
+        by_repository[row.repository].append(row)
+    lines = [f"{'repository':52} {'sessions':>8} {'give':>5} {'items':>6} {'kept':>5} {'found':>6}"]
+
+    def line(name: str, group: list[Score]) -> str:
+        kept, found = sum(len(row.kept) for row in group), sum(sum(row.found) for row in group)
+        give, items = sum(bool(row.items) for row in group), sum(len(row.items) for row in group)
+        return f"{name:52} {len(group):8} {give:5} {items:6} {kept:5} {found:6}"
+
+    for name, group in sorted(by_repository.items()):
+        lines.append(line(name + (" (written on)" if name in WRITTEN_ON else ""), group))
+    others = [row for row in rows if row.repository not in WRITTEN_ON]
+    lines.append(line("all that rules were not written on", others))
+    lines.append(line("all", rows))
+    return lines
+
+
+def main() -> None:
+    """Print the table, or items to be read by a person."""
+    parser = argparse.ArgumentParser(prog="python -m tests.quality.sessions", description=main.__doc__)
+    parser.add_argument("--items", type=int, default=0, help="print so many random items of sessions not written on")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    if not (CORPUS / "conversations").is_dir():
+        raise SystemExit("the corpus of real conversations is not beside the project")
+    rows = scores()
+    if not given.items:
+        print("\n".join(table(rows)))
+        return
+    items = [(row.file, item) for row in rows if row.repository not in WRITTEN_ON for item in row.items]
+    for file, item in random.Random(given.seed).sample(items, min(given.items, len(items))):
+        print(f"{file}\t{item['category']}\t{words_of(item)}\t{item.get('quote', '')}")
+
+
+if __name__ == "__main__":
+    main()
