@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 GLOBAL = "global"
 DOMAIN_CHARACTERS = 60
@@ -104,3 +104,16 @@ def repository_root(path: str) -> str:
             return path
         path = os.path.dirname(path)
     return ""
+
+
+def folders_around(folder: Path) -> list[Path]:
+    """The folder and those above it that may speak for it: up to the root of its repository (the nearest `.git`, a
+    folder or the file of a work tree) or to the person's home, whichever comes first. Where neither is above, the
+    folder alone: what lies further up (`/tmp`, `/`) is anybody's."""
+    home = os.path.realpath(os.path.expanduser("~"))
+    found: list[Path] = []
+    for one in (folder, *folder.parents):
+        found.append(one)
+        if os.path.lexists(one / ".git") or os.path.realpath(one) == home:
+            return found
+    return [folder]
