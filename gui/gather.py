@@ -15,7 +15,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.history import LedgerRow, ledger
 from core.commands.overview import overview
 from core.commands.settings import Settings, config_show
-from core.commands.trust import NOT_TRUSTED, REFUSED, asked, unanswered
+from core.commands.trust import NOT_TRUSTED, asked, unanswered
 from core.commands.workspace import Workspace, reopened
 from gui.quiet import LARGE_BYTES, quietly
 from gui.shell import GATHER, Shell
@@ -67,9 +67,7 @@ def gather(
         _sha_of(settings.value) if isinstance(settings, Ok) else "",
     )
     fresh = {name: _view_data(name, call, now, (data or {}).get(name), problems) for name, call in gatherers.items()}
-    problems += [
-        ErrorInfo(NOT_TRUSTED, row.says[0] if row.state == REFUSED else asked(row), row.path) for row in waiting
-    ]
+    problems += [ErrorInfo(NOT_TRUSTED, asked(row), row.path) for row in waiting]
     found = replace(found, problems=tuple(dict.fromkeys(problems)), waiting=waiting)
     return Ok(Gathered(now, before if before == found and before is not None else found, fresh, seen))
 

@@ -28,9 +28,12 @@ TRUSTED, WAITING, HARMLESS, REFUSED, CHANGED, GONE = "trusted", "waiting", "harm
 
 @dataclass(frozen=True)
 class TrustRow:
-    """One thing that a yes is about. `kind`: `settings` (a config.toml), `project` (a `.manual_slop`, whatever it will
-    hold) or `file` (one file in a project, as it is). `state`: `trusted`, `waiting`, `harmless` (settings that only
-    narrow), `refused` (no yes helps), and of what was allowed once `changed` or `gone`. `says` is what it would do or holds, `mark` what was looked at."""
+    """One thing that a yes is about.
+
+    `kind`: `settings` (a config.toml), `project` (a `.manual_slop`, whatever it will hold) or `file` (one file in a
+    project, as it is). `state`: `trusted`, `waiting`, `harmless` (settings that only narrow), `refused` (no yes helps),
+    and of what was allowed once `changed` or `gone`. `says` is what it would do or holds, `mark` what was looked at.
+    """
 
     path: str
     kind: str
@@ -115,7 +118,9 @@ def unanswered(workspace: Workspace) -> list[TrustRow]:
 
 
 def asked(row: TrustRow) -> str:
-    """One sentence about something that waits, for a person who can answer at once."""
+    """One sentence about something that waits or is refused, for a person who may answer at once."""
+    if row.state == REFUSED:
+        return row.says[0]
     if row.kind == PROJECT:
         return f"This project's own knowledge is not read before you trust it: {row.path}"
     return f"This folder's own settings do not count before you trust them: {row.path}"
