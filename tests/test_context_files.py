@@ -183,7 +183,7 @@ def test_a_wrong_field_is_named_and_the_text_is_used(tmp_path: Path, head: str, 
 def test_missing_or_malformed_frontmatter_is_told_and_the_body_loaded(
     tmp_path: Path, text: str, body: str, words: str
 ) -> None:
-    path = tmp_path / "context.md"
+    path = of_project(tmp_path, "")
     path.write_text(text, encoding="utf-8")
     found = read_context("project", path)
     assert found.body == body

@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from core.base import files, locks
 from core.base.birth import birth_ns
@@ -170,16 +169,21 @@ def left_out(project: Path, environment: Mapping[str, str] | None = None) -> Err
     place = project_paths(project)
     if refused := why_refused(project):
         return ErrorInfo(REFUSED, refused, str(place.home))
-    trust = read_trust(environment)
-    if trust.has_folder(project):
-        return None
-    waiting = [path for path in _readable(project) if not trust.allows(project, path)]
+    waiting = unread(project, environment)
     if not waiting:
         return None
-    words = " and ".join(_counted(place.knowledge, waiting))
-    before = "is another folder than the one you allowed" if trust.knows(place.home) else "may come from somebody else"
-    message = f"{place.home} {before}, so what it holds was left out ({words})"
+    known = read_trust(environment).knows(place.home)
+    before = "is another folder than the one you allowed" if known else "may come from somebody else"
+    message = f"{place.home} {before}, so what it holds was left out ({' and '.join(waiting)})"
     return ErrorInfo("not-trusted", message, str(place.home), f"{ALLOW} there lets it in")
+
+
+def unread(project: Path, environment: Mapping[str, str] | None = None) -> list[str]:
+    """What waits in a project's `.manual_slop`, in words: `context.md`, `2 in memories/`; [] for nothing."""
+    trust, knowledge = read_trust(environment), project_paths(project).knowledge
+    if trust.has_folder(project):
+        return []
+    return _counted(knowledge, [path for path in _readable(project) if not trust.allows(project, path)])
 
 
 def allow_written(project: Path, environment: Mapping[str, str], paths: Iterable[Path]) -> Result[None]:
@@ -222,8 +226,3 @@ def _counted(knowledge: Path, paths: Iterable[Path]) -> list[str]:
         if path.parent != knowledge:
             inside[path.parent.name] = inside.get(path.parent.name, 0) + 1
     return names + [f"{number} in {name}/" for name, number in inside.items()]
-
-
-def to_json(path: str, row: Yes) -> dict[str, Any]:
-    """One row of the record for a program."""
-    return {"path": path, "kind": "project" if row.is_folder else "file", "mark": row.mark, "at": row.at}

@@ -80,9 +80,8 @@ def trust_text(report: TrustReport) -> str:
     rows = []
     if report.action != "list":
         verb = "allowed" if report.action == "allow" else "forgotten"
-        rows += [f"{verb}: {one_line(row.path)}" for row in report.changed]
         for row in report.changed:
-            rows += [f"  {one_line(words)}" for words in row.says if row.kind == "settings"]
+            rows += [f"{verb}: {one_line(row.path)}", *(f"  {one_line(words)}" for words in row.says)]
         if not report.changed:
             rows.append("nothing here waits for your word" if report.action == "allow" else "nothing here was allowed")
         return "\n".join(rows) + "\n"

@@ -18,7 +18,7 @@ from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.repository import folders_around
 from core.base.result import Err, Ok, Result, fail
-from core.base.trust import Trust, Yes, allow, folder_mark, forget, left_out, place_of, read_trust
+from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
 from core.commands.actions import Takes, not_taken
 from core.commands.workspace import Workspace, reopened, utc_now
 
@@ -149,8 +149,8 @@ def _project_row(workspace: Workspace, project: Path) -> TrustRow | None:
     mark = folder_mark(project)
     if read_trust(workspace.environment).has_folder(project):
         return TrustRow(path, PROJECT, TRUSTED, mark=mark)
-    left = left_out(project, workspace.environment)
-    return TrustRow(path, PROJECT, WAITING, (left.message,), mark=mark) if left is not None else None
+    waiting = unread(project, workspace.environment)
+    return TrustRow(path, PROJECT, WAITING, (f"holds {' and '.join(waiting)}",), mark=mark) if waiting else None
 
 
 def _named(workspace: Workspace, file: str) -> Result[list[TrustRow]]:
