@@ -23,8 +23,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.base import files, locks
-from core.base.birth import birth_ns
+from core.base import files
 from core.base.homes import why_foreign, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths, user_folder
 from core.base.result import ErrorInfo, Ok, Result, fail
@@ -92,6 +91,8 @@ def place_of(path: Path) -> Path:
 
 def folder_mark(folder: Path) -> str:
     """Which folder this is. Device numbers are left out: some systems give others after every start."""
+    from core.base.birth import birth_ns
+
     try:
         return f"folder {os.stat(folder).st_ino}:{birth_ns(os.path.realpath(folder)) or ''}"
     except OSError:
@@ -143,6 +144,8 @@ def forget(environment: Mapping[str, str], paths: Iterable[str]) -> Result[None]
 
 
 def _change(environment: Mapping[str, str], work: Callable[[dict[str, Yes]], dict[str, Yes]]) -> Result[None]:
+    from core.base import locks
+
     file = trust_file(environment)
     try:
         with locks.locked(file.with_name("trusted.lock"), work="trust", patience=LOCK_SECONDS):
