@@ -416,6 +416,12 @@ def test_the_own_home_may_be_linked(ground: Ground, tmp_path: Path) -> None:
     real.chmod(0o777)
     refused = error(open_workspace(str(ground.home), None, ground.environment, ground.clone))
     assert refused.code == "foreign-home" and str(real) in refused.message
+    real.chmod(0o700)
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o777)
+    (real / "knowledge" / "memories").symlink_to(tmp_path / "shared")
+    refused = error(open_workspace(str(ground.home), None, ground.environment, ground.clone))
+    assert refused.code == "foreign-home" and str(tmp_path / "shared") in refused.message
 
 
 # --- what a person types ---------------------------------------------------------------------------------------------

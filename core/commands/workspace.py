@@ -57,9 +57,10 @@ def open_workspace(
         return fail("closed-home", "you do not have permission to open this home", closed, ADVICE)
     if files.exists(paths.home) and not paths.home.is_dir():
         return fail("bad-home", "the home must be a folder, and this is none", paths.home, "name another with --home")
-    if os.path.islink(paths.home) and (why := why_foreign(os.stat(paths.home))):
-        message = f"the home is a symbolic link to {os.path.realpath(paths.home)}, which {why}"
-        return fail("foreign-home", message, paths.home, "take that right away, or name another home with --home")
+    for part in (paths.home, paths.knowledge, paths.memories):
+        if os.path.islink(part) and os.path.exists(part) and (why := why_foreign(os.stat(part))):
+            message = f"the home is, or holds, a symbolic link to {os.path.realpath(part)}, which {why}"
+            return fail("foreign-home", message, part, "take that right away, or name another home with --home")
     return Ok(Workspace(paths, loaded.value, variables, folder, config_file))
 
 
