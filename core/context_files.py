@@ -1,23 +1,25 @@
 """Context files: `context.md` of the home and of a project, in front of every conversation (seed 3).
 
 The seed loads them once at the start of a session, global first, under fixed headings, in `<system-reminder>` tags.
-A project's file comes with its repository and is as little to be trusted as one: it cannot close the tags, open a
-fence of ours, or hide text.
+A project's file comes with its repository and is as little to be trusted as one: it is read only where the person has
+said that it may be (core/base/trust.py), and even then cannot close the tags, open a fence of ours, or hide text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.base import files
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter
+from core.base.homes import own_target, why_refused
 from core.base.markdown import defuse_fences, without_invisible
 from core.base.redact import redact
 from core.base.search_entry import SearchEntry
+from core.base.trust import ALLOW, read_trust
 
 GLOBAL, PROJECT = "global", "project"
 BUDGET_BYTES = {GLOBAL: 3 * 1024, PROJECT: 7 * 1024}
@@ -47,6 +49,8 @@ class ContextFile:
     updated: str = ""
     sha256: str = ""
     problems: tuple[str, ...] = ()
+    trusted: bool = True
+    """False for one of a project that the person has not allowed; then its text is not here."""
 
     def to_json(self) -> dict[str, Any]:
         """Without the text: `knowledge context` prints that."""
@@ -65,29 +69,47 @@ class Context:
     warnings: tuple[str, ...] = ()
 
 
-def load_context(global_file: Path, project_file: Path | None, *, secrets: bool = True) -> Context:
-    """Read both files and join them as the seed does. `secrets` replaces passwords and keys by placeholders.
+def load_context(
+    global_file: Path,
+    project_file: Path | None,
+    *,
+    secrets: bool = True,
+    environment: Mapping[str, str] | None = None,
+) -> Context:
+    """Read both files and join them as the seed does. `secrets` replaces passwords and keys by placeholders;
+    `environment` tells where the person's own record of what they trust lies (None: that of the process).
 
-    A file that cannot be read is a warning, never an error: a conversation starts without it.
+    A file that cannot be read, or a project's that is not trusted, is a warning, never an error: a conversation starts
+    without it.
     """
     found = [read_context(GLOBAL, global_file)]
     if project_file is not None:
-        found.append(read_context(PROJECT, project_file))
+        found.append(read_context(PROJECT, project_file, environment))
     warnings = [f"WARNING: {problem}" for row in found for problem in row.problems]
     text, size, sentence = join_context(found, secrets=secrets)
     return Context(text, size, tuple(found), tuple(warnings + [sentence] * bool(sentence)))
 
 
-def read_context(scope: str, path: Path) -> ContextFile:
-    """One file, its frontmatter checked. What is wrong with it stands in `problems`; the body is there all the same."""
+def read_context(scope: str, path: Path, environment: Mapping[str, str] | None = None) -> ContextFile:
+    """One file, its frontmatter checked. What is wrong with it stands in `problems`; the body is there all the same.
+
+    The home's file may be a link to one that is the person's own, as those who keep such files in one place have it. A
+    project's is none, and its text stays out while it is not trusted.
+    """
     budget = BUDGET_BYTES[scope]
+    project = path.parents[2] if scope == PROJECT else None
     try:
-        read = files.read_file(path, READ_BYTES)
+        if project is not None and files.exists(path) and (refused := why_refused(project)):
+            return ContextFile(scope, path, True, budget=budget, problems=(f"{refused}.",), trusted=False)
+        read = files.read_file(own_target(path) if project is None else path, READ_BYTES)
     except FileNotFoundError:
         return ContextFile(scope, path, False, budget=budget)
     except OSError as error:
         problem = f"{path} cannot be read: {error.strerror or error}; it is left out"
         return ContextFile(scope, path, True, budget=budget, problems=(problem,))
+    if project is not None and read.data.strip() and not read_trust(environment).allows(project, path, read.sha256):
+        problem = f"{path} may come from somebody else, so it is left out; {ALLOW} there lets it in"
+        return ContextFile(scope, path, True, budget=budget, sha256=read.sha256, problems=(problem,), trusted=False)
     text = read.data.decode("utf-8", "replace")
     parsed = parse_frontmatter(text)
     problems = []

@@ -7,7 +7,7 @@ first and depends on nothing but the store, so a provider's prompt cache keeps i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,13 +41,16 @@ def stable_prefix(
     enabled: bool = True,
     secrets: bool = True,
     digest: str | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Prefix:
     """The context files of the home and of a project, then the digest (`enabled` switches that). `digest` is shown in
     place of the file's text, as long as that is there: the file is the switch. A `project` whose folder holds a home,
-    as `~` does, has no context of its own. Raises OSError when the digest is there and cannot be read."""
+    as `~` does, has no context of its own; that of another one is there only where the person trusts it (`environment`
+    tells where their record of that lies; None: that of the process). Raises OSError when the digest is there and
+    cannot be read."""
     own = project is not None and not is_home(project / PROJECT_FOLDER, paths.home)
     local = project_paths(project).context if project is not None and own else None
-    context = load_context(paths.context, local, secrets=secrets)
+    context = load_context(paths.context, local, secrets=secrets, environment=environment)
     block = knowledge_block(paths.digest, enabled=enabled, secrets=secrets)
     if block and digest is not None:
         block = _fenced(digest, secrets)

@@ -6,7 +6,7 @@ What one file holds is in memory_file.py; what an agent is shown is in commands/
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,8 +33,11 @@ class Memories:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def load_memories(folders: Iterable[tuple[str, Path]]) -> Memories:
-    """All memories of (scope, folder) pairs, by id. A file that is none is skipped and told; nothing raises."""
+def load_memories(
+    folders: Iterable[tuple[str, Path]], may_read: Callable[[str, Path], bool] = lambda scope, path: True
+) -> Memories:
+    """All memories of (scope, folder) pairs, by id, out of the files that `may_read`. A file that is none is skipped
+    and told; nothing raises."""
     found: list[Memory] = []
     skipped: list[ErrorInfo] = []
     exists = False
@@ -48,6 +51,8 @@ def load_memories(folders: Iterable[tuple[str, Path]]) -> Memories:
             continue
         exists = True
         for name in names:
+            if not may_read(scope, folder / name):
+                continue
             memory = read_memory(folder / name, scope)
             if isinstance(memory, Ok):
                 found.append(memory.value)

@@ -26,6 +26,7 @@ from typing import Any
 
 from core.base import files
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter, render_frontmatter
+from core.base.homes import own_target
 from core.base.markdown import defuse_fences, sanitise_line, without_invisible
 from core.base.result import Ok, Result, fail
 
@@ -76,9 +77,10 @@ class Memory:
 
 
 def read_memory(path: Path, scope: str = "global") -> Result[Memory]:
-    """One file. Err names the file, the line, and the field that is wrong."""
+    """One file; in the home (scope `global`) also one that is linked to and the person's own. Err names the file, the
+    line, and the field that is wrong."""
     try:
-        read = files.read_file(path, CONTENT_BYTES * 2)
+        read = files.read_file(own_target(path) if scope == "global" else path, CONTENT_BYTES * 2)
         text = read.data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = read.data.count(b"\n", 0, error.start) + 1

@@ -6,7 +6,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.history import LedgerRow, ledger
 from core.commands.overview import overview
 from core.commands.settings import Settings, config_show
+from core.commands.trust import NOT_TRUSTED, asked, unanswered
 from core.commands.workspace import Workspace, reopened
 from gui.quiet import LARGE_BYTES, quietly
 from gui.shell import GATHER, Shell
@@ -58,15 +59,16 @@ def gather(
     problems += looked.value.status.errors
     rows, seen = _ledger(now, before, ledger_seen, problems)
     settings = config_show(now)
+    waiting = tuple(unanswered(now))
     found = Snapshot(
         before.overview if before is not None and before.overview == looked.value else looked.value,
         rows,
         settings.value if isinstance(settings, Ok) else None,
         _sha_of(settings.value) if isinstance(settings, Ok) else "",
-        tuple(dict.fromkeys(problems)),
     )
     fresh = {name: _view_data(name, call, now, (data or {}).get(name), problems) for name, call in gatherers.items()}
-    found = Snapshot(found.overview, found.ledger, found.settings, found.settings_sha, tuple(dict.fromkeys(problems)))
+    problems += [ErrorInfo(NOT_TRUSTED, asked(row), row.path) for row in waiting]
+    found = replace(found, problems=tuple(dict.fromkeys(problems)), waiting=waiting)
     return Ok(Gathered(now, before if before == found and before is not None else found, fresh, seen))
 
 

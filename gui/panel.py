@@ -20,6 +20,7 @@ from weakref import WeakSet
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Err, ErrorInfo, Result
+from core.commands.trust import NOT_TRUSTED, WAITING, TrustRow, asked, trust
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS, add_actions
 from gui.gather import Gathered, Gatherer, Reader
@@ -223,14 +224,35 @@ class KnowledgePanel:
         if problems == self._problems:
             return
         if problems:
-            self.workbench.show_error(problems[0], "Open it" if problems[0].path else "", self._open_problem, True)
+            first = problems[0]
+            action = "Trust…" if self._question() is not None else "Open it" if first.path else ""
+            self.workbench.show_error(first, action, self._open_problem, True)
         elif self.workbench.banner.shown in self._problems:
             self.workbench.banner.hide()
         self._problems = problems
 
+    def _question(self) -> TrustRow | None:
+        """What the first problem asks the person about, None when it is no question."""
+        found = self.shell.state.snapshot
+        if found is None or not found.problems or found.problems[0].code != NOT_TRUSTED:
+            return None
+        return next((row for row in found.waiting if row.path == found.problems[0].path and row.state == WAITING), None)
+
     def _open_problem(self) -> None:
-        if self._problems:
+        row = self._question()
+        if row is not None:
+            words = "\n".join((*row.says[:12], f"and {len(row.says) - 12} more") if len(row.says) > 12 else row.says)
+            self.shell.ask(asked(row), words, "Trust", lambda: self._trust(row), kind="danger")
+        elif self._problems:
             self.shell.open_path(self._problems[0].path)
+
+    def _trust(self, row: TrustRow) -> None:
+        self.shell.write(
+            "trust",
+            lambda workspace: trust(workspace, "allow", row.path, seen=row.mark),
+            done=lambda _report: self.shell.refresh(),
+            said="Trusted",
+        )
 
     def _fault(self, error: ErrorInfo) -> None:
         if self.root and dpg.does_item_exist(self.root):

@@ -17,6 +17,7 @@ from core.base.result import ErrorInfo
 from core.commands.history import LedgerRow
 from core.commands.overview import Overview
 from core.commands.settings import Settings
+from core.commands.trust import TrustRow
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,15 @@ NOTHING = Selection()
 @dataclass(frozen=True)
 class Snapshot:
     """The store as it was read once. `ledger` is newest first; `settings_sha` is the sha256 of the file that a change
-    of a setting goes to, as it was read; `problems` is what could not be read."""
+    of a setting goes to, as it was read; `problems` is what could not be read; `waiting` is what the current folder
+    wants a yes for."""
 
     overview: Overview
     ledger: tuple[LedgerRow, ...] = ()
     settings: Settings | None = None
     settings_sha: str = ""
     problems: tuple[ErrorInfo, ...] = ()
+    waiting: tuple[TrustRow, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 from core.base.answer import Answer
 from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.trust import allow_project
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
@@ -57,9 +58,15 @@ def make_home(tmp_path: Path, settings: str = "", home: str = "home") -> Workspa
     config = tmp_path / "config.toml"
     config.write_text(f'[ai_settings.knowledge]\nfile_roots = ["{tmp_path}"]\nreclaim = "always"\n{settings}\n')
     environment = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "settings")}
-    opened = open_workspace(str(tmp_path / home), environment=environment, cwd=tmp_path)
+    opened = open_workspace(str(tmp_path / home), config, environment, tmp_path)
     assert isinstance(opened, Ok), opened
     return opened.value
+
+
+def trusted(project: Path, environment: Mapping[str, str] = os.environ) -> Path:
+    """A project whose `.manual_slop` the person has said yes to."""
+    value(allow_project(project, environment))
+    return project
 
 
 def converse(workspace: Workspace, name: str = "chat", text: str = "hello") -> Path:

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.base.paths import project_paths
 from core.base.result import ErrorInfo, Ok
+from core.base.trust import allow_project
 from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -107,6 +108,7 @@ def full_home(folder: Path) -> Workspace:
     workspace.paths.context.write_text(context, encoding="utf-8")
     project = project_paths(workspace.cwd)
     project.knowledge.mkdir(parents=True)
+    assert isinstance(allow_project(workspace.cwd, workspace.environment), Ok)
     head = "---\nversion: 1\nupdated: 2026-05-01T10:00:00\n---\n\n"
     project.context.write_text(head + "Shelf: tests run with `make check`.\n" * 60, encoding="utf-8")
     workspace.paths.prompts.mkdir()

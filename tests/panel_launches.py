@@ -86,7 +86,9 @@ def foreign_geometry(folder: Path) -> None:
 
 def broken_config(folder: Path) -> None:
     assert isinstance(make_demo_home(str(folder / "home")), Ok)
-    (folder / "config.toml").write_text("[ai_settings.knowledge\n", encoding="utf-8")
+    settings = folder / "xdg_config_home" / "manual_slop"
+    settings.mkdir(parents=True)
+    (settings / "config.toml").write_text("[ai_settings.knowledge\n", encoding="utf-8")
 
 
 def empty(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 import tomllib
@@ -16,15 +17,20 @@ from core.base.config import SHIPPED_FILE, Config, LoadedConfig, load_config, us
 from core.base.config_change import NEW_FILE, changed_config, writable_config_file
 from core.base.result import Err, Ok
 from core.base.settings import SETTINGS, parse_setting
+from core.base.trust import allow
 
 OURS = "[ai_settings.knowledge]\n"
 
 
-def load(folder: Path, text: str | bytes | None = None, **env: str) -> LoadedConfig | str:
-    """What is loaded with `text` as ./config.toml, or the error as one line."""
+def load(folder: Path, text: str | bytes | None = None, *, trusted: bool = True, **env: str) -> LoadedConfig | str:
+    """What is loaded with `text` as ./config.toml, allowed or not, or the error as one line."""
+    variables = {"XDG_CONFIG_HOME": str(folder / "xdg")} | env
     if text is not None:
-        (folder / "config.toml").write_bytes(text.encode() if isinstance(text, str) else text)
-    loaded = load_config(None, {"XDG_CONFIG_HOME": str(folder / "xdg")} | env, folder)
+        data = text.encode() if isinstance(text, str) else text
+        (folder / "config.toml").write_bytes(data)
+        if trusted:
+            assert allow(variables, {folder / "config.toml": hashlib.sha256(data).hexdigest()}) == Ok(None)
+    loaded = load_config(None, variables, folder)
     return loaded.value if isinstance(loaded, Ok) else str(loaded.error)
 
 
@@ -60,6 +66,7 @@ def test_files_are_looked_for_in_the_promised_order(tmp_path: Path) -> None:
     user.parent.mkdir(parents=True)
     for jobs, file in enumerate((named, by_env, tmp_path / "config.toml", user), 10):
         file.write_text(f"{OURS}jobs = {jobs}\n")
+    load(tmp_path, f"{OURS}jobs = 12\n")  # which allows it
     seen = []
     for explicit, more in ((named, True), (None, True), (None, False)):
         found = load_config(explicit, env | ({"SLOP_CONFIG": "b.toml"} if more else {}), tmp_path)
@@ -83,11 +90,14 @@ def test_a_named_file_that_is_missing_or_a_folder_is_an_error(tmp_path: Path, ru
 
 def test_a_strangers_config_toml_is_passed_over(tmp_path: Path) -> None:
     """Starting the program inside a Rust or Hugo project must not fail, nor take that file for ours."""
-    assert ok(load(tmp_path, 'baseURL = "https://example.org"\n[build]\njobs = "many"\n')).found_by == "shipped"
-    broken = ok(load(tmp_path, "not = = toml"))
+    other = ok(load(tmp_path, 'baseURL = "https://example.org"\n[build]\njobs = "many"\n', trusted=False))
+    assert other.found_by == "shipped" and other.folder is None and other.warnings == ()
+    broken = ok(load(tmp_path, "not = = toml", trusted=False))
     assert broken.found_by == "shipped" and "passed over" in broken.warnings[0]
-    host = ok(load(tmp_path, '[paths]\nlogs = "/var"\n[ai_settings]\nmodel = 3\n'))
-    assert host.found_by == "./config.toml" and host.warnings == () and host.config.jobs == 4
+    host = '[paths]\nlogs = "/var"\n[ai_settings]\nmodel = 3\n'
+    assert ok(load(tmp_path, host, trusted=False)).warnings == ()
+    mine = ok(load(tmp_path, host))
+    assert mine.found_by == "./config.toml" and mine.warnings == () and mine.config.jobs == 4
     assert "line 1" in str(load(tmp_path, "[ai_settings.knowledge\n"))
 
 
@@ -153,8 +163,13 @@ def test_the_shipped_file_of_an_installation_is_never_written(tmp_path: Path) ->
     env = {"XDG_CONFIG_HOME": str(tmp_path / "xdg")}
     assert writable_config_file(ok(load(tmp_path)), env) == tmp_path / "xdg" / "manual_slop" / "config.toml"
     assert writable_config_file(ok(load(tmp_path, OURS)), env) == tmp_path / "config.toml"
-    checkout = load_config(None, env, SHIPPED_FILE.parent)
-    assert isinstance(checkout, Ok) and writable_config_file(checkout.value, env) == SHIPPED_FILE
+    for folder in (SHIPPED_FILE.parent, tmp_path / "clone"):  # a checkout of this program, and another one beside it
+        folder.mkdir(exist_ok=True)
+        if folder != SHIPPED_FILE.parent:
+            (folder / "config.toml").write_bytes(SHIPPED_FILE.read_bytes())
+        checkout = ok(load_config(None, env, folder).value)  # type: ignore[union-attr]
+        assert writable_config_file(checkout, env) == tmp_path / "xdg" / "manual_slop" / "config.toml"
+        assert checkout.warnings == ()
 
 
 @pytest.mark.parametrize(

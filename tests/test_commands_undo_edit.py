@@ -17,7 +17,7 @@ from core.commands.workspace import Workspace, open_workspace
 from core.knowledge.changes import read_changes
 from tests.faults.fault import Counter, Fault
 from tests.histories.ground import in_child
-from tests.made_home import error, value
+from tests.made_home import error, trusted, value
 
 NOW = datetime(2026, 2, 9, 10, 0, tzinfo=UTC)
 
@@ -30,6 +30,7 @@ def opened(tmp_path: Path, cwd: Path) -> Workspace:
 def project_fixture(tmp_path: Path) -> Path:
     folder = tmp_path / "work" / "app"
     (folder / "src").mkdir(parents=True)
+    (folder / ".git").mkdir()
     value(save(opened(tmp_path, folder), "Tabs here.", project=str(folder), now=lambda: NOW))
     return folder
 
@@ -87,6 +88,7 @@ def test_an_edit_that_was_killed_can_be_taken_back_in_the_project(
 ) -> None:
     """No harvest ever looks into a project: a promise that a crash left there would wait for ever, its undo lost."""
     before, paths, here = the_text(project), project_paths(project), opened(tmp_path, project)
+    trusted(project, here.environment)
 
     def killed() -> None:
         with patch.object(disk, "perform", Counter(Fault(at, "after"))):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.frontmatter import LIMIT_BYTES, parse_frontmatter
+from core.base.paths import project_paths
 from core.cli.main import main
 from core.context_files import (
     BUDGET_BYTES,
@@ -24,6 +25,7 @@ from core.context_files import (
     read_context,
     validate_context,
 )
+from tests.made_home import trusted
 
 GOOD = "---\nversion: 1\nupdated: 2026-02-10T09:00:00\n---\n\n{}\n"
 OVERHEAD = len("## Internal Knowledge\n\n### Global Context\n\n\n\n")
@@ -32,6 +34,14 @@ OVERHEAD = len("## Internal Knowledge\n\n### Global Context\n\n\n\n")
 def write(path: Path, body: str) -> Path:
     path.write_text(GOOD.format(body), encoding="utf-8")
     return path
+
+
+def of_project(tmp_path: Path, body: str, name: str = "app") -> Path:
+    """The context file of a project that the person trusts, with that body below good frontmatter."""
+    path = project_paths(tmp_path / name).context
+    path.parent.mkdir(parents=True)
+    trusted(tmp_path / name)
+    return write(path, body)
 
 
 def block(tmp_path: Path, body: str) -> tuple[str, tuple[str, ...]]:
@@ -44,13 +54,13 @@ def block(tmp_path: Path, body: str) -> tuple[str, tuple[str, ...]]:
 
 def test_no_files_leave_no_trace(tmp_path: Path) -> None:
     """A person without context files gets the prompt of a program that never had them."""
-    loaded = load_context(tmp_path / "a.md", tmp_path / "b.md")
+    loaded = load_context(tmp_path / "a.md", project_paths(tmp_path).context)
     assert (loaded.text, loaded.bytes, loaded.warnings) == ("", 0, ())
 
 
 def test_both_files_stand_in_the_seeds_order_and_headings(tmp_path: Path) -> None:
     """Agents are told what belongs to everybody first, then what the project adds."""
-    loaded = load_context(write(tmp_path / "g.md", "Be brief."), write(tmp_path / "p.md", "Use tabs."))
+    loaded = load_context(write(tmp_path / "g.md", "Be brief."), of_project(tmp_path, "Use tabs."))
     assert loaded.text == (
         "<system-reminder>\n## Internal Knowledge\n\n### Global Context\n\nBe brief.\n\n"
         "### Project Context\n\nUse tabs.\n\n</system-reminder>\n"
@@ -65,7 +75,7 @@ def test_empty_body_has_no_heading(tmp_path: Path, body: str) -> None:
 
 
 def test_only_the_project_has_one(tmp_path: Path) -> None:
-    loaded = load_context(tmp_path / "none.md", write(tmp_path / "p.md", "Use tabs."))
+    loaded = load_context(tmp_path / "none.md", of_project(tmp_path, "Use tabs."))
     assert "### Project Context" in loaded.text
     assert "Global" not in loaded.text
 
@@ -173,7 +183,7 @@ def test_a_wrong_field_is_named_and_the_text_is_used(tmp_path: Path, head: str, 
 def test_missing_or_malformed_frontmatter_is_told_and_the_body_loaded(
     tmp_path: Path, text: str, body: str, words: str
 ) -> None:
-    path = tmp_path / "context.md"
+    path = of_project(tmp_path, "")
     path.write_text(text, encoding="utf-8")
     found = read_context("project", path)
     assert found.body == body
@@ -235,7 +245,7 @@ def test_no_text_makes_the_frontmatter_raise(text: str) -> None:
 
 def test_entries_lead_to_a_paragraph(tmp_path: Path) -> None:
     """A search hit names the heading above the words it found."""
-    rows = entries([read_context("project", write(tmp_path / "c.md", "# Build\n\nUse make.\n\nUse tabs."))], "/p")
+    rows = entries([read_context("project", of_project(tmp_path, "# Build\n\nUse make.\n\nUse tabs."))], "/p")
     assert [(row.title, row.text, row.project) for row in rows] == [
         ("Build", "Use make.", "/p"),
         ("Build", "Use tabs.", "/p"),
@@ -251,7 +261,9 @@ def test_context_command_keeps_warnings_out_of_the_prefix(tmp_path: Path, monkey
     (home / "knowledge").mkdir(parents=True)
     inner = project / "src" / "deep"
     inner.mkdir(parents=True)
+    (project / ".git").mkdir()
     (project / ".manual_slop" / "knowledge").mkdir(parents=True)
+    trusted(project)
     write(home / "knowledge" / "context.md", "x" * 11_000)
     write(project / ".manual_slop" / "knowledge" / "context.md", "Use tabs.")
     monkeypatch.chdir(inner)

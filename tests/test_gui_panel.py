@@ -12,9 +12,10 @@ from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.status import status
-from core.commands.workspace import Workspace
+from core.commands.workspace import Workspace, open_workspace
 from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.made_home import value
 from tests.panel_desk import CONFIG, Seat, at_home_fixture, number_of, seated, workspace_at, write_ledger  # noqa: F401
 
 
@@ -238,6 +239,31 @@ def test_a_broken_settings_file_is_told_and_mended_without_a_restart(desk: Desk,
         desk.press("F5")
         seat.settle()
         assert seat.panel.workbench.banner.shown is None
+
+
+def test_what_a_folder_of_somebody_else_wants_is_asked_once(desk: Desk, at_home: Path, tmp_path: Path) -> None:
+    """A host opens the panel in a clone: its settings wait, the banner says so, and a yes there lets them count."""
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "config.toml").write_text("[ai_settings.knowledge]\njobs = 7\n", encoding="utf-8")
+    workspace = value(open_workspace(str(at_home / "home"), None, workspace_at(at_home).environment, clone))
+    with seated(desk, workspace) as seat:
+        desk.press("F5")
+        seat.settle()
+        banner = seat.panel.workbench.banner
+        assert banner.shown is not None and "do not count before you trust them" in banner.shown.message
+        seat.panel._open_problem()
+        seat.settle()
+        question = seat.panel.shell._question
+        assert question is not None and question.dialog.is_open
+        assert "jobs = 7" in desk.dpg.get_value(question.words)
+        question._confirmed()
+        seat.settle()
+        assert seat.panel.workbench.banner.shown is None and seat.panel.shell.workspace.config.jobs == 7
+        (clone / "config.toml").write_text("[ai_settings.knowledge]\njobs = 9\n", encoding="utf-8")
+        desk.press("F5")
+        seat.settle()
+        assert banner.shown is not None and seat.panel.shell.workspace.config.jobs == 4
 
 
 def test_two_panels_in_one_host_leave_nothing_behind(desk: Desk, at_home: Path, tmp_path: Path) -> None:

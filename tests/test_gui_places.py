@@ -73,7 +73,10 @@ def test_the_demo_has_settings_of_its_own_and_a_way_back(desk: Desk, at_home: Pa
         seat.until(lambda: shell.state.away and seat.settled())
         seat.settle()
         assert shell.workspace.loaded.file == shell.workspace.paths.home / "config.toml"
-        assert str(shell.workspace.paths.home) in desk.dpg.get_value(header._back_tip)  # where to look at its files
+        tip = desk.dpg.get_value(header._back_tip).replace(
+            "\n", ""
+        )  # where to look at its files; broken where it is long
+        assert str(shell.workspace.paths.home) in tip
         assert b"sources" not in shell.workspace.loaded.file.read_bytes()  # what theirs says of other tools stays there
         desk.press(number_of("settings"))
         seat.settle()

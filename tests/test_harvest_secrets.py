@@ -200,4 +200,4 @@ def test_a_settings_file_of_a_stranger_cannot_command_the_terminal(
     (tmp_path / "config.toml").write_text('[ai_settings.knowledge]\n"\\u001b[2Jx" = 1\n')
     out, err = io.StringIO(), io.StringIO()
     main(["status", "--home", str(tmp_path / "home")], out, err)
-    assert "unknown setting" in err.getvalue() and "\x1b" not in err.getvalue()
+    assert "does not count: ?[2Jx" in err.getvalue() and "\x1b" not in err.getvalue()

@@ -81,13 +81,13 @@ def session(
 def test_the_settings_of_the_folder_that_an_agent_works_on_do_not_count(home: Path, tmp_path: Path) -> None:
     """A stranger's repository could have every search sent to a server of its own, or answered from its own home."""
     (tmp_path / "config.toml").write_text(
-        f'[paths]\nhome = "{tmp_path}/theirs"\n[ai_settings.knowledge]\ndigest_enabled = false\n'
+        f'[paths]\nhome = "{tmp_path}/theirs"\n[ai_settings.knowledge]\nredact = false\n'
     )
     asked = server(home)
     asked.args[2:4] = []  # without --home
     asked.env["MANUAL_SLOP_HOME"] = str(home)  # type: ignore[index]
     result, _ = session(asked, lambda client: client.call_tool("get_context", {}))
-    assert "Port 8080" in told(result)
+    assert "Port 8080" in told(result) and KEY not in told(result)
 
 
 def test_a_setting_counts_from_the_moment_it_is_made(home: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -168,8 +169,21 @@ def test_links_and_folders_are_no_memories(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "001-link.md").symlink_to(put(tmp_path / "elsewhere", 1, "secret"))
     (tmp_path / "m" / "002-folder.md").mkdir()
-    loaded = load_memories([("global", tmp_path / "m")])
+    loaded = load_memories([("project", tmp_path / "m")])
     assert loaded.memories == () and len(loaded.skipped) == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_a_memory_of_the_home_may_be_linked_to_where_it_is_the_persons_own(tmp_path: Path) -> None:
+    """Dotfile managers keep such files in one place; what somebody else may write there is still nobody's memory."""
+    (tmp_path / "m").mkdir()
+    target = put(tmp_path / "dotfiles", 1, "Prefers tabs")
+    (tmp_path / "m" / "001-link.md").symlink_to(target)
+    [linked] = load_memories([("global", tmp_path / "m")]).memories
+    assert (linked.content, linked.path.name) == ("Prefers tabs", "001-link.md")
+    target.chmod(0o666)
+    [refused] = load_memories([("global", tmp_path / "m")]).skipped
+    assert "may be written by everybody" in refused.message and str(target) in refused.message
 
 
 def test_editors_line_ends_and_marks(tmp_path: Path) -> None:

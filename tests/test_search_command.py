@@ -14,6 +14,7 @@ from core.commands.doctor import doctor
 from core.commands.search import SearchReport, rebuild_index, search, search_folder
 from core.commands.workspace import Workspace, open_workspace
 from core.search import store
+from tests.made_home import trusted
 
 MEMORY = "---\nid: {id}\ncreated: '2026-05-04T09:00:00+00:00'\ntags: [preference]\nsource: user-told\n---\n\n{text}\n"
 
@@ -92,6 +93,7 @@ def test_a_project_has_its_own_knowledge_and_sees_the_homes(workspace: Workspace
     project = workspace.cwd / "app"
     (project / ".manual_slop" / "knowledge").mkdir(parents=True)
     (project / ".manual_slop" / "knowledge" / "facts.md").write_text("- The exporter of this project\n")
+    trusted(project, workspace.environment)
     inside = Workspace(workspace.paths, workspace.loaded, workspace.environment, project)
     assert len(found(inside, "exporter", limit=50).hits) == 8
     [hit] = found(workspace, "exporter", project=str(project)).hits

@@ -2,17 +2,24 @@
 
 The file is shared with the host application and edited by hand: tables that are not ours are never judged. How a file
 becomes tables is in config_source.py, how one value is changed in config_change.py.
+
+Whose word a file is depends on where it lies. `--config`, the environment's `SLOP_CONFIG` and the file in the person's
+own settings folder are theirs: who can set their environment can run programs as them anyway (`direnv`, which sets it
+by folder, asks for a yes of its own). `config.toml` of the folder in which the program runs may be anybody's: unless
+the person has allowed that very content (trust.py), it only narrows what holds without it; see `narrows`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.base.config_source import mentions_us, parsed_file, table_of
+from core.base.config_source import parsed, parsed_file, read_settings, table_of
+from core.base.paths import user_folder
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import (
     KNOWLEDGE,
@@ -67,12 +74,47 @@ class Config:
 
 
 @dataclass(frozen=True)
+class FolderFile:
+    """`config.toml` of the folder in which the program runs, where it speaks of us.
+
+    `sha256` is that of its content. With `trusted` all of it counts. Else `narrowed` names the keys that count all the
+    same, and `waiting` those that wait for the person's word with what they would say, `allowed_before` tells that
+    other content was allowed once, `problem` is a sentence about why nothing in it counts, and `record` one about why
+    the record of what was allowed cannot be used.
+    """
+
+    path: Path
+    sha256: str
+    trusted: bool = False
+    narrowed: tuple[str, ...] = ()
+    waiting: tuple[tuple[str, str], ...] = ()
+    allowed_before: bool = False
+    problem: str = ""
+    record: str = ""
+
+    @property
+    def warning(self) -> str:
+        """What a person is told about it, "" while nothing of it is left out."""
+        if self.problem or not self.waiting:
+            return self.problem
+        names = [name for name, _ in self.waiting]
+        shown = ", ".join(names[:SHOWN_KEYS]) + (f" and {len(names) - SHOWN_KEYS} more" * (len(names) > SHOWN_KEYS))
+        since = "has changed since you allowed it" if self.allowed_before else "may come from somebody else"
+        way = f"({self.record})" if self.record else "'knowledge trust allow' lets it count."
+        return f"{self.path} {since}, so this does not count: {shown}. {way}"
+
+
+SHOWN_KEYS = 12
+
+
+@dataclass(frozen=True)
 class LoadedConfig:
     """A `Config` and where it came from.
 
     `file` is the file that was found, `found_by` the rule that found it (`--config`, `SLOP_CONFIG`, `./config.toml`,
     `user` or `shipped`); `origins` maps each key to the path of the file that its value comes from; `home_setting` is
-    `[paths].home` as written ("" means the standard home). `warnings` are sentences for the user.
+    `[paths].home` as written ("" means the standard home). `warnings` are sentences for the user. `folder` is the
+    current folder's own file, None where there is none or another was named.
     """
 
     config: Config
@@ -81,28 +123,21 @@ class LoadedConfig:
     origins: dict[str, str]
     warnings: tuple[str, ...]
     home_setting: str
+    folder: FolderFile | None = None
 
 
 def user_config_file(env: Mapping[str, str]) -> Path:
     """The user's own file, in the settings folder of the system. It need not exist."""
-    folder = env.get("XDG_CONFIG_HOME", "")
-    if folder and Path(folder).is_absolute():
-        return Path(folder) / "manual_slop" / "config.toml"
-    from platformdirs import user_config_path
-
-    return user_config_path("manual_slop") / "config.toml"
+    return user_folder(env) / "config.toml"
 
 
-def load_config(
-    explicit: Path | None, env: Mapping[str, str], cwd: Path, *, local: bool = True
-) -> Result[LoadedConfig]:
+def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Result[LoadedConfig]:
     """Find the settings file, check it, and fill up what it leaves out from the shipped one.
 
-    Looked for in this order: `explicit` (`--config`), the environment's `SLOP_CONFIG`, `config.toml` in `cwd`, the
-    user's own, the shipped one. The first two must exist. `config.toml` is a common name, so the one in `cwd` counts
-    only if it has an `[ai_settings]` or a `[paths]` table, and only where `local` is set: not for a server that another
-    program starts in whatever folder it works on, which may be a stranger's. A file that counts but has no
-    `[ai_settings.knowledge]` is found all the same, and every value is the shipped one.
+    Looked for in this order: `explicit` (`--config`), the environment's `SLOP_CONFIG`, `config.toml` in `cwd` if the
+    person has allowed its content, the user's own, the shipped one. The first two must exist. One in `cwd` that was not
+    allowed is no error, whatever is in it: it narrows, and what else it says is told in a warning (`FolderFile`). The
+    shipped file in a checkout, or a copy of it, is the shipped one there too.
 
     Errors: a named file that is missing, unreadable bytes, broken TOML, a wrong type or value. An unknown key in our
     table is a warning; keys of `[paths]` other than `home` belong to the host and are not judged.
@@ -110,51 +145,140 @@ def load_config(
     shipped = parsed_file(SHIPPED_FILE)
     if isinstance(shipped, Err):
         return shipped
-    warnings: list[str] = []
-    found = _found(explicit, env, cwd, shipped.value, warnings, local)
-    if isinstance(found, Err):
-        return found
-    file, found_by, document = found.value
-    values: dict[str, Value] = {}
-    origins: dict[str, str] = {}
-    for path, source in ((SHIPPED_FILE, shipped.value), (file, document)):
-        own = _checked(path, source)
-        if isinstance(own, Err):
-            return own
-        values |= own.value
-        origins |= dict.fromkeys(own.value, str(path))
-    missing = [setting.key for setting in SETTINGS if setting.key not in values]
+    defaults = _checked(SHIPPED_FILE, shipped.value)
+    if isinstance(defaults, Err):
+        return defaults
+    missing = [setting.key for setting in SETTINGS if setting.key not in defaults.value]
     if missing:
         hint = "put the line back, or install the program again"
         return fail("bad-config", f"the shipped config.toml lacks {', '.join(missing)}", SHIPPED_FILE, hint)
-    warnings += _unknown_keys(file, document)
+    named = _named(explicit, env)
+    local = _local(cwd, env) if named is None else None
+    if named is not None:
+        found_by, file = named[0], cwd / os.path.expanduser(named[1])
+    elif local is not None and local[0].trusted:
+        found_by, file = "./config.toml", local[0].path
+    else:
+        found_by, file = "user", user_config_file(env)
+        if not file.is_file():
+            found_by, file = "shipped", SHIPPED_FILE
+    document: Result[dict[str, Any]] = shipped
+    if local is not None and local[0].trusted:
+        document = local[1]
+    elif found_by != "shipped":
+        document = parsed_file(file, named[0] if named is not None else "")
+    if isinstance(document, Err):
+        return document
+    own = _checked(file, document.value)
+    if isinstance(own, Err):
+        return own
+    values, warnings = defaults.value | own.value, list(_unknown_keys(file, document.value))
+    origins = dict.fromkeys(defaults.value, str(SHIPPED_FILE)) | dict.fromkeys(own.value, str(file))
+    folder = None
+    if local is not None:
+        folder = local[0] if local[0].trusted else _narrowed(local[0], local[1], values, origins)
+        warnings += [folder.warning] if folder.warning else []
     config = Config(**values)  # type: ignore[arg-type]  # every value was checked against its row above
-    return Ok(LoadedConfig(config, file, found_by, origins, tuple(warnings), config.home))
+    return Ok(LoadedConfig(config, file, found_by, origins, tuple(warnings), config.home, folder))
 
 
-def _found(
-    explicit: Path | None, env: Mapping[str, str], cwd: Path, shipped: dict[str, Any], warnings: list[str], local: bool
-) -> Result[tuple[Path, str, dict[str, Any]]]:
-    named = [("--config", str(explicit))] if explicit is not None else []
-    named += [("SLOP_CONFIG", env["SLOP_CONFIG"])] if env.get("SLOP_CONFIG") else []
-    for rule, text in named:
-        file = cwd / os.path.expanduser(text)
-        document = parsed_file(file, rule)
-        return document if isinstance(document, Err) else Ok((file, rule, document.value))
-    for rule, file in (("./config.toml", cwd / "config.toml"), ("user", user_config_file(env))):
-        if not file.is_file() or (rule != "user" and not local):
-            continue
-        document = parsed_file(file)
-        if rule == "user":
-            return document if isinstance(document, Err) else Ok((file, rule, document.value))
-        if isinstance(document, Err):
-            # Whose file it is cannot be read from the tables now, so any mention of ours decides.
-            if document.error.code == "unreadable-config" or mentions_us(file):
-                return document
-            warnings.append(f"{document.error} It does not mention ai_settings, so it was passed over.")
-        elif "ai_settings" in document.value or isinstance(document.value.get("paths"), dict):
-            return Ok((file, rule, document.value))
-    return Ok((SHIPPED_FILE, "shipped", shipped))
+def _named(explicit: Path | None, env: Mapping[str, str]) -> tuple[str, str] | None:
+    """The rule and the path of the file that the person named, None for none."""
+    if explicit is not None:
+        return "--config", str(explicit)
+    return ("SLOP_CONFIG", env["SLOP_CONFIG"]) if env.get("SLOP_CONFIG") else None
+
+
+# --- config.toml of the current folder -------------------------------------------------------------------------------
+
+
+_NOTHING = "Nothing in it counts; your own settings do."
+
+
+def _local(cwd: Path, env: Mapping[str, str]) -> tuple[FolderFile, Result[dict[str, Any]]] | None:
+    """`config.toml` in `cwd` and its tables, None when there is none that speaks of us: the name is a common one, so it
+    must have a table of ours, or say `ai_settings` where it is no TOML."""
+    path = cwd / "config.toml"
+    if not path.is_file():
+        return None
+    data = read_settings(path)
+    if isinstance(data, Err):
+        return FolderFile(path, "", problem=f"{data.error} {_NOTHING}"), data
+    if data.value == SHIPPED_FILE.read_bytes():
+        return None
+    from core.base.trust import read_trust
+
+    sha256, trust = hashlib.sha256(data.value).hexdigest(), read_trust(env)
+    trusted, before = trust.has_file(path, sha256), trust.knows(path)
+    read = parsed(data.value, path)
+    if isinstance(read, Err):
+        ours = b"ai_settings" in data.value or before
+        passed = _NOTHING if ours else "It does not mention ai_settings, so it was passed over."
+        return FolderFile(path, sha256, trusted, allowed_before=before, problem=f"{read.error} {passed}"), read
+    document = read.value[1]
+    if "ai_settings" not in document and "home" not in _table(document, "paths"):
+        return None
+    return FolderFile(path, sha256, trusted, allowed_before=before, record=trust.problem), Ok(document)
+
+
+def narrows(key: str, value: Value, now: Value) -> bool:
+    """Whether a folder may set this unasked, where `now` is in force without it: it can only make less of the digest be
+    shown, of this project alone. Nothing that names a program, an address, a place or a secret, and nothing that lets
+    more be read, sent, kept or deleted."""
+    match key:
+        case "digest_enabled":
+            return value is False
+        case "digest_max_bytes":
+            return isinstance(value, int) and isinstance(now, int) and value <= now
+        case "digest_scope":
+            return value == "project"
+    return False
+
+
+def _narrowed(
+    found: FolderFile, document: Result[dict[str, Any]], values: dict[str, Value], origins: dict[str, str]
+) -> FolderFile:
+    """Put what narrows into `values` and `origins`; the rest waits. What says nothing new is not spoken of."""
+    if isinstance(document, Err):
+        return found
+    own = _checked(found.path, document.value)
+    if isinstance(own, Err):
+        return _replaced(found, problem=f"{own.error} {_NOTHING}")
+    narrowed = [key for key, value in own.value.items() if narrows(key, value, values[key])]
+    waiting = [(key, shown_value(value)) for key, value in own.value.items() if value != values[key]]
+    for key in narrowed:
+        values[key], origins[key] = own.value[key], str(found.path)
+    waiting = [(key, words) for key, words in waiting if key not in narrowed]
+    table = _table(document.value, KNOWLEDGE)
+    known = {setting.key for setting in SETTINGS if setting.table == KNOWLEDGE}
+    waiting += [(_plain(key), "an unknown setting") for key in table if key not in known]
+    return _replaced(found, narrowed=tuple(narrowed), waiting=tuple(waiting))
+
+
+def _replaced(found: FolderFile, **parts: Any) -> FolderFile:
+    from dataclasses import replace
+
+    return replace(found, **parts)
+
+
+def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    table = table_of(document, name)
+    return table if isinstance(table, Mapping) else {}
+
+
+def _plain(name: object) -> str:
+    return "".join(char if char.isprintable() else "?" for char in str(name)[:40])
+
+
+def shown_value(value: Value) -> str:
+    """A value as a person would write it, not longer than a line."""
+    import json
+
+    words = json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+    return words if len(words) <= 120 else words[:117] + "..."
+
+
+# --- what a file says ------------------------------------------------------------------------------------------------
 
 
 def _checked(file: Path, document: Mapping[str, Any]) -> Result[dict[str, Value]]:

@@ -25,7 +25,8 @@ NEW_FILE = (
 def writable_config_file(loaded: LoadedConfig, env: Mapping[str, str]) -> Path:
     """The file that `config set` changes: the one that was found, or the user's own where only the shipped one was.
 
-    A checkout's own `config.toml`, found because the program runs in that folder, is written like any other.
+    In a checkout of this program that is the user's own too: its `config.toml` is the shipped one, under version
+    control. A folder's own file is changed only where the person has allowed it.
     """
     return user_config_file(env) if loaded.found_by == "shipped" else loaded.file
 

@@ -11,16 +11,8 @@ from core.base.result import Err, Ok, Result, fail
 MAX_FILE_BYTES = 4 << 20
 
 
-def mentions_us(file: Path) -> bool:
-    """Whether a file that is no TOML may be meant for us; also when it cannot be read."""
-    try:
-        return b"ai_settings" in file.read_bytes()
-    except OSError:
-        return True
-
-
-def parsed_file(file: Path, rule: str = "") -> Result[dict[str, Any]]:
-    """The tables of a settings file; `rule` is what named it (`--config`, `SLOP_CONFIG`), "" for one that was found."""
+def read_settings(file: Path, rule: str = "") -> Result[bytes]:
+    """The bytes of a settings file; `rule` is what named it (`--config`, `SLOP_CONFIG`), "" for one that was found."""
     asked = f" that {rule} names" if rule else ""
     try:
         if not file.exists():
@@ -30,10 +22,17 @@ def parsed_file(file: Path, rule: str = "") -> Result[dict[str, Any]]:
         if not file.is_file():
             return fail("no-config", f"the settings file{asked} is not a file", file, "name a TOML file")
         with file.open("rb") as stream:
-            data = stream.read(MAX_FILE_BYTES + 1)
+            return Ok(stream.read(MAX_FILE_BYTES + 1))
     except (OSError, ValueError) as error:
         return fail("unreadable-config", f"the settings file cannot be read: {error}", file, "check its permissions")
-    read = parsed(data, file)
+
+
+def parsed_file(file: Path, rule: str = "") -> Result[dict[str, Any]]:
+    """The tables of a settings file; `rule` as above."""
+    data = read_settings(file, rule)
+    if isinstance(data, Err):
+        return data
+    read = parsed(data.value, file)
     return read if isinstance(read, Err) else Ok(read.value[1])
 
 

@@ -1,15 +1,19 @@
-"""What a folder is: a home, or the `.manual_slop` of a project; and whether this person may use it.
+"""What a folder is: a home, or the `.manual_slop` of a project; whether this person may use it, and whose it is.
 
 A home has the same name as a project's folder (`~/.manual_slop`), so the name alone does not tell them apart.
+
+Whose something is, is asked of POSIX systems alone: Windows has no owner and mode that would say it, there the rights
+of the folders above hold instead, and `why_foreign` finds nothing. Access control lists are not read anywhere.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
 
-from core.base.paths import Paths, choose_home
+from core.base.paths import Paths, choose_home, project_paths
 
 
 def is_home(folder: Path, *known: Path) -> bool:
@@ -50,3 +54,76 @@ def unwritable_folder(paths: Paths) -> Path | None:
 def advice(error: OSError) -> str:
     """What to do about a refusal of the disk, "" where this is not a matter of rights."""
     return ADVICE if isinstance(error, PermissionError) or error.errno == errno.EROFS else ""
+
+
+# --- whose it is -----------------------------------------------------------------------------------------------------
+
+
+def why_foreign(found: os.stat_result) -> str:
+    """Why a file or folder is not this person's alone, "" when it is: `belongs to another user`."""
+    if not hasattr(os, "geteuid"):
+        return ""
+    if found.st_uid != os.geteuid():
+        return "belongs to another user"
+    if found.st_mode & stat.S_IWOTH:
+        return "may be written by everybody"
+    return "may be written by its group" if found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid) else ""
+
+
+def _is_private(group: int) -> bool:
+    """Whether nobody but this person is in a group: many systems give each user one of the same name, and let it write
+    all that they make (umask 002)."""
+    import grp
+    import pwd
+
+    try:
+        row, person = grp.getgrgid(group), pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return False
+    return row.gr_name == person and set(row.gr_mem) <= {person}
+
+
+def why_refused(project: Path, *, to_write: bool = False) -> str:
+    """Why the `.manual_slop` of a project may not be used at all, as a sentence with the way out, "" when it may or
+    there is none. It must be this person's own, folder by folder, writable by nobody else, and not in a place that is
+    (`/tmp`). No symbolic link is followed: one in a repository leads where somebody else wants it to. With `to_write`
+    it is also said of one that would be made."""
+    place = project_paths(project)
+    if (to_write or os.path.lexists(place.home)) and _is_everybodys(project):
+        way = "move the project elsewhere, or take that right away (chmod o-w)"
+        return f"{place.home} lies in a folder that everybody may write to, so it is not used: {way}"
+    memories = place.memories
+    parts = (place.home, place.knowledge, memories, memories / "archive", place.file_notes, place.state, place.edits)
+    for part in parts:
+        try:
+            found = os.lstat(part)
+        except OSError:
+            continue  # absent, or closed to this person: then nothing is read or written there
+        if stat.S_ISLNK(found.st_mode):
+            return f"{part} is a symbolic link, which is not followed in a project: put a folder there instead"
+        if why := why_foreign(found):
+            way = "make it yours (chown)" if "belongs" in why else "take that right away (chmod go-w)"
+            return f"{part} {why}, so it is not used: {way}"
+    return ""
+
+
+def _is_everybodys(folder: Path) -> bool:
+    try:
+        return hasattr(os, "geteuid") and bool(os.stat(folder).st_mode & stat.S_IWOTH)
+    except OSError:
+        return False
+
+
+def own_target(path: Path) -> Path:
+    """Where a file of the person's own home really lies: people keep such files elsewhere and link to them. What is no
+    link comes back as it is; OSError for a link to what is not theirs alone."""
+    if not os.path.islink(path):
+        return path
+    target = Path(os.path.realpath(path))
+    found = os.stat(target)
+    why = why_foreign(found) or (
+        "lies in a folder that everybody may write to" if _is_everybodys(target.parent) else ""
+    )
+    if why:
+        raise OSError(errno.EPERM, f"it is a symbolic link to {target}, which {why}", str(path))
+    return target

@@ -108,6 +108,17 @@ def choose_home(explicit: str, setting: str, environment: Mapping[str, str]) -> 
     return Path(os.path.abspath(os.path.expanduser(chosen)))  # symbolic links stay as they are
 
 
+def user_folder(environment: Mapping[str, str]) -> Path:
+    """The person's own settings folder (on Linux ~/.config/manual_slop): config.toml, credentials.toml and what they
+    have allowed (trust.py). It need not exist."""
+    named = environment.get("XDG_CONFIG_HOME", "")
+    if os.path.isabs(named):
+        return Path(named) / APPLICATION
+    import platformdirs
+
+    return platformdirs.user_config_path(APPLICATION)
+
+
 def cache_folder(home: Path, environment: Mapping[str, str]) -> Path:
     """Where the projections of one home live; deleting it loses nothing."""
     key = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]

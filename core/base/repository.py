@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 GLOBAL = "global"
 DOMAIN_CHARACTERS = 60
@@ -96,11 +96,34 @@ def is_working_place(path: str) -> bool:
 
 def repository_root(path: str) -> str:
     """The nearest folder at or above `path` (normal, absolute) with a `.git` in it, "" for none. Only names are looked
-    for, and not in places where nobody works."""
-    for _ in range(_LEVELS):
+    for, and not in places where nobody works, nor in one of GIT_CEILING_DIRECTORIES or above it."""
+    ceilings = _ceilings()
+    for step in range(_LEVELS):
+        if step and path in ceilings:
+            return ""
         if not is_working_place(path):
             return ""
         if os.path.lexists(f"{path}/.git"):
             return path
         path = os.path.dirname(path)
     return ""
+
+
+def _ceilings() -> frozenset[str]:
+    """Where the search upward ends for git, and so for us (git's documentation, GIT_CEILING_DIRECTORIES)."""
+    return frozenset(filter(None, os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)))
+
+
+def folders_around(folder: Path) -> list[Path]:
+    """The folder and those above it that may speak for it: up to the root of its repository (the nearest `.git`, a
+    folder or the file of a work tree) or to the person's home, whichever comes first. Where neither is above, the
+    folder alone: what lies further up (`/tmp`, `/`) is anybody's."""
+    home, ceilings = os.path.realpath(os.path.expanduser("~")), _ceilings()
+    found: list[Path] = []
+    for one in (folder, *folder.parents):
+        if found and str(one) in ceilings:
+            break
+        found.append(one)
+        if os.path.lexists(one / ".git") or os.path.realpath(one) == home:
+            return found
+    return [folder]

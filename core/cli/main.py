@@ -85,7 +85,7 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     home, config = options.pop("home", ""), options.pop("config", "")
     as_json, quiet = options.pop("json", False), options.pop("quiet", False)
     options.pop("debug", None)
-    opened = open_workspace(home, Path(config) if config else None, local=command.local)
+    opened = open_workspace(home, Path(config) if config else None)
     if isinstance(opened, Err):
         print(visible(f"knowledge: {opened.error}"), file=err)
         return 1
@@ -113,7 +113,10 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     except OSError as error:
         print(f"knowledge: the output cannot be written: {error.strerror or error}.", file=err)
         return 1
+    told_before = opened.value.loaded.warnings
     for warning in () if quiet else getattr(result.value, "warnings", ()):
+        if warning in told_before:
+            continue
         print(visible(one_line(warning)), file=err)
     errors = errors_of(result.value)
     told = [] if command.name == "doctor" and not as_json else grouped(errors)  # the report itself names them

@@ -6,10 +6,12 @@ import json
 
 from core.cli.figures import age, count, size
 from core.cli.harvest_text import harvest_text
+from core.cli.text import one_line
 from core.commands.context import ContextPrefix, DigestState
 from core.commands.demo import Demo
 from core.commands.settings import Settings
 from core.commands.status import Status
+from core.commands.trust import TrustReport
 
 
 def status_text(state: Status) -> str:
@@ -72,6 +74,28 @@ def config_text(settings: Settings) -> str:
     if not settings.written:
         where = f"'knowledge config set KEY VALUE' writes {settings.writable}"
     return "\n".join([*rows, where]) + "\n"
+
+
+def trust_text(report: TrustReport) -> str:
+    rows = []
+    if report.action != "list":
+        verb = "allowed" if report.action == "allow" else "forgotten"
+        for row in report.changed:
+            rows += [f"{verb}: {one_line(row.path)}", *(f"  {one_line(words)}" for words in row.says)]
+        if not report.changed:
+            rows.append("nothing here waits for your word" if report.action == "allow" else "nothing here was allowed")
+        return "\n".join(rows) + "\n"
+    for row in report.here:
+        rows.append(f"here, {row.state}: {one_line(row.path)}")
+        rows += [f"  {one_line(words)}" for words in row.says]
+    if not report.here:
+        rows.append("here: nothing that needs a word of yours")
+    for row in report.allowed:
+        now = "" if row.state == "trusted" else f", {row.state} since"
+        rows.append(f"allowed {row.at[:10]}{now}: {one_line(row.path)}")
+    if any(row.state == "waiting" for row in report.here):
+        rows.append("'knowledge trust allow' lets in what waits here")
+    return "\n".join(rows) + "\n"
 
 
 def demo_text(demo: Demo) -> str:

@@ -21,6 +21,7 @@ TEXT = {
     "digest": f"{_STATUS}:digest_text",
     "context": f"{_STATUS}:context_text",
     "config": f"{_STATUS}:config_text",
+    "trust": f"{_STATUS}:trust_text",
     "demo": f"{_STATUS}:demo_text",
     "notes": f"{_STORE}:notes_text",
     "add": f"{_STORE}:change_text",

@@ -11,8 +11,9 @@ from typing import Any
 from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.result import Err, Ok, Result, fail
+from core.base.trust import allow_written
 from core.commands.actions import Takes, not_taken
-from core.commands.project import find_project, places
+from core.commands.project import find_project, places, project_warnings
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
 from core.context_files import PROJECT as PROJECT
@@ -180,6 +181,7 @@ def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
             enabled=config.digest_enabled,
             secrets=config.redact,
             digest=own,
+            environment=workspace.environment,
         )
     except OSError as error:
         return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", workspace.paths.digest)
@@ -189,7 +191,10 @@ def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
 
         block, problem = fact_block(workspace, found.value)
         prefix = replace(prefix, text=prefix.text + block)
-    return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(filter(None, (warning, problem)))))
+    told = [one for one in (warning, problem) if one]
+    if all(row.trusted for row in prefix.context.files):  # else it is told of the file
+        told += project_warnings(workspace, project, refused=True)
+    return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(told)))
 
 
 @dataclass(frozen=True)
@@ -205,7 +210,9 @@ def context_files(workspace: Workspace) -> Result[ContextFiles]:
     found = find_project(workspace)
     if isinstance(found, Err):
         return found
-    rows = tuple(read_context(scope, where.context) for scope, where in places(workspace, found.value))
+    rows = tuple(
+        read_context(scope, where.context, workspace.environment) for scope, where in places(workspace, found.value)
+    )
     _, _, sentence = join_context(rows, secrets=False)
     return Ok(ContextFiles(rows, sentence.partition(": ")[2]))
 
@@ -228,6 +235,10 @@ def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Callable[[], d
         files.make_folder(where.knowledge)
         files.create_atomic(where.context, text.encode("utf-8"))
         files.sync_folder(where.knowledge)
+        if scope == PROJECT and found.value is not None:
+            noted = allow_written(found.value, workspace.environment, [where.context])
+            if isinstance(noted, Err):
+                return noted
     except FileExistsError:
         return fail("exists", "there is a context file already; nothing was written", where.context, "open it")
     except OSError as error:

@@ -60,11 +60,11 @@ def demo(
     made = make_demo_home(into)
     if isinstance(made, Err):
         return made
-    shipped = load_config(SHIPPED_FILE, {}, made.value, local=False)
+    shipped = load_config(SHIPPED_FILE, {}, made.value)
     if isinstance(shipped, Err):
         return shipped
     loaded = replace(shipped.value, config=replace(shipped.value.config, file_roots=(str(made.value),)))
-    inside = Workspace(Paths(made.value), loaded, workspace.environment, made.value, local=False)
+    inside = Workspace(Paths(made.value), loaded, workspace.environment, made.value)
     dry = harvest(inside, HarvestRequest(provider="offline"))
     if isinstance(dry, Err):
         return dry

@@ -30,4 +30,4 @@ def demo_home(workspace: Workspace) -> Result[Workspace]:
         files.write_atomic(own, NEW_SETTINGS.encode())
     except OSError as error:
         return fail("demo-failed", f"the demo's settings could not be written: {error.strerror}", own)
-    return open_workspace(made.value.home, own, workspace.environment, Path(made.value.home), local=False)
+    return open_workspace(made.value.home, own, workspace.environment, Path(made.value.home))

@@ -14,10 +14,12 @@ from core.base import files
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.paths import Paths, shipped_root
 from core.base.result import Err, ErrorInfo, Ok, Result
+from core.base.trust import read_trust
 from core.commands.exclusive import with_store
 from core.commands.fact_check import check_facts
 from core.commands.harvest_options import prompt_names
 from core.commands.history_check import check_history, check_journal
+from core.commands.project import project_problem
 from core.commands.provider import connect_provider
 from core.commands.search import check_index
 from core.commands.workspace import Workspace, utc_now
@@ -158,6 +160,10 @@ def _check_digest(workspace: Workspace) -> Iterator[Finding]:
 def _check_settings(workspace: Workspace) -> Iterator[Finding]:
     for number, warning in enumerate(workspace.loaded.warnings):
         yield Finding("config-warning", warning, str(workspace.loaded.file), note=True, at=number)
+    if (left := project_problem(workspace)) is not None:
+        yield Finding(left.code, str(left), left.path, note=True)
+    if (record := read_trust(workspace.environment)).problem:
+        yield Finding("bad-trust", record.problem, str(record.file), note=True)
     if workspace.config.provider != "offline":
         ready = connect_provider(workspace, workspace.config.provider, "")
         if isinstance(ready, Err):

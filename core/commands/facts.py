@@ -31,6 +31,7 @@ from core.factindex.similar import Pair as Pair
 from core.factindex.similar import similar_pairs as similar_pairs
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project
+from core.knowledge.projects import is_inside
 
 _CHOSEN = ("--domain", "--category", "--tag", "--stale", "--similar")
 TAKES: Takes = {
@@ -201,8 +202,10 @@ def fact_block(workspace: Workspace, project: Path | None = None) -> tuple[str, 
         return "", ""
     from core.injection import CLOSE, OPEN
 
-    domain = domain_of(str(project)) if project is not None else domain_of(str(workspace.cwd))
-    chosen = bootstrap(workspace, (domain,))
+    # Below a project there may be a repository of its own, or a folder in which conversations worked.
+    inside = project is None or is_inside(os.path.abspath(workspace.cwd), str(project))
+    around = [str(workspace.cwd)] * inside + [str(project)] * (project is not None)
+    chosen = bootstrap(workspace, tuple(dict.fromkeys(map(domain_of, around))))
     if isinstance(chosen, Err):
         return "", f"the conversation starts without the facts: {chosen.error}"
     return (f"{OPEN}\n{chosen.value.text}{CLOSE}\n" if chosen.value.text else ""), ""

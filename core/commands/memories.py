@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from core.base import locks
+from core.base.homes import why_refused
 from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.actions import Takes, not_taken
 from core.commands.memory_preview import words_of
 from core.commands.memory_records import Listed, Moved, Recalled, Reworded, Saved, in_two_scopes
-from core.commands.project import find_project, places
+from core.commands.project import find_project, may_read, places, project_problem
 from core.commands.undo_edit import settled, undone_elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.edit import change_file
@@ -55,6 +58,8 @@ def save(
         found = find_project(workspace, project)
         if isinstance(found, Err):
             return found
+        if found.value is not None and (refused := why_refused(found.value, to_write=True)):
+            return fail(REFUSED, f"{refused}; nothing was written", project_paths(found.value).home)
         where = project_paths(found.value) if found.value is not None else where
     scope = "project" if where is not workspace.paths else "global"
 
@@ -69,6 +74,7 @@ def save(
     if isinstance(written, Err):
         return written
     memory, already = written.value
+    told = "; ".join(filter(None, (told, _kept_trusted(workspace, where, memory.path))))
     return Ok(Saved(Memory(**{**vars(memory), "scope": scope}), told, already))
 
 
@@ -132,36 +138,62 @@ def memories(
         return chosen
     memory = chosen.value
     if action == "restore":
-        back = _locked(Paths(memory.path.parents[3]), lambda: restore_memory(memory.path))
+        where = Paths(memory.path.parents[3])
+        back = _locked(where, lambda: restore_memory(memory.path))
+        if isinstance(back, Ok):
+            _kept_trusted(workspace, where, back.value)
         return Ok(Moved(memory, back.value, False)) if isinstance(back, Ok) else back
     where = Paths(memory.path.parents[2])
     if seen is not None and seen != memory.sha256:
         return _stale(memory.path)
     if action == "archive":
         moved = _locked(where, lambda: archive_memory(memory.path))
+        if isinstance(moved, Ok):
+            _kept_trusted(workspace, where, moved.value)
         return Ok(Moved(memory, moved.value, True)) if isinstance(moved, Ok) else moved
     words = words_of(workspace, text, keep_secrets=keep_secrets)
     if isinstance(words, Err):
         return words
     wanted, _, told = words.value
     file, seen = f"memories/{memory.path.name}", memory.sha256
-    unsettled = settled(where) if where != workspace.paths else ""
+    unsettled = settled(where) if where != workspace.paths and _is_trusted(workspace, where) else ""
     edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen)
     if isinstance(edited, Err):
         return edited
-    sentences = (told, edited.value.warning, unsettled, undone_elsewhere(workspace, where))
+    trusted = _kept_trusted(workspace, where, memory.path, where.changes)
+    sentences = (told, edited.value.warning, unsettled, undone_elsewhere(workspace, where), trusted)
     warning = "; ".join(filter(None, sentences))
     return Ok(Reworded(**{**vars(edited.value), "warning": warning}, scope=memory.scope))
 
 
 def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Result[Memories]:
     """Those of the home and of the project (the one asked for, or the one around the current folder), or the ones that
-    were archived there."""
+    were archived there. What a project has and the person does not trust is among the skipped."""
     found = find_project(workspace, project)
     if isinstance(found, Err):
         return found
     folders = [(scope, where.memories) for scope, where in places(workspace, found.value)]
-    return Ok(load_memories((scope, folder / ARCHIVE if archived else folder) for scope, folder in folders))
+    readable, problem = may_read(workspace, found.value), project_problem(workspace, project)
+    read = load_memories(
+        ((scope, folder / ARCHIVE if archived else folder) for scope, folder in folders),
+        lambda scope, path: scope == "global" or readable(path),
+    )
+    if problem is None:
+        return Ok(read)
+    return Ok(replace(read, skipped=(*read.skipped, replace(problem, message=str(problem), hint=""))))
+
+
+def _is_trusted(workspace: Workspace, where: Paths) -> bool:
+    return read_trust(workspace.environment).has_folder(where.home.parent)
+
+
+def _kept_trusted(workspace: Workspace, where: Paths, *written: Path) -> str:
+    """What was written into a project for the person is read there from now on, whatever else lies in it. Returns a
+    sentence about why it is not, or ""."""
+    if where == workspace.paths:
+        return ""
+    noted = allow_written(where.home.parent, workspace.environment, written)
+    return f"it will not be read before {ALLOW}: {noted.error}" if isinstance(noted, Err) else ""
 
 
 def choose_memory(found: Memories, which: str) -> Result[Memory]:

@@ -21,7 +21,6 @@ class Command(NamedTuple):
     """One command. `target` is `module:function`; the function takes a Workspace and the arguments by name.
 
     `long` says that it also takes `progress` and `cancelled`; `mutates` that it may change something on disk.
-    `local` is false where `./config.toml` does not count: other programs start it, in folders that may be strangers'.
     """
 
     name: str
@@ -31,7 +30,6 @@ class Command(NamedTuple):
     mutates: bool
     arguments: tuple[Argument, ...] = ()
     long: bool = False
-    local: bool = True
 
     def function(self) -> Callable[..., Any]:
         from importlib import import_module

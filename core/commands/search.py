@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from core import memories
 from core.base.choices import ENTRY_KINDS
-from core.base.paths import Paths, cache_folder, project_paths
+from core.base.homes import own_target
+from core.base.paths import Paths, cache_folder
 from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import Embed, SearchEntry, SearchSource
-from core.commands.project import find_project
+from core.commands.project import find_project, may_read, places, project_warnings
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, entries, read_context
 from core.factindex.places import fact_file_names
@@ -64,7 +65,7 @@ def _memory_sources(paths: Paths, project: str) -> list[SearchSource]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     return [
-        SearchSource(f"memories:{project}:{name}", path, partial(_memory, path, scope, project))
+        SearchSource(f"memories:{project}:{name}", _linked(path, project), partial(_memory, path, scope, project))
         for name in names
         if name.endswith(".md") and not name.startswith(".")
         for path in (paths.memories / name,)
@@ -78,7 +79,16 @@ def _memory(path: Path, scope: str, project: str, _data: bytes) -> Result[Sequen
 
 def _context_sources(paths: Paths, project: str) -> list[SearchSource]:
     scope = PROJECT if project else GLOBAL
-    return [SearchSource(f"context:{project}", paths.context, partial(_context, paths.context, scope, project))]
+    place = _linked(paths.context, project)
+    return [SearchSource(f"context:{project}", place, partial(_context, paths.context, scope, project))]
+
+
+def _linked(path: Path, project: str) -> Path:
+    """Where a file of the home lies when it is linked to and the person's own. What is not is named by the index."""
+    try:
+        return path if project else own_target(path)
+    except OSError:
+        return path
 
 
 def _context(path: Path, scope: str, project: str, _data: bytes) -> Result[Sequence[SearchEntry]]:
@@ -108,10 +118,12 @@ May raise OSError."""
 
 
 def search_sources(workspace: Workspace, project: Path | None) -> list[SearchSource]:
-    """Every file that is searched. Raises OSError when a folder cannot be listed."""
+    """Every file that is searched; of a project's own, those that the person trusts. Raises OSError when a folder
+    cannot be listed."""
     found = [source for room in ROOMS for source in room(workspace.paths, "")]
-    if project is not None:
-        found += [source for room in ROOMS for source in room(project_paths(project), str(project))]
+    readable = may_read(workspace, project)
+    for _, where in places(workspace, project)[1:]:
+        found += [one for room in ROOMS for one in room(where, str(project)) if readable(one.path)]
     return found
 
 
@@ -173,6 +185,7 @@ def search(
     if workspace.config.redact:
         hits = [_without_secrets(hit) for hit in hits]
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
+    warnings += project_warnings(workspace, project)
     return Ok(SearchReport(text, tuple(hits), number, tuple(warnings)))
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from core.base import files
 from core.base.config_change import NEW_FILE, changed_config, writable_config_file
 from core.base.result import Err, Ok, Result, fail
-from core.base.settings import SETTINGS, parse_setting, unknown_key
+from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
+from core.base.trust import allow
 from core.commands.actions import Takes, not_taken
 from core.commands.workspace import Workspace, reopened
 
@@ -65,12 +66,23 @@ def config_set(workspace: Workspace, key: str, text: str, seen: str | None = Non
         if isinstance(changed, Err):
             return changed
         if changed.value != data or not file.exists():
+            if workspace.loaded.found_by == "./config.toml":  # allowed as it was: what the person sets here is too
+                allowed = allow(workspace.environment, {file: hashlib.sha256(changed.value).hexdigest()})
+                if isinstance(allowed, Err):
+                    return allowed
             files.make_folder(file.parent)
             files.write_atomic(file, changed.value)
     except OSError as error:
         return fail("config-failed", f"the settings file could not be changed: {error.strerror}", file)
     again = reopened(workspace)
-    return again if isinstance(again, Err) else config_show(again.value)
+    shown = again if isinstance(again, Err) else config_show(again.value)
+    if isinstance(shown, Err) or isinstance(again, Err):
+        return shown
+    origin = again.value.loaded.origins[_key_of(key)]
+    if origin == str(file) or again.value.loaded.folder is None:
+        return shown
+    told = f"{origin} narrows {_key_of(key)} here, so {file} holds in other folders"
+    return Ok(replace(shown.value, warnings=(*shown.value.warnings, told)))
 
 
 def settings_to_open(workspace: Workspace) -> Result[Path]:
@@ -107,6 +119,12 @@ def config(workspace: Workspace, action: str = "show", key: str = "", value: str
 
 def _read(file: Path) -> bytes:
     return Path(file).read_bytes() if file.exists() else b""
+
+
+def _key_of(name: str) -> str:
+    """The short name of a setting that exists: `jobs` for `ai_settings.knowledge.jobs`."""
+    setting = find_setting(name)
+    return setting.key if setting is not None else name
 
 
 def _plain(value: Any) -> Any:

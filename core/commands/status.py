@@ -14,9 +14,9 @@ from core.commands.alike import proposals
 from core.commands.context import DigestState, digest_state
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.project import find_project, places
+from core.commands.project import find_project, may_read, places, project_warnings
 from core.commands.workspace import Workspace, utc_now
-from core.context_files import ContextFile, read_context
+from core.context_files import GLOBAL, ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
 from core.knowledge.journal import Record, read_journal
 from core.knowledge.ledger import counts_by_status, seen_ledger
@@ -53,6 +53,10 @@ class Status:
     errors: list[ErrorInfo] = field(default_factory=list)
     exists: bool = True
     """Whether there is such a home; one that is not there yet is made by the first command that writes."""
+    warnings: tuple[str, ...] = ()
+    """What is left out of a project around the current folder, and why."""
+    settings_warnings: tuple[str, ...] = ()
+    """What is odd about the settings; the command line says that of every command."""
 
     def to_json(self) -> dict[str, Any]:
         digest = self.digest.to_json()
@@ -72,6 +76,7 @@ class Status:
             "memories": self.memories,
             "outdated": self.outdated,
             "errors": [asdict(error) for error in self.errors],
+            "warnings": [*self.settings_warnings, *self.warnings],
         }
 
 
@@ -100,6 +105,8 @@ def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
             _outdated(paths),
             errors,
             files.exists(paths.home),
+            project_warnings(workspace),
+            workspace.loaded.warnings,
         )
     )
 
@@ -108,11 +115,14 @@ def _seed_three(workspace: Workspace) -> tuple[list[ContextFile], int]:
     """The context files that there are, and how many memories."""
     found = find_project(workspace)
     spots = places(workspace, found.value if isinstance(found, Ok) else None)
-    context = [row for scope, where in spots if (row := read_context(scope, where.context)).exists]
-    count = 0
-    for _, where in spots:
+    context = [
+        row for scope, where in spots if (row := read_context(scope, where.context, workspace.environment)).exists
+    ]
+    count, readable = 0, may_read(workspace, found.value if isinstance(found, Ok) else None)
+    for scope, where in spots:
         if where.memories.is_dir():
-            count += sum(1 for row in where.memories.iterdir() if row.suffix == ".md" and row.name[0] != ".")
+            rows = (row for row in where.memories.iterdir() if row.suffix == ".md" and row.name[0] != ".")
+            count += sum(1 for row in rows if scope == GLOBAL or readable(row))
     return context, count
 
 

@@ -74,6 +74,21 @@ STORE: tuple[Command, ...] = (
         ),
     ),
     Command(
+        "trust",
+        "what a folder's own settings and knowledge may do: list, allow, forget",
+        "knowledge trust allow",
+        "core.commands.trust:trust",
+        True,
+        (
+            action("list, allow (what waits here, or FILE) or forget", "list", "allow", "forget"),
+            Argument(
+                ("file",),
+                "a config.toml, a project's folder, or a file in its .manual_slop",
+                {"nargs": "?", "default": "", "metavar": "FILE"},
+            ),
+        ),
+    ),
+    Command(
         "doctor",
         "check the store, like a file system check",
         "knowledge doctor --repair",
@@ -113,7 +128,6 @@ STORE: tuple[Command, ...] = (
         "core.mcp_server.serve:serve",
         True,
         (flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),),
-        local=False,
     ),
     Command(
         "demo",

@@ -6,14 +6,17 @@ undo there looks at what a crash cut off.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any
 
-from core.base import files, locks
+from core.base import locks
 from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.project import find_project
+from core.base.trust import allow_written
+from core.commands.project import find_project, may_read
 from core.commands.runs import UNDO_RUN
 from core.commands.workspace import Workspace
 from core.knowledge.changes import Change, read_changes
@@ -53,13 +56,14 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> Result[Und
     project = find_project(workspace)
     if isinstance(project, Err) or project.value is None:
         return None
-    paths = project_paths(project.value)
+    paths, readable = project_paths(project.value), may_read(workspace, project.value)
     try:
-        if not files.exists(paths.changes) and not paths.edits.is_dir():
+        if readable(paths.edits) and paths.edits.is_dir():
+            settle_promises(paths)  # of an edit that a crash cut off before it was told
+        if not readable(paths.changes):
             return None
-        settle_promises(paths)  # of an edit that a crash cut off before it was told
         changes = read_changes(paths)
-        mine = [row for row in changes if row.run == run]
+        mine = [row for row in changes if row.run == run and _is_inside(row.file)]
         if not mine:
             return None
         report = UndoReport(run)
@@ -72,7 +76,17 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> Result[Und
         message = f"the project's knowledge folder cannot be used: {error.strerror or error}"
         return fail("store-failed", message, error.filename or paths.knowledge)
     report.already = bool(undone) and not (report.lines_out or report.lines_back or report.stayed or report.errors)
+    noted = allow_written(
+        project.value, workspace.environment, [paths.changes, *(paths.knowledge / row.file for row in mine)]
+    )
+    if isinstance(noted, Err):
+        report.errors.append(noted.error)
     return Ok(report)
+
+
+def _is_inside(file: str) -> bool:
+    """Whether a file that a project's changes.jsonl names lies in its knowledge folder: anybody may have written it."""
+    return not os.path.isabs(file) and ".." not in PurePath(file).parts and "\0" not in file
 
 
 def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: UndoReport, now: datetime) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.config import Config, LoadedConfig, load_config
-from core.base.homes import ADVICE, closed_folder
+from core.base.homes import ADVICE, closed_folder, why_foreign
 from core.base.paths import Paths, choose_home
 from core.base.result import Err, Ok, Result, fail
 
@@ -24,8 +24,6 @@ class Workspace:
     loaded: LoadedConfig
     environment: Mapping[str, str]
     cwd: Path
-    local: bool = True
-    """Whether `config.toml` of the folder in which the program runs counts."""
     named: Path | None = None
     """The settings file that the person named, None where it was looked for."""
 
@@ -39,21 +37,18 @@ def open_workspace(
     config_file: Path | None = None,
     environment: Mapping[str, str] | None = None,
     cwd: Path | None = None,
-    *,
-    local: bool = True,
 ) -> Result[Workspace]:
-    """Find the settings and the home. `home` and `config_file` are what the person asked for, "" and None for nothing;
-    `local` is false where `./config.toml` does not count.
+    """Find the settings and the home. `home` and `config_file` are what the person asked for, "" and None for nothing.
 
-    Err for settings that cannot be read or are wrong, and for a home that this person may not enter; one that does not
-    exist yet is fine.
+    Err for settings that cannot be read or are wrong, for a home that this person may not enter, and for one that is a
+    symbolic link to what is not theirs alone; one that does not exist yet is fine.
     """
     variables = os.environ if environment is None else environment
     try:
         folder = Path.cwd() if cwd is None else cwd
     except FileNotFoundError:
         return fail("no-folder", "the folder that you are in does not exist any more", hint="go to another one (cd)")
-    loaded = load_config(config_file, variables, folder, local=local)
+    loaded = load_config(config_file, variables, folder)
     if isinstance(loaded, Err):
         return loaded
     paths = Paths(choose_home(home, loaded.value.home_setting, variables))
@@ -62,12 +57,16 @@ def open_workspace(
         return fail("closed-home", "you do not have permission to open this home", closed, ADVICE)
     if files.exists(paths.home) and not paths.home.is_dir():
         return fail("bad-home", "the home must be a folder, and this is none", paths.home, "name another with --home")
-    return Ok(Workspace(paths, loaded.value, variables, folder, local, config_file))
+    for part in (paths.home, paths.knowledge, paths.memories):
+        if os.path.islink(part) and os.path.exists(part) and (why := why_foreign(os.stat(part))):
+            message = f"the home is, or holds, a symbolic link to {os.path.realpath(part)}, which {why}"
+            return fail("foreign-home", message, part, "take that right away, or name another home with --home")
+    return Ok(Workspace(paths, loaded.value, variables, folder, config_file))
 
 
 def reopened(workspace: Workspace) -> Result[Workspace]:
     """The same home with the settings as they are on disk now; their file is looked for anew."""
-    loaded = load_config(workspace.named, workspace.environment, workspace.cwd, local=workspace.local)
+    loaded = load_config(workspace.named, workspace.environment, workspace.cwd)
     if isinstance(loaded, Err):
         return loaded
     return Ok(replace(workspace, loaded=loaded.value))
