@@ -9,13 +9,21 @@ ROLES = ("user", "assistant", "tool", "system")
 
 @dataclass(frozen=True)
 class Turn:
-    """One utterance. `start` and `end` are byte offsets into the source file; `time` is ISO 8601 or ""."""
+    """One utterance. `start` and `end` are byte offsets into the source file; `time` is ISO 8601 or "".
+
+    `ran` are the command lines in an assistant's text that a shell was called with, not merely shown. `call`: a tool's
+    turn that holds what the assistant called it with, not what came back. `doubtful`: the format cannot tell whether
+    `role` spoke, or a tool whose output looks like that.
+    """
 
     role: str
     text: str
     time: str = ""
     start: int = 0
     end: int = 0
+    ran: tuple[str, ...] = ()
+    call: bool = False
+    doubtful: bool = False
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,8 @@ class _Entry:
     time: str
     start: int
     end: int
+    ran: list[str] = field(default_factory=list)
+    call: bool = False
 
 
 @dataclass
@@ -194,17 +196,25 @@ class Reading:
             while fence in command:
                 fence += "`"
             self.say("assistant", f"{fence}bash\n{command}\n{fence}", time, start, end)
+            if self.entries and self.entries[-1].role == "assistant":
+                self.entries[-1].ran.append(clean(command))
             return
         rows = [name]
         for key, value in given.items() if isinstance(given, dict) else [("", given)] if given else []:
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
             shown = clean(shown)
             rows.append(f"{key}: {cut(shown, CALL_VALUE - 60, 60)}" if key else cut(shown, CALL_VALUE * 2, CALL_VALUE))
+        before = len(self.entries)
         self.say("tool", cut("\n".join(rows), CALL_CHARACTERS - 300, 300), time, start, end)
+        if self.entries[before:] or (self.sink is not None and self.entries):
+            self.entries[-1].call = True
 
     def turns(self) -> tuple[Turn, ...]:
         """The turns so far."""
-        return tuple(Turn(row.role, "\n\n".join(row.texts), row.time, row.start, row.end) for row in self.entries)
+        return tuple(
+            Turn(row.role, "\n\n".join(row.texts), row.time, row.start, row.end, tuple(row.ran), row.call)
+            for row in self.entries
+        )
 
     def conversation(
         self,

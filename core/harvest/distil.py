@@ -43,7 +43,8 @@ def redacted_conversation(conversation: Conversation) -> tuple[Conversation, dic
         clean = redact(turn.text)
         for kind, number in clean.counts.items():
             counts[kind] = counts.get(kind, 0) + number
-        turns.append(replace(turn, text=clean.text) if clean.counts else turn)
+        ran = tuple(redact(command).text for command in turn.ran) if clean.counts else turn.ran
+        turns.append(replace(turn, text=clean.text, ran=ran) if clean.counts else turn)
     return replace(conversation, turns=tuple(turns)), counts
 
 

@@ -1,0 +1,262 @@
+"""Who said what an item says. Its right to become a decision, a playbook or an order depends on the answer.
+
+The turns decide, not the quote that a model chose. A passage (`PASSAGE` characters) supports an item by the share of
+the item's words that stand in it: rare words weigh more than common ones, identifiers, paths and options twice as much,
+scripts without blanks count by pairs of characters, and words that stand nowhere in the conversation (a paraphrase, a
+translation) do not count. The best passage of people and the assistant is compared with the best one of tools.
+
+- A person's words are their own, and so is a command that the assistant ran and that succeeded.
+- The assistant's words are its own as far as no tool said them before: where half of what a passage gives an item stood
+  in one passage of an earlier tool turn, and where it says that it reads something out, the assistant is an echo.
+- An address (URL, host, e-mail) must have been given by somebody; a tool that names it is not enough.
+- What tools returned, what a system put in, and turns whose speaker is in doubt are a tool's word.
+- What nobody can be shown to have said is a tool's word too, where there was a tool.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from core.conversations.conversation import Conversation, Turn
+from core.harvest.orders import is_order, reads_out
+
+PASSAGE = 600
+STEP = PASSAGE // 2
+ECHO = 0.5
+LEAST, RATIO = 0.25, 0.75
+NOTHING_FOREIGN = 400
+GOVERNED = ("decisions", "playbooks", "tasks_open")
+"""Categories whose items are followed, not only read."""
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff]"
+)
+_CHUNK = re.compile(r"[^\s\"'`<>()\[\]{},;|*“”„«»‘’，。、；：！？（）「」]+")
+_WORD = re.compile(r"[^\W_]+")
+_DENSE = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_INNER = re.compile(r"\w[./:@_=\\~#]\w|\d[a-z]|[a-z]\d|^--?\w|^[~.]?/\w")
+_HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,64}")
+"""The name of a commit says nothing by itself."""
+_ADDRESS = re.compile(
+    r"[a-z][a-z0-9+.-]*://[^/]+|[\w.+-]+@[\w-]+\.[\w.]+|(?:\d{1,3}\.){3}\d{1,3}(?:[:/]|$)|"
+    r"(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|sh|invalid|example|test|co|app|ai|xyz|info|biz|ru|cn|site|online|top|me|to|cc|"
+    r"link|cloud|tech|zip|gg|ly|de|uk|fr|eu|us)(?:[:/]|$)"
+)
+_SUFFIX = re.compile(r"(?:ing|ed|es|e|s|en|er|n)$")
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_STEP_MARK = re.compile(
+    r"&&|\|\||[;\n→]|->|(?<=[.!?])\s+|(?:^|\s)\(?\d{1,2}[.)]\s|\s[—–•]\s|,?\s+\bthen\b\s|[。；]|\*\*:?"
+)
+_FAILED = re.compile(
+    r"exit(?:ed)?(?: with)?(?: code| status)?:? {0,3}[1-9]|returned (?:a )?non-zero|command not found|"
+    r"no such file or directory|"
+    r"permission denied|could not resolve host|connection refused|^traceback|^fatal\b|^error\b|^<tool_use_error>|"
+    r"doesn't want to proceed|\brejected\b|\bdenied\b|interrupted|timed out|not recognized as",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def features(text: str) -> dict[str, float]:
+    """The words of a text by which it can be known again, each with the weight of its kind."""
+    return {feature: weight for feature, weight, _ in _tokens(text)}
+
+
+def _tokens(text: str) -> Iterator[tuple[str, float, int]]:
+    """(feature, weight, position) of every word and identifier."""
+    flat = _INVISIBLE.sub("", text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
+    for chunk in _CHUNK.finditer(flat):
+        found = chunk[0].rstrip(".:!?")
+        if _HASH.fullmatch(found):
+            continue
+        if _INNER.search(found):
+            yield f"={found}", 2.0, chunk.start()
+        for word in _WORD.finditer(found):
+            yield from _words(word[0], chunk.start() + word.start())
+
+
+def _words(word: str, at: int) -> Iterator[tuple[str, float, int]]:
+    if not word.isascii() and (dense := list(_DENSE.finditer(word))):
+        for run in dense:
+            pairs = [run[0][i : i + 2] for i in range(max(1, len(run[0]) - 1))]
+            for number, pair in enumerate(pairs):
+                yield pair, 0.6, at + run.start() + number
+        word = _DENSE.sub("", word)
+    if len(word) < 3 and not word.isdigit():
+        return
+    bare = _SUFFIX.sub("", word) if len(word) > 4 else word
+    yield bare[:6], (1.0 if len(word) > 4 else 0.7 if len(word) == 4 else 0.4), at
+
+
+@dataclass
+class _Passage:
+    """Features of one stretch of text: `own` beyond doubt, `echo` the assistant's, `turn` the last turn in it."""
+
+    own: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+    turn: int = 0
+
+
+class Voices:
+    """What people, the assistant and tools said of some texts. Made once for all items of an answer: of the
+    conversation only the words that occur in one of them are kept."""
+
+    def __init__(self, conversation: Conversation, texts: Iterable[str]) -> None:
+        self._wanted: set[str] = set()
+        for text in texts:
+            self._wanted.update(features(text))
+        self._said: list[_Passage] = []
+        self._tools: list[_Passage] = []
+        self._given: set[str] = set()
+        self._first_tool: dict[str, int] = {}
+        self._foreign = 0
+        self._length = 0
+        turns = conversation.turns
+        for number, turn in enumerate(turns):
+            if turn.call:
+                continue
+            if is_foreign(turn):
+                self._foreign += len(turn.text) if turn.role != "system" else max(0, len(turn.text) - NOTHING_FOREIGN)
+                self._hear_tool(turn.text, number)
+            elif turn.role == "user":
+                self._hear(turn.text, number, own=True)
+            else:
+                self._hear_assistant(turn, number, _proven(turns, number))
+        self._frequency: dict[str, int] = {}
+        for passage in (*self._said, *self._tools):
+            for feature in passage.own | passage.words:
+                self._frequency[feature] = self._frequency.get(feature, 0) + 1
+
+    def _hear_tool(self, text: str, number: int) -> None:
+        first = len(self._tools)
+        for feature, _, at in _tokens(text):
+            if feature in self._wanted:
+                self._first_tool.setdefault(feature, number)
+                for place in {at // STEP, max(0, at // STEP - 1)}:
+                    while first + place >= len(self._tools):
+                        self._tools.append(_Passage(turn=number))
+                    self._tools[first + place].words.add(feature)
+
+    def _hear_assistant(self, turn: Turn, number: int, proven: frozenset[str]) -> None:
+        before = 0
+        for start, end in (*_places(turn.text, proven), (len(turn.text), 0)):
+            for sentence in _SENTENCE.split(turn.text[before:start]):
+                if not reads_out(sentence):
+                    self._hear(sentence, number, own=False)
+            self._hear(turn.text[start:end], number, own=True)
+            before = end
+
+    def _hear(self, text: str, number: int, *, own: bool) -> None:
+        for feature, _, at in _tokens(text):
+            if feature in self._wanted:
+                if own or feature not in self._first_tool:
+                    self._given.add(feature)
+                at += self._length
+                for place in {at // STEP, max(0, at // STEP - 1)}:
+                    while place >= len(self._said):
+                        self._said.append(_Passage())
+                    passage = self._said[place]
+                    (passage.own if own else passage.words).add(feature)
+                    passage.turn = max(passage.turn, number)
+        self._length += len(text) + 1
+
+    def only_tools(self, category: str, text: str) -> bool:
+        """Whether nobody but a tool (or nobody who is known) said what a text says, or one step or order in it."""
+        if not self._foreign:
+            return False
+        if self._is_foreign(text, whole=True):
+            return True
+        pieces = [piece for piece in _STEP_MARK.split(text) if piece and piece.strip()]
+        if len(pieces) < 2:
+            return False
+        followed = category == "playbooks"
+        return any(self._is_foreign(piece, whole=False) for piece in pieces if followed or is_order(piece))
+
+    def _is_foreign(self, text: str, *, whole: bool) -> bool:
+        kinds = features(text)
+        weights = {
+            feature: kind * self._rarity(self._frequency[feature])
+            for feature, kind in kinds.items()
+            if feature in self._frequency
+        }
+        total = sum(weights.values())
+        for feature in weights:
+            if feature in self._first_tool and feature not in self._given and _ADDRESS.match(feature[1:]):
+                return True
+        if not total:
+            return whole and bool(kinds)
+        if not whole and total < 0.6:
+            return False
+        said, tools = self._support(weights, total)
+        return said < max(LEAST if whole else 0.0, RATIO * tools)
+
+    def _rarity(self, number: int) -> float:
+        passages = len(self._said) + len(self._tools)
+        return math.log(1 + passages / number) / math.log(1 + passages)
+
+    def _support(self, weights: Mapping[str, float], total: float) -> tuple[float, float]:
+        """The best share of people and the assistant, and the best of tools."""
+
+        def weigh(found: Iterable[str]) -> float:
+            return sum([weights[feature] for feature in found])
+
+        wanted = weights.keys()
+        heard = [(passage.words & wanted, passage.turn) for passage in self._tools]
+        heard = [row for row in heard if row[0]]
+        tools = max((weigh(words) for words, _ in heard), default=0.0)
+        best = 0.0
+        ranked = sorted(
+            ((weigh((passage.own | passage.words) & wanted), number) for number, passage in enumerate(self._said)),
+            reverse=True,
+        )
+        for share, number in ranked:
+            if share <= best:
+                break
+            passage = self._said[number]
+            own, words = passage.own & wanted, (passage.words & wanted) - passage.own
+            echo = max((weigh(words & heard_words) for heard_words, turn in heard if turn < passage.turn), default=0.0)
+            best = max(best, share if echo < ECHO * weigh(words) or not words else weigh(own))
+        return best / total, tools / total
+
+
+def is_foreign(turn: Turn) -> bool:
+    """Whether the words of a turn count as a tool's."""
+    return turn.role in ("tool", "system") or turn.doubtful
+
+
+def _places(text: str, commands: Iterable[str]) -> list[tuple[int, int]]:
+    """Where the commands stand in a text, in ascending order; a reader puts each into a fence of its own."""
+    places = []
+    for command in set(commands):
+        start = text.find(f"```bash\n{command}\n```")
+        while start >= 0:
+            places.append((start + 8, start + 8 + len(command)))
+            start = text.find(f"```bash\n{command}\n```", start + 8)
+    kept: list[tuple[int, int]] = []
+    for place in sorted(places):
+        if not kept or place[0] >= kept[-1][1]:
+            kept.append(place)
+    return kept
+
+
+def _proven(turns: tuple[Turn, ...], number: int) -> frozenset[str]:
+    """The commands of an assistant's turn that were run and did not fail, as the results behind them tell."""
+    ran = turns[number].ran
+    if not ran:
+        return frozenset()
+    results = []
+    for turn in turns[number + 1 :]:
+        if turn.role != "tool":
+            break
+        if turn.call:
+            continue
+        results.append(f"{turn.text[:2000]}\n{turn.text[-2000:]}")
+    if len(results) == len(ran):
+        return frozenset(command for command, told in zip(ran, results, strict=True) if not _FAILED.search(told))
+    fine = bool(results) and not any(_FAILED.search(told) for told in results)
+    return frozenset(ran) if fine else frozenset()
