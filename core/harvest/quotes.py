@@ -36,9 +36,10 @@ def reduce_to_words(text: str) -> str:
     return _NOT_WORD.sub(" ", text.casefold()).strip()
 
 
-def source_of(conversation: Conversation) -> Source:
-    """Prepare a conversation for `find_quote`."""
-    return Source(_words_of(conversation, foreign=False), _words_of(conversation, foreign=True), conversation)
+def source_of(conversation: Conversation, whole: Conversation | None = None) -> Source:
+    """Prepare a conversation, and the whole of which it is the end, for `find_quote` and for judging who said what."""
+    said, tool = _words_of(conversation, foreign=False), _words_of(conversation, foreign=True)
+    return Source(said, tool, whole or conversation)
 
 
 def _words_of(conversation: Conversation, *, foreign: bool) -> str:

@@ -29,6 +29,9 @@ STEP = PASSAGE // 2
 ECHO = 0.5
 LEAST, RATIO = 0.25, 0.75
 NOTHING_FOREIGN = 400
+"""So much of a system's turn, such as a title, is no text that could have been paraphrased. In characters."""
+MOST_ECHOES = 50
+"""So many passages of the assistant are looked at, the best first."""
 GOVERNED = ("decisions", "playbooks", "tasks_open")
 """Categories whose items are followed, not only read."""
 
@@ -116,7 +119,7 @@ class Voices:
         self._first_tool: dict[str, int] = {}
         self._foreign = 0
         self._length = 0
-        turns = conversation.turns
+        turns = conversation.turns if any(map(is_foreign, conversation.turns)) else ()
         for number, turn in enumerate(turns):
             if turn.call:
                 continue
@@ -174,8 +177,11 @@ class Voices:
         pieces = [piece for piece in _STEP_MARK.split(text) if piece and piece.strip()]
         if len(pieces) < 2:
             return False
-        followed = category == "playbooks"
-        return any(self._is_foreign(piece, whole=False) for piece in pieces if followed or is_order(piece))
+        if category != "playbooks":
+            return any(self._is_foreign(piece, whole=False) for piece in pieces if is_order(piece))
+        # What a playbook is called is no step, unless a command or a path stands in it.
+        named = text.startswith("**") and not any(feature.startswith("=") for feature in features(pieces[0]))
+        return any(self._is_foreign(piece, whole=False) for piece in pieces[named:])
 
     def _is_foreign(self, text: str, *, whole: bool) -> bool:
         kinds = features(text)
@@ -206,27 +212,27 @@ class Voices:
             return sum([weights[feature] for feature in found])
 
         wanted = weights.keys()
-        heard = [(passage.words & wanted, passage.turn) for passage in self._tools]
-        heard = [row for row in heard if row[0]]
-        tools = max((weigh(words) for words, _ in heard), default=0.0)
-        best = 0.0
-        ranked = sorted(
-            ((weigh((passage.own | passage.words) & wanted), number) for number, passage in enumerate(self._said)),
-            reverse=True,
-        )
-        for share, number in ranked:
+        heard: dict[frozenset[str], int] = {}
+        for passage in self._tools:  # in the order of the turns: what counts is who said it first
+            if found := passage.words & wanted:
+                heard.setdefault(frozenset(found), passage.turn)
+        tools = max(map(weigh, heard), default=0.0)
+        best = max((weigh(passage.own & wanted) for passage in self._said), default=0.0)
+        shares = [(weigh((passage.own | passage.words) & wanted), at) for at, passage in enumerate(self._said)]
+        for share, at in sorted(shares, reverse=True)[:MOST_ECHOES]:
             if share <= best:
                 break
-            passage = self._said[number]
-            own, words = passage.own & wanted, (passage.words & wanted) - passage.own
-            echo = max((weigh(words & heard_words) for heard_words, turn in heard if turn < passage.turn), default=0.0)
-            best = max(best, share if echo < ECHO * weigh(words) or not words else weigh(own))
+            passage = self._said[at]
+            words = (passage.words & wanted) - passage.own
+            echo = max((weigh(words & found) for found, turn in heard.items() if turn < passage.turn), default=0.0)
+            if echo < ECHO * weigh(words):
+                best = share
         return best / total, tools / total
 
 
 def is_foreign(turn: Turn) -> bool:
-    """Whether the words of a turn count as a tool's."""
-    return turn.role in ("tool", "system") or turn.doubtful
+    """Whether the words of a turn count as a tool's. What the assistant calls a tool with is its own, and no proof."""
+    return (turn.role in ("tool", "system") and not turn.call) or turn.doubtful
 
 
 def _places(text: str, commands: Iterable[str]) -> list[tuple[int, int]]:
