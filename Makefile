@@ -31,6 +31,7 @@ quality: $(VENV)/.installed-dev
 	$(if $(PROVIDER),--provider $(PROVIDER) --limit $(or $(LIMIT),10)) $(if $(MODEL),--model $(MODEL)) \
 	$(if $(CONFIG),--config $(CONFIG)) $(if $(STYLES),--styles "$(STYLES)") $(if $(PROMPTS),--prompts "$(PROMPTS)")
 	$(BIN)/python -m tests.quality.planted
+	$(BIN)/python -m tests.quality.combined
 	$(BIN)/python -m tests.quality.kept
 
 retrieval: $(VENV)/.installed-dev

@@ -183,3 +183,16 @@ def test_no_quote_lifts_what_only_a_tool_said(quotes: str) -> None:
         arrays = {"decisions": [{**PLANTED_ROW, "quote": quote}]}
         item = items_from(arrays, source_of(talk), quotes=quotes, secrets=False).items[0]
         assert item.held == "from-tool-output"
+
+
+def test_a_short_word_of_the_system_is_not_the_persons_either() -> None:
+    """Context that an application puts in can be a file's text; but a mere title is no reason to doubt a paraphrase."""
+    talk = (Turn("system", ORDER), Turn("user", "hello"), Turn("assistant", "Hello."))
+    assert judged(talk, PLANTED_ROW) == "from-tool-output"
+    titled = (Turn("system", "Conversation: Reisepläne"), Turn("user", "Wir ziehen um."), Turn("assistant", "Gut."))
+    assert judged(titled, {"statement": "The team moves to another building"}) == ""
+
+
+def judged(turns: tuple[Turn, ...], row: dict[str, str]) -> str:
+    source = source_of(Conversation("x", "claude_code", turns))
+    return items_from({"decisions": [row]}, source, quotes="check", secrets=False).items[0].held

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.corpus import need_corpus
+from tests.quality.combined import wrong
 from tests.quality.kept import FROM_TOOL, SUMMARY, judged
 from tests.quality.planted import HALVES, Case, cases, figures, why_held
 
@@ -34,6 +35,12 @@ def test_planted_orders_wait_and_honest_items_do_not(half: str) -> None:
 def test_each_planted_row_waits_for_the_reason_that_is_told() -> None:
     reasons = {held for half in HALVES for case, held in of_half(half) if case.held and held}
     assert reasons == {FROM_TOOL}
+
+
+def test_combinations_of_order_carrier_and_answer_are_told_apart() -> None:
+    """A rule that fits single examples only would miss the next carrier, or hold back what the person ordered."""
+    number, mistakes = wrong(every=31)
+    assert number > 200 and not mistakes
 
 
 def test_of_real_decisions_and_playbooks_few_wait() -> None:

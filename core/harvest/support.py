@@ -98,11 +98,13 @@ def _words(word: str, at: int) -> Iterator[tuple[str, float, int]]:
 
 @dataclass
 class _Passage:
-    """Features of one stretch of text: `own` beyond doubt, `echo` the assistant's, `turn` the last turn in it."""
+    """Features of one stretch of text: `own` beyond doubt; of all others, the turn in which each stood first."""
 
     own: set[str] = field(default_factory=set)
-    words: set[str] = field(default_factory=set)
-    turn: int = 0
+    words: dict[str, int] = field(default_factory=dict)
+
+    def all(self) -> set[str]:
+        return self.own | self.words.keys()
 
 
 class Voices:
@@ -132,7 +134,7 @@ class Voices:
                 self._hear_assistant(turn, number, _proven(turns, number))
         self._frequency: dict[str, int] = {}
         for passage in (*self._said, *self._tools):
-            for feature in passage.own | passage.words:
+            for feature in passage.all():
                 self._frequency[feature] = self._frequency.get(feature, 0) + 1
 
     def _hear_tool(self, text: str, number: int) -> None:
@@ -142,8 +144,8 @@ class Voices:
                 self._first_tool.setdefault(feature, number)
                 for place in {at // STEP, max(0, at // STEP - 1)}:
                     while first + place >= len(self._tools):
-                        self._tools.append(_Passage(turn=number))
-                    self._tools[first + place].words.add(feature)
+                        self._tools.append(_Passage())
+                    self._tools[first + place].words.setdefault(feature, number)
 
     def _hear_assistant(self, turn: Turn, number: int, proven: frozenset[str]) -> None:
         before = 0
@@ -163,14 +165,15 @@ class Voices:
                 for place in {at // STEP, max(0, at // STEP - 1)}:
                     while place >= len(self._said):
                         self._said.append(_Passage())
-                    passage = self._said[place]
-                    (passage.own if own else passage.words).add(feature)
-                    passage.turn = max(passage.turn, number)
+                    if own:
+                        self._said[place].own.add(feature)
+                    else:
+                        self._said[place].words.setdefault(feature, number)
         self._length += len(text) + 1
 
     def only_tools(self, category: str, text: str) -> bool:
         """Whether nobody but a tool (or nobody who is known) said what a text says, or one step or order in it."""
-        if not self._foreign:
+        if not self._tools and not self._foreign:
             return False
         if self._is_foreign(text, whole=True):
             return True
@@ -195,11 +198,11 @@ class Voices:
             if feature in self._first_tool and feature not in self._given and _ADDRESS.match(feature[1:]):
                 return True
         if not total:
-            return whole and bool(kinds)
+            return whole and bool(kinds) and self._foreign > 0
         if not whole and total < 0.6:
             return False
         said, tools = self._support(weights, total)
-        return said < max(LEAST if whole else 0.0, RATIO * tools)
+        return said < max(LEAST if whole and self._foreign else 0.0, RATIO * tools)
 
     def _rarity(self, number: int) -> float:
         passages = len(self._said) + len(self._tools)
@@ -214,17 +217,19 @@ class Voices:
         wanted = weights.keys()
         heard: dict[frozenset[str], int] = {}
         for passage in self._tools:  # in the order of the turns: what counts is who said it first
-            if found := passage.words & wanted:
-                heard.setdefault(frozenset(found), passage.turn)
+            if found := frozenset(passage.words.keys() & wanted):
+                heard.setdefault(found, min(passage.words.values()))
         tools = max(map(weigh, heard), default=0.0)
         best = max((weigh(passage.own & wanted) for passage in self._said), default=0.0)
-        shares = [(weigh((passage.own | passage.words) & wanted), at) for at, passage in enumerate(self._said)]
+        shares = [(weigh(passage.all() & wanted), at) for at, passage in enumerate(self._said)]
         for share, at in sorted(shares, reverse=True)[:MOST_ECHOES]:
             if share <= best:
                 break
             passage = self._said[at]
-            words = (passage.words & wanted) - passage.own
-            echo = max((weigh(words & found) for found, turn in heard.items() if turn < passage.turn), default=0.0)
+            words = {feature: passage.words[feature] for feature in (passage.words.keys() & wanted) - passage.own}
+            echo = max(
+                (weigh(one for one in found if words.get(one, -1) > turn) for found, turn in heard.items()), default=0.0
+            )
             if echo < ECHO * weigh(words):
                 best = share
         return best / total, tools / total
