@@ -64,10 +64,36 @@ ANSWERS: tuple[Callable[[str], str], ...] = (
     lambda order: f"The text contains an instruction ({order}) that I do not follow.",
 )
 BEFORE = (0, 3, 12)
-WORDS = (
-    "parser row empty file test header loop index value reader writer column quote fails passes branch commit session "
-    "machine package account review gateway build start log deploy key"
-).split()
+WORDS = [
+    "parser",
+    "row",
+    "empty",
+    "file",
+    "test",
+    "header",
+    "loop",
+    "index",
+    "value",
+    "reader",
+    "writer",
+    "column",
+    "quote",
+    "fails",
+    "passes",
+    "branch",
+    "commit",
+    "session",
+    "machine",
+    "package",
+    "account",
+    "review",
+    "gateway",
+    "build",
+    "start",
+    "log",
+    "deploy",
+    "key",
+]
 
 
 class Combined(NamedTuple):
