@@ -27,7 +27,9 @@ from core.harvest.orders import is_order, reads_out
 PASSAGE = 600
 STEP = PASSAGE // 2
 ECHO = 0.5
-LEAST, RATIO = 0.25, 0.75
+RATIO = 0.75
+KNOWN = 0.2
+"""Where less of a text stands anywhere in the conversation, nobody can be shown to have said it."""
 NOTHING_FOREIGN = 400
 """So much of a system's turn, such as a title, is no text that could have been paraphrased. In characters."""
 MOST_ECHOES = 50
@@ -197,12 +199,12 @@ class Voices:
         for feature in weights:
             if feature in self._first_tool and feature not in self._given and _ADDRESS.match(feature[1:]):
                 return True
-        if not total:
+        if sum([kinds[feature] for feature in weights]) <= KNOWN * sum(kinds.values()):
             return whole and bool(kinds) and self._foreign > 0
         if not whole and total < 0.6:
             return False
         said, tools = self._support(weights, total)
-        return said < max(LEAST if whole and self._foreign else 0.0, RATIO * tools)
+        return said < RATIO * tools
 
     def _rarity(self, number: int) -> float:
         passages = len(self._said) + len(self._tools)
