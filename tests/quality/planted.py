@@ -2,8 +2,9 @@
 
 `planted.jsonl` holds one case a line: a conversation (`talk`: who and words; or `text`: a transcript as its reader gets
 it), one row of a model's answer, and whether that row has to wait in the quarantine. The rules of
-`core/harvest/support.py` and `orders.py` were written with the half `rules` in sight; `frozen` was written afterwards,
-and no rule was changed for it. `python -m tests.quality.planted` prints both.
+`core/harvest/support.py` and `orders.py` were written with the half `rules` in sight; `frozen` was written afterwards.
+Its first run gave 46 of 48 and 2 of 24; one of its cases led to a mend since (the name of a playbook is no step).
+`python -m tests.quality.planted` prints both.
 """
 
 from __future__ import annotations
