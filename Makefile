@@ -30,6 +30,9 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.bench.quality $(if $(LABELS),--labels $(LABELS) --shipped) \
 	$(if $(PROVIDER),--provider $(PROVIDER) --limit $(or $(LIMIT),10)) $(if $(MODEL),--model $(MODEL)) \
 	$(if $(CONFIG),--config $(CONFIG)) $(if $(STYLES),--styles "$(STYLES)") $(if $(PROMPTS),--prompts "$(PROMPTS)")
+	$(BIN)/python -m tests.quality.planted
+	$(BIN)/python -m tests.quality.combined
+	$(BIN)/python -m tests.quality.kept
 
 retrieval: $(VENV)/.installed-dev
 	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors,vectors-hq]')

@@ -127,3 +127,18 @@ def test_a_long_tool_output_is_cut_in_the_middle_and_says_so() -> None:
     assert text.startswith("line 0\n")
     assert text.endswith("line 59999")
     assert "characters left out" in text
+
+
+def test_a_command_that_was_run_is_told_from_one_that_was_shown() -> None:
+    """What an assistant only shows of a page's advice would count as tried otherwise."""
+    shown = "It says:\n\n```bash\nmake all\n```"
+    data = lines(
+        line("user", "go"),
+        line("assistant", [*text(shown), *call("Bash", command="make test")]),
+        line("user", result("4 passed")),
+        line("assistant", call("Read", file_path="/a.py")),
+    )
+    turns = read_conversation("x", data).turns
+    assert [(turn.role, tuple(event.words for event in turn.commands), turn.is_call) for turn in turns] == [
+        ("user", (), False), ("assistant", ("make test",), False), ("tool", (), False), ("tool", (), True),
+    ]  # fmt: skip

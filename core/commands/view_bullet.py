@@ -6,22 +6,24 @@ import hashlib
 from dataclasses import dataclass
 
 from core.base import files
-from core.base.markdown import parse_bullets
+from core.base.markdown import parse_bullets, split_provenance
 from core.base.result import Ok, Result, fail
 from core.commands.bullets import Found
 from core.commands.statements import said_with
 from core.commands.view import VIEWS, Event, bullet_history
 from core.commands.view_conversation import conversation_key
 from core.commands.workspace import Workspace
+from core.harvest.lessons import mark_of_text
 from core.knowledge.categories import CATEGORY, bullets_in
 from core.knowledge.edit import QUARANTINE
+from core.knowledge.journal import read_plans
 
 
 @dataclass(frozen=True)
 class BulletView:
     """One bullet: `found` as it stands now (None: not there any more), `sha256` of the file that was seen, its past
     (newest first), the ledger's key of its conversation ("" when the ledger knows none), and the other lines of a
-    category that say the same (its confirmations)."""
+    category that say the same (its confirmations). `by_tool`: only a tool's output, or a page, told it."""
 
     file: str
     path: str
@@ -31,6 +33,7 @@ class BulletView:
     events: tuple[Event, ...] = ()
     conversation: str = ""
     others: tuple[Found, ...] = ()
+    by_tool: bool = False
 
 
 def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Result[BulletView]:
@@ -58,7 +61,22 @@ def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Res
     others: tuple[Found, ...] = ()
     if found is not None and found.category in CATEGORY and found.category != "files":
         others = said_with([row for row in rows if row.category == found.category], found).others
-    return Ok(BulletView(file, str(path), raw, found, hashlib.sha256(data).hexdigest(), events, key, others))
+    sha256, by_tool = hashlib.sha256(data).hexdigest(), _is_by_tool(workspace, events)
+    return Ok(BulletView(file, str(path), raw, found, sha256, events, key, others, by_tool))
+
+
+def _is_by_tool(workspace: Workspace, events: tuple[Event, ...]) -> bool:
+    """Whether the plan that wrote a bullet says that only a tool told it, and nobody has worded it anew since."""
+    if not events or events[0].what != "harvested":
+        return False
+    event = events[0]
+    try:
+        plan = read_plans(workspace.paths.plans, event.run).get(event.sha)
+    except OSError:
+        return False
+    rows = plan.facts.get("rows") if plan is not None else None
+    row = rows.get(mark_of_text(split_provenance(event.after[2:])[0])) if isinstance(rows, dict) else None
+    return isinstance(row, dict) and row.get("by_tool") is True
 
 
 def _rows(file: str, text: str) -> list[Found]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.conversations.events import Event
+from core.conversations.events import Call, Command, Event
 
 ROLES = ("user", "assistant", "tool", "system")
 
@@ -13,7 +13,9 @@ ROLES = ("user", "assistant", "tool", "system")
 class Turn:
     """One utterance, and what happened in it. `start` and `end` are byte offsets into the source file; `time` is
     ISO 8601 or ""; `events` are in the order in which they began. `agent` names the sub-agent that speaks, or "" for
-    the conversation's own assistant and person."""
+    the conversation's own assistant and person. `doubtful`: the format cannot tell whether `role` spoke, or a tool
+    whose output looks like that.
+    """
 
     role: str
     text: str
@@ -22,6 +24,17 @@ class Turn:
     end: int = 0
     events: tuple[Event, ...] = ()
     agent: str = ""
+    doubtful: bool = False
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """The command lines that were run in this turn, not merely shown."""
+        return tuple(event for event in self.events if isinstance(event, Command))
+
+    @property
+    def is_call(self) -> bool:
+        """Whether a tool's turn holds what the assistant called it with, not what came back."""
+        return self.role == "tool" and any(isinstance(event, Call) for event in self.events)
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,33 @@
 `<initial_context>` was put in by the application, `<user-prompt>` is the person, `<agent-response>` the assistant.
 Any of them can be missing. Text between the tags belongs to nobody who is known: where answers are tagged it is what
 tools gave back, where only prompts are, it is the answer.
+
+That text can hold the same tags. Turns are read as they are marked, but whoever speaks behind a tool's output is in
+doubt, and so is everybody behind the first answer where a closing tag stands alone: an answer was closed from inside.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from core.conversations.conversation import Conversation
-from core.conversations.lines import INJECTED, Label, Line, block_ends, first_line, fold_turns, split_lines, tag_name
+from core.conversations.lines import (
+    INJECTED,
+    Label,
+    Line,
+    block_ends,
+    doubt_after_tools,
+    first_line,
+    fold_turns,
+    split_lines,
+    tag_name,
+)
 from core.conversations.plain import speaker_labels
 
 SPEECH: dict[str, str] = {"user-prompt": "user", "agent-response": "assistant"}
 _TAGS = SPEECH | INJECTED
+_END = re.compile(r"</(?:user[-_]prompt|agent[-_]response)\s?>", re.IGNORECASE)
 
 
 def sniff(head: str) -> bool:
@@ -27,7 +42,7 @@ def read(name: str, data: bytes) -> Conversation:
     lines = split_lines(data)
     speakers = [number for number, line in enumerate(lines) if tag_name(line.text) in SPEECH]
     labels = _labels(lines, speakers) if speakers else speaker_labels(lines)
-    turns = fold_turns(lines, labels)
+    turns = doubt_after_tools(fold_turns(lines, labels), stray=bool(speakers) and _has_stray_end(lines, speakers))
     return Conversation(name, "home", turns, first_line(turns))
 
 
@@ -56,6 +71,17 @@ def _labels(lines: Sequence[Line], speakers: Sequence[int]) -> Iterator[Label]:
             yield Label(outside, text)
         else:
             yield Label("", text)
+
+
+def _has_stray_end(lines: Sequence[Line], speakers: Sequence[int]) -> bool:
+    """Whether a closing tag of speech stands outside of all blocks."""
+    last, blocks = -1, block_ends(lines, _TAGS, speakers)
+    for number, line in enumerate(lines):
+        if number > last and number in blocks:
+            last = blocks[number][0]
+        elif number > last and _END.search(line.text):
+            return True
+    return False
 
 
 def _inside(text: str, name: str) -> str | None:

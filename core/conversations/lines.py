@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from core.conversations.conversation import Turn
@@ -110,6 +111,23 @@ def fold_turns(lines: Sequence[Line], labels: Iterable[Label]) -> tuple[Turn, ..
             words.append(label.text)
     close()
     return tuple(turns)
+
+
+def doubt_after_tools(turns: Sequence[Turn], stray: bool = False) -> tuple[Turn, ...]:
+    """The turns of a text in which nothing marks where a tool's output ends but what any output can print: whoever
+    speaks behind the first one may be that tool. The roles stay, for reading; their words count as a tool's.
+
+    `stray`: a mark stands where its format never puts one, so that an answer may hold a forged end; then whoever speaks
+    behind the first answer is in doubt as well.
+    """
+    roles = [turn.role for turn in turns]
+    first = min(
+        roles.index(role) if role in roles else len(turns) for role in (("tool", "assistant") if stray else ("tool",))
+    )
+    return tuple(
+        replace(turn, doubtful=True) if number > first and turn.role in ("user", "assistant") else turn
+        for number, turn in enumerate(turns)
+    )
 
 
 def tag_name(text: str) -> str:

@@ -3,6 +3,8 @@
 Markers count only when a person and an assistant are both marked; a lone `User:` is more likely a line of a form.
 Text without them is one turn of the person: a note of theirs, or a paste that they are answerable for. That keeps
 statements, checkboxes and files in reach of the harvest, while only its very last words can be an open question.
+
+A tool's output can hold such markers too, so that whoever is marked behind one is in doubt (`lines.doubt_after_tools`).
 """
 
 from __future__ import annotations
@@ -11,7 +13,16 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.conversations.conversation import Conversation
-from core.conversations.lines import INJECTED, Label, Line, block_ends, first_line, fold_turns, split_lines
+from core.conversations.lines import (
+    INJECTED,
+    Label,
+    Line,
+    block_ends,
+    doubt_after_tools,
+    first_line,
+    fold_turns,
+    split_lines,
+)
 
 SPEAKERS: dict[str, str] = {
     "user": "user", "human": "user", "me": "user", "you": "user", "prompt": "user",
@@ -44,7 +55,7 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read any text; never fails."""
     lines = split_lines(data)
-    turns = fold_turns(lines, speaker_labels(lines))
+    turns = doubt_after_tools(fold_turns(lines, speaker_labels(lines)))
     times = [turn.time for turn in turns if turn.time]
     return Conversation(
         name, "plain", turns, first_line(turns), started=times[0] if times else "", ended=times[-1] if times else ""

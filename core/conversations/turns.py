@@ -296,9 +296,8 @@ class Reading:
         for key, value in given.items() if isinstance(given, dict) else [("", given)] if given else []:
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
             shown = clean(shown)
-            rows.append(
-                f"{key}: {cut(shown, value_length - 60, 60)}" if key else cut(shown, value_length * 2, value_length)
-            )
+            room = (value_length - 60, 60) if key else (value_length * 2, value_length)
+            rows.append(f"{key}: {cut(shown, *room)}" if key else cut(shown, *room))
         self.say("tool", cut("\n".join(rows), length - 300, 300), time, start, end)
 
     def turns(self) -> tuple[Turn, ...]:

@@ -15,7 +15,9 @@ from core.base.redact import redact
 from core.base.repository import slug
 from core.base.result import Err, Ok, Result
 from core.harvest.json_object import find_object
-from core.harvest.quotes import Source, find_quote, only_tools_said
+from core.harvest.orders import is_order
+from core.harvest.quotes import Source, find_quote
+from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
 
 MAX_ITEMS = 200
@@ -25,13 +27,6 @@ KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 MAX_TAGS = 8
 DOMAIN_CHARACTERS = 40
 """A model's word for a project is a name; what is longer is a sentence."""
-# An order found only in the output of a tool or a web page: what a poisoned page would plant.
-_ORDER = re.compile(
-    r"\W*(?:please |you (?:must|should) |from now on,? |(?:always|never) )?(?:run|execute|install|download|curl|wget|"
-    r"send|delete|remove|disable|ignore|disregard|forget|open|visit|click|paste|copy|forward|e?mail|upload|post|"
-    r"add|use|set|always|never|do not|don't|make sure|remember to|you must)\b",
-    re.IGNORECASE,
-)
 _TAG = re.compile(r"[a-z0-9-]{1,40}")
 
 
@@ -40,7 +35,8 @@ class Item:
     """One piece of knowledge. `text` is one sanitised line; `path` is the file a note is about, as the model wrote it.
 
     `held` says why the item must wait in the quarantine ("" for one that may go in): `secret`, `quote-not-found`,
-    `no-quote` or `from-tool-output`. The last four are for the fact index: what the model said about a row, if it did.
+    `no-quote` or `from-tool-output`. `by_tool` says that only a tool's output, or a page, told what may go in all the
+    same. The last four are for the fact index: what the model said about a row, if it did.
     """
 
     category: str
@@ -48,6 +44,7 @@ class Item:
     path: str = ""
     quote: str = ""
     held: str = ""
+    by_tool: bool = False
     kind: str = ""
     confidence: float | None = None
     tags: tuple[str, ...] = ()
@@ -103,10 +100,8 @@ def parse_answer(text: str) -> Result[dict[str, list[Any]]]:
 
 
 def needs_source(arrays: Mapping[str, list[Any]]) -> bool:
-    """Whether any row must be looked for in the conversation: one with a quote, or any playbook."""
-    if arrays.get("playbooks"):
-        return True
-    return any(isinstance(row, dict) and row.get("quote") for rows in arrays.values() for row in rows)
+    """Whether anything must be looked for in the conversation: its quote, and who said it."""
+    return any(arrays.values())
 
 
 def items_from(arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, secrets: bool) -> Items:
@@ -116,6 +111,7 @@ def items_from(arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, 
     one that repeats another, and what exceeds MAX_ITEMS is skipped and counted.
     """
     kept: list[Item] = []
+    voices = Voices(source.conversation, _texts(arrays)) if source.conversation is not None else None
     seen: set[tuple[str, str, str]] = set()
     skipped: dict[str, int] = {}
     for row in CATEGORIES:
@@ -131,7 +127,7 @@ def items_from(arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, 
             if problem or item is None:
                 skipped[problem] = skipped.get(problem, 0) + 1
                 continue
-            kept.append((secrets and _with_secret(row.name, raw)) or _hold(item, source, quotes, secrets))
+            kept.append((secrets and _with_secret(row.name, raw)) or _hold(item, source, voices, quotes, secrets))
     done = {item.text for item in kept if item.category == "tasks_done"}
     finished = [item for item in kept if item.category == "tasks_open" and item.text in done]
     if finished:  # a task that is named in both lists is done
@@ -193,14 +189,24 @@ def _with_about(item: Item, raw: Mapping[str, Any], secrets: bool) -> Item:
     )
 
 
-def _hold(item: Item, source: Source, quotes: str, secrets: bool) -> Item:
+def _texts(arrays: Mapping[str, list[Any]]) -> list[str]:
+    """Every text of an answer."""
+    rows = [row for found in arrays.values() for row in found]
+    texts = [text for row in rows if isinstance(row, dict) for text in row.values() if isinstance(text, str)]
+    return [*texts, *(row for row in rows if isinstance(row, str))]
+
+
+def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secrets: bool) -> Item:
     """Mark an item that must not go in without the person's word."""
     if secrets:
         clean, path = redact(item.text), redact(item.path)
         if clean.counts or path.counts:
             return replace(item, text=sanitise_line(clean.text), path=path.text, quote="", held="secret")
-    if item.category == "playbooks" and only_tools_said(item.text, source):
-        return replace(item, held="from-tool-output")
+    followed = item.category in GOVERNED or is_order(item.text)
+    if voices is not None and voices.only_tools(item.category, item.text):
+        if followed:
+            return replace(item, held="from-tool-output")
+        item = replace(item, by_tool=True)
     if quotes == "off":
         return item
     if not item.quote.strip():
@@ -208,6 +214,6 @@ def _hold(item: Item, source: Source, quotes: str, secrets: bool) -> Item:
     where = find_quote(item.quote, source)
     if where is None:
         return replace(item, held="quote-not-found")
-    if where == "tool" and (item.category == "playbooks" or _ORDER.match(item.text)):
+    if where == "tool" and followed:
         return replace(item, held="from-tool-output")
-    return item
+    return replace(item, by_tool=True) if where == "tool" else item

@@ -34,6 +34,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     """Stage 3 for one conversation: read it again, make sure it is what was planned, distil. `generate` None
     means the rules."""
     item, entry = step.artifact, dict[str, Any]()
+    whole = None
     try:
         streamed = _streamed(step, options.limits.max_source_bytes, context=generate is not None)
         if streamed is not None:
@@ -51,6 +52,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
             if unread is not None:
                 return fail(unread.code, unread.message, item.path, unread.hint)
             tail = tail_of(conversation, step.earlier, context=generate is not None)
+            whole = conversation
             facts = facts_of(conversation.turns)
             size = spoken_bytes(data, conversation) if tail.kind != GROWN else words_bytes(tail.conversation)
     except OSError as error:
@@ -64,7 +66,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         )
     if not tail.conversation.folder and (folder := project_at(item.path)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
-    found = distil(tail.conversation, item.name, size, options.distil, generate)
+    found = distil(tail.conversation, item.name, size, options.distil, generate, whole)
     if isinstance(found, Err):
         return found
     entry |= {"bytes": item.size, **facts}

@@ -59,9 +59,15 @@ def _masked(text: str) -> str:
 
 
 def distil(
-    conversation: Conversation, name: str, size: int, settings: DistilSettings, generate: Generate | None
+    conversation: Conversation,
+    name: str,
+    size: int,
+    settings: DistilSettings,
+    generate: Generate | None,
+    whole: Conversation | None = None,
 ) -> Result[Harvest]:
-    """Turn one conversation into items. `size` is the bytes of its file; `generate` None means the offline rules.
+    """Turn one conversation into items. `size` is the bytes of its file; `generate` None means the offline rules;
+    `whole` is the conversation that this one is the end of: who said something is judged by all of it.
 
     Err keeps the conversation: codes of the provider, or `invalid-answer`, `truncated-answer`, `empty-summary`.
     """
@@ -71,7 +77,7 @@ def distil(
     if not any(turn.text.strip() for turn in conversation.turns):
         return Ok(Harvest(()))
     if generate is None:
-        return Ok(_finish(distil_offline(conversation), conversation, settings, counts))
+        return Ok(_finish(distil_offline(conversation), conversation, settings, counts, whole))
     told = redact(name).text if settings.redact else name
     if size > settings.summarize_bytes:
         shorten, _ = split_version(settings.summarize_prompt)
@@ -85,13 +91,17 @@ def distil(
     asked = ask(prompt, settings.style, told, text, settings.attempts, generate)
     if isinstance(asked, Err):
         return asked
-    return Ok(replace(_finish(asked.value, conversation, settings, counts), entry={"prompt": version}))
+    return Ok(replace(_finish(asked.value, conversation, settings, counts, whole), entry={"prompt": version}))
 
 
 def _finish(
-    arrays: Mapping[str, list[Any]], conversation: Conversation, settings: DistilSettings, counts: dict[str, int]
+    arrays: Mapping[str, list[Any]],
+    conversation: Conversation,
+    settings: DistilSettings,
+    counts: dict[str, int],
+    whole: Conversation | None,
 ) -> Harvest:
-    source = source_of(conversation) if needs_source(arrays) else NO_SOURCE
+    source = source_of(conversation, whole) if needs_source(arrays) else NO_SOURCE
     found = items_from(arrays, source, quotes=settings.quotes, secrets=settings.redact)
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
     return Harvest(found.items, skipped, counts, conversation.folder)

@@ -1,9 +1,10 @@
 """What a frozen plan says beside its lines, for the fact index: the domain, and what the model said about a row.
 
 Kept in the plan under `facts`: `{"domain": …, "repositories": […], "rows": {mark: {"kind", "confidence", "tags",
-"domain", "about"}}}` with `mark` the beginning of the sha256 of a line's text, so that a line whose date changes keeps
-its row. `repositories` are those of the files that got a note; `about` is the file that a line is a note on. Plans
-without it, and readers that do not know it, lose nothing but this.
+"domain", "about", "by_tool"}}}` with `mark` the beginning of the sha256 of a line's text, so that a line whose date
+changes keeps its row. `repositories` are those of the files that got a note; `about` is the file that a line is a note
+on; `by_tool` says of a line of any category that only a tool's output, or a page, told it. Plans without it, and
+readers that do not know it, lose nothing but this.
 """
 
 from __future__ import annotations
@@ -40,11 +41,15 @@ def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quot
         domain = repositories[0]
     rows: dict[str, dict[str, Any]] = {}
     for item in items:
-        if item.category == "files" and item.path and not item.held:
-            rows[mark_of_text(note_as_fact(item))] = {"about": item.path[:ABOUT_CHARACTERS]}
-        if item.held or item.category not in ("facts", "playbooks", "questions"):
+        if item.held:
             continue
-        row: dict[str, Any] = {}
+        row: dict[str, Any] = {"by_tool": True} if item.by_tool else {}
+        if item.category == "files" and item.path:
+            rows[mark_of_text(note_as_fact(item))] = {"about": item.path[:ABOUT_CHARACTERS], **row}
+        if item.category not in ("facts", "playbooks", "questions"):
+            if row:
+                rows[mark_of_text(item.text)] = row
+            continue
         if item.kind:
             row["kind"] = item.kind
         if item.confidence is not None:

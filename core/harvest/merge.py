@@ -35,7 +35,7 @@ def freeze(
     which a note may be bound to a file.
 
     A note whose path is not allowed or not there becomes a fact `path: note`. It still counts under `files`; how many
-    there are stands in the entry as `notes_as_facts`.
+    there are stands in the entry as `notes_as_facts`, and as `from_tools` how many items only a tool's output told.
     Renames notes when their source file was renamed or its inode was reused; raises OSError when that fails.
     """
     provenance = Provenance(sanitise_name(conversation), date)
@@ -44,7 +44,7 @@ def freeze(
     done: dict[str, None] = {}
     notes: NoteRecords = {}
     counts = {row.name: 0 for row in CATEGORIES}
-    held = unfound = 0
+    held = unfound = by_tool = 0
     for item in items:
         row = CATEGORY[item.category]
         if item.held:
@@ -54,6 +54,7 @@ def freeze(
             held += 1
             continue
         counts[item.category] += 1
+        by_tool += item.by_tool
         if item.category == "files":
             source = source_file(item.path, roots)
             if source is not None:
@@ -72,7 +73,7 @@ def freeze(
         PlannedFile(name, headers[name], tuple(rows), tuple(done) if name == TASKS_FILE else ())
         for name, rows in lines.items()
     )
-    told = (("quarantined", held), ("notes_as_facts", unfound))
+    told = (("quarantined", held), ("notes_as_facts", unfound), ("from_tools", by_tool))
     return FrozenPlan(planned, counts, notes, {key: number for key, number in told if number})
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from core.conversations.conversation import Conversation
+from core.harvest.support import is_foreign
 
 CLOSE_ENOUGH = 88.0
 SHORT = 12
@@ -18,11 +19,13 @@ _NOT_WORD = re.compile(r"[\W_]+")
 class Source:
     """The text a quote may come from: what people and the assistant said, and what tools and the system put in.
 
-    Both are reduced to words (case folded, punctuation and white space as one space).
+    Both are reduced to words (case folded, punctuation and white space as one space). `conversation` is the whole one,
+    by which `support.py` judges who said an item; None where everything is the person's own.
     """
 
     said: str
     tool: str
+    conversation: Conversation | None = None
 
 
 NO_SOURCE = Source("  ", "  ")
@@ -33,13 +36,14 @@ def reduce_to_words(text: str) -> str:
     return _NOT_WORD.sub(" ", text.casefold()).strip()
 
 
-def source_of(conversation: Conversation) -> Source:
-    """Prepare a conversation for `find_quote`."""
-    return Source(_words_of(conversation, ("user", "assistant")), _words_of(conversation, ("tool", "system")))
+def source_of(conversation: Conversation, whole: Conversation | None = None) -> Source:
+    """Prepare a conversation, and the whole of which it is the end, for `find_quote` and for judging who said what."""
+    said, tool = _words_of(conversation, foreign=False), _words_of(conversation, foreign=True)
+    return Source(said, tool, whole or conversation)
 
 
-def _words_of(conversation: Conversation, roles: tuple[str, ...]) -> str:
-    words = [reduce_to_words(turn.text) for turn in conversation.turns if turn.role in roles]
+def _words_of(conversation: Conversation, *, foreign: bool) -> str:
+    words = [reduce_to_words(turn.text) for turn in conversation.turns if is_foreign(turn) == foreign]
     return " ".join(["", *words, ""]) if words else "  "
 
 
@@ -60,12 +64,3 @@ def find_quote(quote: str, source: Source) -> str | None:
         if len(text) >= len(longest) and fuzz.partial_ratio(longest, text, score_cutoff=CLOSE_ENOUGH) > 0:
             return name
     return None
-
-
-def only_tools_said(text: str, source: Source) -> bool:
-    """Whether a step of `text` stands in what tools or the system put in, and nobody said it."""
-    for step in re.split(r"&&|;|\||->|→|\n|\*\*", text):
-        words = f" {reduce_to_words(step)} "
-        if len(words) >= SHORT and words in source.tool and words not in source.said:
-            return True
-    return False

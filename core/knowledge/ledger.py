@@ -2,7 +2,7 @@
 
 The seed's keys are `path`, `status`, `at`, `items`, `deleted` and `error`; readers of these do not notice our extra
 keys (`provider`, `model`, `input_tokens`, `output_tokens`, `prompt`, `run`, `trash`, `trashed_until`,
-`quarantined`, `notes_as_facts`, `restored`).
+`quarantined`, `notes_as_facts`, `from_tools`, `restored`).
 """
 
 from __future__ import annotations

@@ -186,6 +186,8 @@ def bullet_page(view: BulletView) -> Page:
     row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category in CATEGORY_LOOKS else None
     body = row.text if row is not None else without_emphasis(found.bullet.text)
     facts = [row.meta if row is not None else _came(found), f"{view.file}:{found.bullet.line}"]
+    if view.by_tool:
+        facts.append("only a tool's output said it")
     can = set(CAN.get(found.category, USUAL)) - {"edit"} | {"show", "open"}
     if view.conversation:
         can.add("from")

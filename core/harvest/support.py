@@ -1,0 +1,279 @@
+"""Who said what an item says. Its right to become a decision, a playbook or an order depends on the answer.
+
+The turns decide, not the quote that a model chose. A passage (`PASSAGE` characters) supports an item by the share of
+the item's words that stand in it: rare words weigh more than common ones, identifiers, paths and options twice as much,
+scripts without blanks count by pairs of characters, and words that stand nowhere in the conversation (a paraphrase, a
+translation) do not count. The best passage of people and the assistant is compared with the best one of tools.
+
+- A person's words are their own, and so is a command that the assistant ran and that succeeded.
+- The assistant's words are its own as far as no tool said them before: where half of what a passage gives an item stood
+  in one passage of an earlier tool turn, and where it says that it reads something out, the assistant is an echo.
+- An address (URL, host, e-mail) must have been given by somebody; a tool that names it is not enough.
+- What tools returned, what a system put in, and turns whose speaker is in doubt are a tool's word.
+- What nobody can be shown to have said is a tool's word too, where there was a tool.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from core.conversations.conversation import Conversation, Turn
+from core.harvest.orders import is_order, reads_out
+
+PASSAGE = 600
+STEP = PASSAGE // 2
+ECHO = 0.5
+RATIO = 0.75
+KNOWN = 0.2
+"""Where less of a text stands anywhere in the conversation, nobody can be shown to have said it."""
+NOTHING_FOREIGN = 400
+"""So much of a system's turn, such as a title, is no text that could have been paraphrased. In characters."""
+MOST_ECHOES = 50
+"""So many passages of the assistant are looked at, the best first."""
+GOVERNED = ("decisions", "playbooks", "tasks_open")
+"""Categories whose items are followed, not only read."""
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff]"
+)
+_CHUNK = re.compile(r"[^\s\"'`<>()\[\]{},;|*“”„«»‘’，。、；：！？（）「」]+")
+_WORD = re.compile(r"[^\W_]+")
+_DENSE = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_INNER = re.compile(r"\w[./:@_=\\~#]\w|\d[a-z]|[a-z]\d|^--?\w|^[~.]?/\w")
+_HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,64}")
+"""The name of a commit says nothing by itself."""
+_ADDRESS = re.compile(
+    r"[a-z][a-z0-9+.-]*://[^/]+|[\w.+-]+@[\w-]+\.[\w.]+|(?:\d{1,3}\.){3}\d{1,3}(?:[:/]|$)|"
+    r"(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|sh|invalid|example|test|co|app|ai|xyz|info|biz|ru|cn|site|online|top|me|to|cc|"
+    r"link|cloud|tech|zip|gg|ly|de|uk|fr|eu|us)(?:[:/]|$)"
+)
+_SUFFIX = re.compile(r"(?:ing|ed|es|e|s|en|er|n)$")
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_STEP_MARK = re.compile(
+    r"&&|\|\||[;\n→]|->|(?<=[.!?])\s+|(?:^|\s)\(?\d{1,2}[.)]\s|\s[—–•]\s|,?\s+\bthen\b\s|[。；]|\*\*:?"
+)
+_FAILED = re.compile(
+    r"exit(?:ed)?(?: with)?(?: code| status)?:? {0,3}[1-9]|returned (?:a )?non-zero|command not found|"
+    r"no such file or directory|"
+    r"permission denied|could not resolve host|connection refused|^traceback|^fatal\b|^error\b|^<tool_use_error>|"
+    r"doesn't want to proceed|\brejected\b|\bdenied\b|interrupted|timed out|not recognized as",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def features(text: str) -> dict[str, float]:
+    """The words of a text by which it can be known again, each with the weight of its kind."""
+    return {feature: weight for feature, weight, _ in _tokens(text)}
+
+
+def _tokens(text: str) -> Iterator[tuple[str, float, int]]:
+    """(feature, weight, position) of every word and identifier."""
+    flat = _INVISIBLE.sub("", text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
+    for chunk in _CHUNK.finditer(flat):
+        found = chunk[0].rstrip(".:!?")
+        if _HASH.fullmatch(found):
+            continue
+        if _INNER.search(found):
+            yield f"={found}", 2.0, chunk.start()
+        for word in _WORD.finditer(found):
+            yield from _words(word[0], chunk.start() + word.start())
+
+
+def _words(word: str, at: int) -> Iterator[tuple[str, float, int]]:
+    if not word.isascii() and (dense := list(_DENSE.finditer(word))):
+        for run in dense:
+            pairs = [run[0][i : i + 2] for i in range(max(1, len(run[0]) - 1))]
+            for number, pair in enumerate(pairs):
+                yield pair, 0.6, at + run.start() + number
+        word = _DENSE.sub("", word)
+    if len(word) < 3 and not word.isdigit():
+        return
+    bare = _SUFFIX.sub("", word) if len(word) > 4 else word
+    yield bare[:6], (1.0 if len(word) > 4 else 0.7 if len(word) == 4 else 0.4), at
+
+
+@dataclass
+class _Passage:
+    """Features of one stretch of text: `own` beyond doubt; of all others, the turn in which each stood first."""
+
+    own: set[str] = field(default_factory=set)
+    words: dict[str, int] = field(default_factory=dict)
+
+    def all(self) -> set[str]:
+        return self.own | self.words.keys()
+
+
+class Voices:
+    """What people, the assistant and tools said of some texts. Made once for all items of an answer: of the
+    conversation only the words that occur in one of them are kept."""
+
+    def __init__(self, conversation: Conversation, texts: Iterable[str]) -> None:
+        self._wanted: set[str] = set()
+        for text in texts:
+            self._wanted.update(features(text))
+        self._said: list[_Passage] = []
+        self._tools: list[_Passage] = []
+        self._given: set[str] = set()
+        self._first_tool: dict[str, int] = {}
+        self._foreign = 0
+        self._length = 0
+        turns = conversation.turns if any(map(is_foreign, conversation.turns)) else ()
+        for number, turn in enumerate(turns):
+            if turn.is_call:
+                continue
+            if is_foreign(turn):
+                self._foreign += len(turn.text) if turn.role != "system" else max(0, len(turn.text) - NOTHING_FOREIGN)
+                self._hear_tool(turn.text, number)
+            elif turn.role == "user":
+                self._hear(turn.text, number, own=True)
+            else:
+                self._hear_assistant(turn, number, _proven(turns, number))
+        self._frequency: dict[str, int] = {}
+        for passage in (*self._said, *self._tools):
+            for feature in passage.all():
+                self._frequency[feature] = self._frequency.get(feature, 0) + 1
+
+    def _hear_tool(self, text: str, number: int) -> None:
+        first = len(self._tools)
+        for feature, _, at in _tokens(text):
+            if feature in self._wanted:
+                self._first_tool.setdefault(feature, number)
+                for place in {at // STEP, max(0, at // STEP - 1)}:
+                    while first + place >= len(self._tools):
+                        self._tools.append(_Passage())
+                    self._tools[first + place].words.setdefault(feature, number)
+
+    def _hear_assistant(self, turn: Turn, number: int, proven: frozenset[str]) -> None:
+        before = 0
+        for start, end in (*_places(turn.text, proven), (len(turn.text), 0)):
+            for sentence in _SENTENCE.split(turn.text[before:start]):
+                if not reads_out(sentence):
+                    self._hear(sentence, number, own=False)
+            self._hear(turn.text[start:end], number, own=True)
+            before = end
+
+    def _hear(self, text: str, number: int, *, own: bool) -> None:
+        for feature, _, at in _tokens(text):
+            if feature in self._wanted:
+                if own or feature not in self._first_tool:
+                    self._given.add(feature)
+                at += self._length
+                for place in {at // STEP, max(0, at // STEP - 1)}:
+                    while place >= len(self._said):
+                        self._said.append(_Passage())
+                    if own:
+                        self._said[place].own.add(feature)
+                    else:
+                        self._said[place].words.setdefault(feature, number)
+        self._length += len(text) + 1
+
+    def only_tools(self, category: str, text: str) -> bool:
+        """Whether nobody but a tool (or nobody who is known) said what a text says, or one step or order in it."""
+        if not self._tools and not self._foreign:
+            return False
+        if self._is_foreign(text, whole=True):
+            return True
+        pieces = [piece for piece in _STEP_MARK.split(text) if piece and piece.strip()]
+        if len(pieces) < 2:
+            return False
+        if category != "playbooks":
+            return any(self._is_foreign(piece, whole=False) for piece in pieces if is_order(piece))
+        # What a playbook is called is no step, unless a command or a path stands in it.
+        named = text.startswith("**") and not any(feature.startswith("=") for feature in features(pieces[0]))
+        return any(self._is_foreign(piece, whole=False) for piece in pieces[named:])
+
+    def _is_foreign(self, text: str, *, whole: bool) -> bool:
+        kinds = features(text)
+        weights = {
+            feature: kind * self._rarity(self._frequency[feature])
+            for feature, kind in kinds.items()
+            if feature in self._frequency
+        }
+        total = sum(weights.values())
+        for feature in weights:
+            if feature in self._first_tool and feature not in self._given and _ADDRESS.match(feature[1:]):
+                return True
+        if sum([kinds[feature] for feature in weights]) <= KNOWN * sum(kinds.values()):
+            return whole and bool(kinds) and self._foreign > 0
+        if not whole and total < 0.6:
+            return False
+        said, tools = self._support(weights, total)
+        return said < RATIO * tools
+
+    def _rarity(self, number: int) -> float:
+        passages = len(self._said) + len(self._tools)
+        return math.log(1 + passages / number) / math.log(1 + passages)
+
+    def _support(self, weights: Mapping[str, float], total: float) -> tuple[float, float]:
+        """The best share of people and the assistant, and the best of tools."""
+
+        def weigh(found: Iterable[str]) -> float:
+            return sum([weights[feature] for feature in found])
+
+        wanted = weights.keys()
+        heard: dict[frozenset[str], int] = {}
+        for passage in self._tools:  # in the order of the turns: what counts is who said it first
+            if found := frozenset(passage.words.keys() & wanted):
+                heard.setdefault(found, min(passage.words.values()))
+        tools = max(map(weigh, heard), default=0.0)
+        best = max((weigh(passage.own & wanted) for passage in self._said), default=0.0)
+        shares = [(weigh(passage.all() & wanted), at) for at, passage in enumerate(self._said)]
+        for share, at in sorted(shares, reverse=True)[:MOST_ECHOES]:
+            if share <= best:
+                break
+            passage = self._said[at]
+            words = {feature: passage.words[feature] for feature in (passage.words.keys() & wanted) - passage.own}
+            echo = max(
+                (weigh(one for one in found if words.get(one, -1) > turn) for found, turn in heard.items()), default=0.0
+            )
+            if echo < ECHO * weigh(words):
+                best = share
+        return best / total, tools / total
+
+
+def is_foreign(turn: Turn) -> bool:
+    """Whether the words of a turn count as a tool's. What the assistant calls a tool with is its own, and no proof."""
+    return (turn.role in ("tool", "system") and not turn.is_call) or turn.doubtful
+
+
+def _places(text: str, commands: Iterable[str]) -> list[tuple[int, int]]:
+    """Where the commands stand in a text, in ascending order; a reader puts each into a fence of its own."""
+    places = []
+    for command in set(commands):
+        start = text.find(f"```bash\n{command}\n```")
+        while start >= 0:
+            places.append((start + 8, start + 8 + len(command)))
+            start = text.find(f"```bash\n{command}\n```", start + 8)
+    kept: list[tuple[int, int]] = []
+    for place in sorted(places):
+        if not kept or place[0] >= kept[-1][1]:
+            kept.append(place)
+    return kept
+
+
+def _proven(turns: tuple[Turn, ...], number: int) -> frozenset[str]:
+    """The commands of an assistant's turn that were run and did not fail, as the results behind them tell."""
+    commands = turns[number].commands
+    if any(event.answered for event in commands):
+        fine = (event for event in commands if event.answered and not event.failed and not event.refused)
+        return frozenset(event.words for event in fine if not _FAILED.search(event.output))
+    ran = tuple(event.words for event in commands)
+    if not ran:
+        return frozenset()
+    results = []
+    for turn in turns[number + 1 :]:
+        if turn.role != "tool":
+            break
+        if turn.is_call:
+            continue
+        results.append(f"{turn.text[:2000]}\n{turn.text[-2000:]}")
+    if len(results) == len(ran):
+        return frozenset(command for command, told in zip(ran, results, strict=True) if not _FAILED.search(told))
+    passed = bool(results) and not any(_FAILED.search(told) for told in results)
+    return frozenset(ran) if passed else frozenset()

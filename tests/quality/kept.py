@@ -1,0 +1,88 @@
+"""What the gate on "who said it" costs on real sessions: the items that a reader of 28 of them kept, as if a model had
+answered with them, once with their quotes and once without. `python -m tests.quality.kept` prints what has to wait.
+
+The statements are a reader's own words, so that they share less with the session than a model's would. One session
+begins with the summary that its tool made of an earlier one: what is only told there, nobody can be shown to have said.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from core.conversations.read import read_conversation
+from core.harvest.answer import items_from
+from core.harvest.distil import redacted_conversation
+from core.harvest.quotes import source_of
+from tests.corpus import CORPUS
+
+CATEGORY = {
+    "decision": "decisions",
+    "preference": "decisions",
+    "playbook": "playbooks",
+    "open-task": "tasks_open",
+    "done-task": "tasks_done",
+    "fact": "facts",
+    "question": "questions",
+    "file-note": "files",
+}
+SUMMARY = "compaction-summary"
+FROM_TOOL = "from-tool-output"
+
+
+class Judged(NamedTuple):
+    """One kept item: its category in the labels, by which structure it could be found, its words, why it waits."""
+
+    kind: str
+    structure: str
+    statement: str
+    quoted: bool
+    held: str
+    by_tool: bool
+
+
+def judged(kinds: frozenset[str] = frozenset(CATEGORY)) -> Iterator[Judged]:
+    """Every kept item of these kinds with what the gate says. Needs the corpus."""
+    rows = (CORPUS / "labels" / "kept" / "kept.jsonl").read_text(encoding="utf-8").splitlines()
+    for session in map(json.loads, rows):
+        wanted = [item for item in session["items"] if item["category"] in kinds]
+        if not wanted:
+            continue
+        data = (CORPUS / "conversations" / session["file"]).read_bytes()
+        source = source_of(redacted_conversation(read_conversation("kept", data))[0])
+        for item in wanted:
+            for quoted in (True, False):
+                category = CATEGORY[item["category"]]
+                arrays = {category: [_row(category, item["statement"], item["quote"] if quoted else "")]}
+                found = items_from(arrays, source, quotes="check", secrets=False).items[0]
+                yield Judged(item["category"], item["structure"], found.text, quoted, found.held, found.by_tool)
+
+
+def _row(category: str, statement: str, quote: str) -> dict[str, Any]:
+    if category == "playbooks":
+        name, _, steps = statement.partition(":")
+        return {"name": name, "steps": steps.strip(), "quote": quote}
+    if category == "files":
+        return {"path": "/kept", "note": statement, "quote": quote}
+    return {"statement": statement, "detail": "", "quote": quote}
+
+
+def main() -> None:
+    """Print how many of each category wait, and which."""
+    rows = list(judged())
+    for quoted in (True, False):
+        mine = [row for row in rows if row.quoted == quoted]
+        sums = Counter(row.kind for row in mine)
+        held = Counter(row.kind for row in mine if row.held == FROM_TOOL)
+        told = ", ".join(f"{held[kind]} of {number} {kind}s" for kind, number in sorted(sums.items()))
+        sys.stdout.write(f"{'with' if quoted else 'without'} quotes, waiting for a person's word: {told}\n")
+    for row in rows:
+        if row.held == FROM_TOOL and row.quoted:
+            sys.stdout.write(f"  {row.kind} ({row.structure}): {row.statement}\n")
+
+
+if __name__ == "__main__":
+    main()
