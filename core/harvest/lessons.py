@@ -1,9 +1,10 @@
 """What a frozen plan says beside its lines, for the fact index: the domain, and what the model said about a row.
 
 Kept in the plan under `facts`: `{"domain": …, "repositories": […], "rows": {mark: {"kind", "confidence", "tags",
-"domain", "about"}}}` with `mark` the beginning of the sha256 of a line's text, so that a line whose date changes keeps
-its row. `repositories` are those of the files that got a note; `about` is the file that a line is a note on. Plans
-without it, and readers that do not know it, lose nothing but this.
+"domain", "about"}}, "quotes": {mark: quote}}` with `mark` the beginning of the sha256 of a line's text, so that a line
+whose date changes keeps its row. `quotes` are the passages that showed items to be true: conversations go.
+`repositories` are those of the files that got a note; `about` is the file that a line is a note on. Plans without it,
+and readers that do not know it, lose nothing but this.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from core.base.markdown import sanitise_line
 from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
 from core.harvest.answer import Item
+from core.knowledge.bullet_text import QUOTE_CHARACTERS
 
 ABOUT_CHARACTERS = 1024
 QUOTED, UNQUOTED = 0.8, 0.6
@@ -57,9 +59,15 @@ def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quot
             row["domain"] = item.domain
         if row:
             rows[mark_of_text(item.text)] = row
-    if not rows and domain == GLOBAL:
+    quotes = {
+        mark_of_text(item.text): quote
+        for item in items
+        if not item.held and (quote := sanitise_line(item.quote, QUOTE_CHARACTERS))
+    }
+    if not rows and not quotes and domain == GLOBAL:
         return {}
-    return {"domain": domain, "rows": rows} | ({"repositories": repositories} if repositories else {})
+    told = {"repositories": repositories, "quotes": quotes}
+    return {"domain": domain, "rows": rows} | {key: value for key, value in told.items() if value}
 
 
 def _repositories(paths: Iterable[str]) -> list[str]:
