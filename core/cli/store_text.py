@@ -16,6 +16,8 @@ from core.commands.undo import UndoReport
 from core.knowledge.edit import Edited
 
 KEY_CHARACTERS = 12
+SHOWN = 5000
+"""So much of a held item is printed: a playbook that is somewhat too long in whole, a flood not."""
 
 
 def notes_text(notes: Notes) -> str:
@@ -157,7 +159,8 @@ def quarantine_text(value: list[HeldItem] | Released | ReleasedMany) -> str:
     rows = []
     for row in value:
         about = f" {row.path}" if row.path else ""
-        rows.append(f"{row.number}  [{row.held or '?'}] {row.category}{about}: {row.text} {row.provenance}".rstrip())
+        text = row.text if len(row.text) <= SHOWN else f"{row.text[:SHOWN]}… ({len(row.text):,} characters in all)"
+        rows.append(f"{row.number}  [{row.held or '?'}] {row.category}{about}: {text} {row.provenance}".rstrip())
         rows += [f'      quote: "{row.quote}"'] * bool(row.quote)
     marks = [mark for mark in HELD if any(row.held == mark for row in value)]
     rows.append(f"{count(len(value), 'item')} held back")

@@ -21,7 +21,7 @@ from core.knowledge.categories import CATEGORIES
 MAX_ITEMS = 200
 """What a conversation teaches beyond these waits in the quarantine."""
 FLOOD_ROWS = 1000
-"""An answer with more rows is that of a model which does not find its end: it is no answer."""
+"""An answer with more different rows is that of a model which does not find its end: it is no answer."""
 PLAYBOOK_CHARACTERS = 4000
 """A playbook may be this long, any other item `ITEM_CHARACTERS`. What is longer is never cut: it is held back whole."""
 FIELD_CHARACTERS, STEPS_CHARACTERS = 600, 2000
@@ -114,7 +114,7 @@ def parse_answer(text: str, names: Collection[str] = _NAMES) -> Result[dict[str,
     Stricter than the parser of seed 1 (4.2), because here an answer lets a conversation go: what could not be read
     proves nothing. A fence around the whole answer is tolerated, and so are words around the one object that names a
     category. Err(invalid-answer) as `find_object` tells it, and for an object with other keys alone, a category that is
-    no array, a report of a failure, more than FLOOD_ROWS rows, or rows of which none could be read.
+    no array, a report of a failure, more than FLOOD_ROWS different rows, or rows of which none could be read.
     """
     found = find_object(text, names)
     if isinstance(found, Err):
@@ -144,8 +144,9 @@ def _why_invalid(payload: Mapping[str, Any], names: Collection[str]) -> str:
         elif _letters(key) in meant or (isinstance(value, dict) and not value.keys().isdisjoint(names)):
             return f"has rows under {sanitise_line(key)[:DOMAIN_CHARACTERS]!r}, which was not asked for"
     rows = [(key, row) for key, value in payload.items() if isinstance(value, list) for row in value]
-    if len(rows) > FLOOD_ROWS:
-        return f"has {len(rows):,} rows, more than any conversation teaches"
+    different = len({repr(row) for _, row in rows}) if len(rows) > FLOOD_ROWS else 0
+    if different > FLOOD_ROWS:
+        return f"has {different:,} rows, more than any conversation teaches"
     read = [_item(key, row) if key in names else None for key, row in rows]
     if None in read and not any(item is not None and item.text for item in read):
         return f"has {len(rows)} row{'s' * (len(rows) != 1)} of which none could be read"

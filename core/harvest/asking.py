@@ -94,6 +94,8 @@ def _ask(words: str, schema: Mapping[str, Any], attempts: int, generate: Generat
             return parsed
         problem = parsed
     error = problem.error
+    if error.code == EMPTY_ANSWER:
+        return problem
     return fail(error.code, f"no valid answer in {attempts} attempts: {error.message}", hint=error.hint)
 
 
