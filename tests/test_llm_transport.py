@@ -18,7 +18,7 @@ from core.base.result import Ok
 from core.llm.exchange import Broken, Line, exchange
 from core.llm.generate import connect
 from core.llm.transport import retry_after, retry_info
-from core.llm.wire import Call, ModelSettings, excerpt, host_of, is_loopback
+from core.llm.wire import Call, ModelSettings, Reply, excerpt, host_of, is_loopback
 from tests.llm_server import (
     KEY,
     PATIENT_SECONDS,
@@ -73,6 +73,20 @@ def test_cancelling_ends_a_call_that_hangs() -> None:
     with model_server(hang()) as server:
         told(ask(server, cancelled=server.stuck.is_set, timeout_seconds=60.0), "cancelled", "ollama")
         assert server.broken_off.wait(PATIENT_SECONDS)
+
+
+def test_an_answer_that_has_come_when_the_user_cancels_is_not_thrown_away() -> None:
+    """It was paid for; the run keeps it for the next one."""
+    with model_server(reply(good())) as server:
+
+        def cancelled() -> bool:
+            waited_until = time.monotonic() + PATIENT_SECONDS
+            while any(t.name == "llm-exchange" for t in threading.enumerate()) and time.monotonic() < waited_until:
+                time.sleep(0.01)  # until the whole answer is here
+            return bool(server.requests)
+
+        result = exchange(Call("ollama", server.url, {}, {}), seconds=60.0, max_bytes=1 << 20, cancelled=cancelled)
+    assert isinstance(result, Reply) and result.status == 200
 
 
 def test_ctrl_c_cuts_the_connection() -> None:
