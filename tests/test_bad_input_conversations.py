@@ -5,7 +5,9 @@ A person would lose: the whole run to one file that hangs or fails it, or the fi
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import stat
 import sys
 from collections.abc import Callable
@@ -61,11 +63,10 @@ def test_many_odd_things_are_told_by_their_number(person: Person) -> None:
 # --- bytes -----------------------------------------------------------------------------------------------------------
 
 BYTES = [
-    ("invalid UTF-8", b"caf\xe9 \xff\xfe\nWe decided to use SQLite.\n", LEARNED),
     ("byte order mark", b"\xef\xbb\xbf" + TALK, LEARNED),
-    ("NUL", b"\0\0\n" + TALK + b"\0\0", LEARNED),
-    ("UTF-16", "We decided to use SQLite.\n".encode("utf-16"), ""),
-    ("lone surrogate", b"\xed\xa0\x80\nWe decided to use SQLite.\n", LEARNED),
+    ("UTF-16", "We decided to use SQLite.\n".encode("utf-16"), LEARNED),
+    ("UTF-16, the other way round", b"\xfe\xff" + "We decided to use SQLite.\n".encode("utf-16-be"), LEARNED),
+    ("UTF-32", "We decided to use SQLite.\n".encode("utf-32"), LEARNED),
     ("old Mac line ends", b"hello\rWe decided to use SQLite.\r", ""),
     ("empty", b"", ""),
     ("white space", b" \n\t\r\n", ""),
@@ -74,14 +75,38 @@ BYTES = [
 
 
 @pytest.mark.parametrize(("data", "learned"), [row[1:] for row in BYTES], ids=[row[0] for row in BYTES])
-def test_any_bytes_are_a_conversation(person: Person, data: bytes, learned: str) -> None:
-    """One wrong byte must not cost the rest of the conversation; the trash keeps every byte of it."""
+def test_any_text_is_a_conversation(person: Person, data: bytes, learned: str) -> None:
+    """What Windows programs write is text as well; the trash keeps every byte of it."""
     write_talk(person, data)
     said = person.types("harvest", "--apply")
     assert person.code == 0 and "0 failed" in said
     assert (learned in person.text("decisions.md")) if learned else True
     [kept] = (person.talks / ".trash").iterdir()
     assert kept.read_bytes() == data
+
+
+UNREADABLE = [
+    ("latin-1", b"caf\xe9 au lait\nWe decided to use SQLite.\n", "is not UTF-8 text: byte 4, in line 1,"),
+    ("a torn character", "We decided to use SQLite: it is enough für".encode()[:-2], "is not UTF-8 text: byte 41"),
+    ("lone surrogate", b"hi\n\xed\xa0\x80\nWe decided to use SQLite.\n", "is not UTF-8 text: byte 4, in line 2,"),
+    ("zero bytes", TALK + bytes(512), "is no text: it has zero bytes"),
+    ("UTF-16 without its mark", "We decided to use SQLite.\n".encode("utf-16-le"), "is no text: it has zero bytes"),
+    ("half of UTF-16", "We decided to use SQLite.\n".encode("utf-16")[:-1], "is no text: it has zero bytes"),
+    ("random bytes", random.Random(17).randbytes(2560), "is no"),
+    ("JSON", json.dumps({"salaries": [{"who": "a", "pay": 1}]}).encode(), "it is JSON, and no conversation"),
+    ("JSON that breaks off", b'{"salaries": [{"who": "a", "pay": 1}, {"who"', "it is JSON, and no conversation"),
+    ("lines of JSON", b'{"level": "info"}\n{"level": "warn"}\n', "it is JSON, and no conversation"),
+]
+
+
+@pytest.mark.parametrize(("data", "why"), [row[1:] for row in UNREADABLE], ids=[row[0] for row in UNREADABLE])
+def test_what_could_not_be_read_stays_with_a_sentence(person: Person, data: bytes, why: str) -> None:
+    """2,560 random bytes were decoded to replacement characters, harvested, and moved to the trash."""
+    path = write_talk(person, data)
+    said = person.types("harvest", "--apply")
+    assert person.code == 1 and "1 failed" in said and why in said
+    assert path.read_bytes() == data and not (person.talks / ".trash").exists()
+    assert "harvest-failed" in person.types("ledger")
 
 
 def test_a_gigabyte_of_nothing_is_too_large_and_stays(person: Person) -> None:

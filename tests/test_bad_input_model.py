@@ -63,7 +63,7 @@ BROKEN: list[tuple[str, list[Script], str, str]] = [
      "ollama answered with something that is not a JSON object", "Try again; if it stays, check base_url."),
     ("reset", [reset()] * 4, "the connection to ollama at HOST failed or broke off: Connection reset by peer",
      "Check that the server runs, that base_url is right and that this computer is online."),
-    ("no words", [reply(good(""))], "ollama answered with an empty text", "Try again, or choose another model."),
+    ("no words", [reply(good(""))] * 2, "ollama answered with an empty text", "Try again, or choose another model."),
 ]  # fmt: skip
 
 
@@ -74,6 +74,10 @@ def test_a_broken_answer_keeps_the_conversation(person: Person, scripts: list[Sc
     assert EMPTY in said and "1 failed" in said and path.exists() and person.code == 1
     assert f"knowledge: {why} (~/home/conversations/{NAME}). {hint}\n" in said and said.count("knowledge: ") == 1
     assert person.text("decisions.md") == ""
+
+
+def rows(number: int) -> dict[str, Any]:
+    return {"facts": [f"fact {at}" for at in range(number)]}
 
 
 INVALID: list[tuple[str, str, str]] = [
@@ -89,6 +93,10 @@ INVALID: list[tuple[str, str, str]] = [
         "the model's answer is not valid JSON: a key stands twice in one object",
     ),
     ("cut", '{"facts": ["a', "the model's answer is not valid JSON: Unterminated string starting at: line 1 column 12"),
+    ("100,000 items", json.dumps(rows(100_000)), "the model's answer has 100,000 rows, more than any conversation"),
+    ("an error", '{"error": "out of memory"}', "the model's answer has none of the keys that were asked for"),
+    ("wrapped", '{"result": {"facts": ["a"]}}', "the model's answer has none of the keys that were asked for"),
+    ("other rows", '{"facts": [{"text": "a"}]}', "the model's answer has 1 row of which none could be read"),
     ("words after", "```json\n{}\n```\nEnjoy!", "the model's answer is not valid JSON: Expecting value"),
 ]
 
@@ -102,20 +110,35 @@ def test_what_is_no_answer_is_asked_for_twice_and_then_told(person: Person, text
     assert EMPTY in said
 
 
-def rows(number: int) -> dict[str, Any]:
-    return {"facts": [f"fact {at}" for at in range(number)]}
+HELD: list[tuple[str, dict[str, Any], int, int]] = [
+    ("250 items", {"facts": [f"fact {at}" for at in range(250)]}, 200, 50),
+    ("a megabyte in one string", {"facts": ["word " * 200_000]}, 0, 1),
+    ("a megabyte without a blank", {"facts": ["x" * 1_000_000, "good"]}, 1, 1),
+]
+
+
+@pytest.mark.parametrize(("answer", "number", "held"), [row[1:] for row in HELD], ids=[row[0] for row in HELD])
+def test_what_is_too_much_waits_whole_in_the_quarantine(
+    person: Person, answer: dict[str, Any], number: int, held: int
+) -> None:
+    path = write_talk(person)
+    said = harvests(person, says(json.dumps(answer)))
+    assert f"harvested items: facts:{number}, " in said and f"quarantined: {held} (" in said and not path.exists()
+    written = person.text("facts.md") + person.text("quarantine.md")
+    assert all(f"{text.strip()} [from: " in written for text in answer["facts"])
+    shown = person.types("quarantine")
+    assert f"{held} item" in shown and len(shown) < 20_000
+    assert "now in facts.md" in person.types("quarantine", "accept", "--all") and person.code == 0
+    assert all(f"{text.strip()} [from: " in person.text("facts.md") for text in answer["facts"])
 
 
 VALID: list[tuple[str, str, int, str]] = [
     ("nothing", "{}", 0, ""),
     ("fenced", '```json\n{"facts": ["a"]}\n```', 1, ""),
-    ("wrong types", '{"facts": [5, null, true, [], {"statement": 7}, {"statement": []}, "good"], "files": "x"}', 1,
-     "rows skipped: empty:1, wrong shape:5\n"),
+    ("wrong types", '{"facts": [5, null, true, [], {"statement": 7}, {"statement": []}, "good"], "files": null}', 1,
+     "rows skipped: wrong shape:6\n"),
     ("lone surrogates", '{"facts": ["a \\ud800 b", "\\udfff"]}', 2, ""),
-    ("100,000 items", json.dumps(rows(100_000)), 200, "rows skipped: too many:99800\n"),
     ("the same thousands of times", json.dumps({"facts": ["same"] * 5000}), 1, "rows skipped: repeated:4999\n"),
-    ("a megabyte in one string", json.dumps({"facts": ["word " * 200_000]}), 1, ""),
-    ("a megabyte without a blank", json.dumps({"facts": ["x" * 1_000_000]}), 1, ""),
     ("nothing but line breaks", json.dumps({"facts": ["\n" * 400_000, "good"]}), 1, "rows skipped: empty:1\n"),
     ("forged lines", json.dumps({"facts": [FORGED]}), 1, ""),
     ("keys nobody asked for", '{"facts": ["a"], "__proto__": {}, "exec": "rm"}', 1, ""),

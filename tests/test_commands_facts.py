@@ -7,6 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from core.cli.facts_text import validation_text
+from core.cli.harvest_text import harvest_text
+from core.commands.fact_check import check_facts
 from core.commands.fact_feed import sync_facts
 from core.commands.facts import bootstrap, validate
 from core.commands.quarantine import quarantine_accept, quarantine_drop
@@ -46,7 +49,7 @@ def test_a_harvest_becomes_facts_patterns_and_questions(world: World) -> None:
         tasks_open=["Not a fact either"],
     )
     report = harvested(world, model)
-    assert report.facts == {"new": 6, "confirmed": 0, "total": 6} and not report.errors
+    assert report.facts == {"new": 6, "confirmed": 0, "total": 6, "too_long": 0} and not report.errors
     found = {fact.id: (fact.fact, fact.confidence, fact.tags) for fact in facts_of(world)}
     assert found == {
         "global:fact:001": ("The port is 8080", 0.8, ()),
@@ -85,13 +88,42 @@ def test_switched_off_nothing_is_made_and_switched_on_all_is_caught_up(world: Wo
     report = value(sync_facts(workspace_of(world, fact_index=False), now=lambda: world.clock))
     assert (report.new, report.total) == (0, 1), "what a person writes reaches the index all the same"
     world.converse("User: b\n")
-    assert harvested(world, says(facts=["Two"])).facts == {"new": 2, "confirmed": 0, "total": 3}
+    assert harvested(world, says(facts=["Two"])).facts == {"new": 2, "confirmed": 0, "total": 3, "too_long": 0}
 
 
 def test_what_waits_in_quarantine_is_no_fact(world: World) -> None:
     world.converse("User: a\n")
     harvested(world, says(facts=[{"statement": "Invented", "quote": "nobody said that at all"}, "Kept"]))
     assert [fact.fact for fact in facts_of(world)] == ["Kept"]
+
+
+def test_a_fact_that_is_too_long_goes_in_without_its_detail_or_not_at_all(world: World) -> None:
+    """It stood in the index with an ellipsis in place of its end, which was the part that mattered."""
+    world.converse("User: a\n")
+    rows = [
+        {"statement": "The cache lives in /var/cache", "detail": "because " + "reason " * 50 + "so"},
+        {"statement": "s" * 300, "detail": "d" * 100},
+        {"statement": "fits " * 40, "detail": "d" * 78},
+    ]
+    report = harvested(world, says(facts=rows, playbooks=[{"name": "Long", "steps": "step " * 100}]))
+    assert {fact.fact for fact in facts_of(world)} == {"The cache lives in /var/cache", f"{'fits ' * 40}— {'d' * 78}"}
+    assert report.facts == {"new": 2, "confirmed": 0, "total": 2, "too_long": 2}
+    assert "fact index: 2 new, 2 too long for it, 2 in all\n" in harvest_text(report)
+    workspace = workspace_of(world)
+    found = value(validate(workspace))
+    assert found.too_long == ("facts.md:4", "playbooks.md:3") and not found.problems
+    assert "2 lines longer than a fact may be, so no fact: facts.md:4, playbooks.md:3" in validation_text(found)
+    told = [row for row in check_facts(workspace) if row.code == "facts-too-long"]
+    assert len(told) == 1 and told[0].note and "facts.md:4, playbooks.md:3" in told[0].message
+    assert found.to_json()["too_long"] == ["facts.md:4", "playbooks.md:3"]
+
+
+def test_what_is_let_in_and_too_long_for_a_fact_is_told(world: World) -> None:
+    world.converse("User: a\n")
+    harvested(world, says(facts=["x" * 501]))
+    done = value(quarantine_accept(workspace_of(world), "xxx"))
+    assert done.file == "facts.md" and "too long for the fact index (280 characters): 1" in done.warning
+    assert facts_of(world) == []
 
 
 def test_what_is_let_out_of_the_quarantine_becomes_a_fact(world: World) -> None:
@@ -111,7 +143,7 @@ def test_what_is_let_out_of_the_quarantine_becomes_a_fact(world: World) -> None:
     value(quarantine_drop(workspace, "facts: Waits", now=lambda: world.clock))
     world.converse("User: b\n")
     report = harvested(world, says(facts=["Invented"]))
-    assert report.facts == {"new": 0, "confirmed": 1, "total": 2}
+    assert report.facts == {"new": 0, "confirmed": 1, "total": 2, "too_long": 0}
     assert value(sync_facts(workspace, accepted=True, now=lambda: world.clock)).new == 0
     value(undo(workspace, done.run, now=lambda: world.clock, patience=HURRIED))
     left = {fact.fact: fact.source_count for fact in facts_of(world)}
@@ -129,14 +161,7 @@ def test_an_accepted_item_whose_feed_was_cut_off_is_a_fact_after_the_next_harves
         value(quarantine_accept(workspace_of(world), "Invented", now=lambda: world.clock))
     assert not facts_of(world)
     world.converse("User: b\n")
-    assert harvested(world, says(facts=["Other"])).facts == {"new": 2, "confirmed": 0, "total": 2}
-
-
-def test_a_long_line_is_shortened_to_what_the_seed_allows(world: World) -> None:
-    world.converse("User: a\n")
-    harvested(world, says(facts=["word " * 90]))
-    (fact,) = facts_of(world)
-    assert len(fact.fact) <= 280 and fact.fact.endswith("…")
+    assert harvested(world, says(facts=["Other"])).facts == {"new": 2, "confirmed": 0, "total": 2, "too_long": 0}
 
 
 def test_a_second_harvest_and_a_second_sync_change_nothing(world: World) -> None:
@@ -144,7 +169,7 @@ def test_a_second_harvest_and_a_second_sync_change_nothing(world: World) -> None
     harvested(world, says(facts=["One"]))
     before = {path: path.read_bytes() for path in world.paths.knowledge.rglob("*") if path.is_file()}
     report = harvested(world, says(facts=["Other words"]))
-    assert report.facts == {"new": 0, "confirmed": 0, "total": 1}
+    assert report.facts == {"new": 0, "confirmed": 0, "total": 1, "too_long": 0}
     value(sync_facts(workspace_of(world), now=lambda: world.clock))
     after = {path: path.read_bytes() for path in world.paths.knowledge.rglob("*") if path.is_file()}
     locks = {world.paths.lock, world.paths.state / "facts.lock"}
@@ -160,7 +185,7 @@ def test_a_failure_is_told_and_costs_the_harvest_nothing(world: World) -> None:
     assert [error.code for error in report.errors] == ["facts-unreadable"]
     assert report.harvested == report.reclaimed == 1
     (world.paths.knowledge / YAML).unlink()
-    assert harvested(world, says()).facts == {"new": 1, "confirmed": 0, "total": 1}
+    assert harvested(world, says()).facts == {"new": 1, "confirmed": 0, "total": 1, "too_long": 0}
 
 
 def test_undo_takes_the_facts_of_the_run_back(world: World) -> None:

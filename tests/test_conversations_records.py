@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -84,6 +86,63 @@ def test_a_file_of_a_tool_that_gave_nothing_is_not_taken_for_an_empty_one() -> N
     assert "opencode" in trouble.message
     assert why_unread(b"User: hi\n", read_conversation("x", b"User: hi\n")) is None
     assert why_unread(b"  \n", read_conversation("x", b"  \n")) is None
+
+
+def _session(records: int, damaged: Collection[int], damage: bytes) -> bytes:
+    lines = []
+    for at in range(records):
+        said = {"role": "user", "content": f"n{at}"}
+        row = {"type": "user", "sessionId": "s", "uuid": f"u{at}", "parentUuid": None, "cwd": "/srv", "message": said}
+        lines.append(damage if at in damaged else json.dumps(row).encode())
+    return b"\n".join(lines) + b"\n"
+
+
+@pytest.mark.parametrize("damage", [b'{"type": "user", "mess', b"\0" * 40, b'{"type": "user", "text": "caf\xe9"}'])
+def test_a_damaged_record_costs_itself_only_and_many_cost_the_reading(damage: bytes) -> None:
+    """One flipped byte must not cost a session, nor may a file of which half is damaged count as read."""
+    for records, damaged, fine in (
+        (3, {1}, True),
+        (60, {3, 9, 40}, True),
+        (60, {1, 2, 3, 4}, False),
+        (9, {2, 5}, False),
+    ):
+        data = _session(records, damaged, damage)
+        found = read_conversation("x", data)
+        assert found.format == "claude_code" and found.skipped == len(damaged)
+        assert len(found.turns) == records - len(damaged)
+        trouble = why_unread(data, found)
+        assert (trouble is None) == fine, trouble
+        if trouble is not None:
+            assert trouble.message == f"the file has {len(damaged)} damaged records among {records}"
+
+
+def test_a_torn_last_line_is_counted_and_costs_nothing_else() -> None:
+    whole = _session(40, {7, 8}, b"{")
+    for torn in (whole + b'{"type": "user", "sess', whole + '{"type": "user", "x": "für'.encode()[:-2]):
+        found = read_conversation("x", torn)
+        assert found.skipped == 3 and why_unread(torn, found) is None
+
+
+def test_a_document_that_is_damaged_in_its_middle_is_not_read_and_one_that_breaks_off_is() -> None:
+    """What stands behind the damage was never looked at, and the file went."""
+    rows = [{"role": "user", "content": [{"type": "text", "text": f"number {at}"}]} for at in range(30)]
+    whole = json.dumps(rows).encode()
+    assert read_conversation("x", whole).format == "cline"
+    assert why_unread(whole, read_conversation("x", whole)) is None
+    cut = whole[: whole.index(b"number 20") + 4]
+    assert len(read_conversation("x", cut).turns) == 20 and why_unread(cut, read_conversation("x", cut)) is None
+    for old, new in ((b'"number 9"}]}', b'"number 9"]}'), (b"number 9", b"number \xff")):
+        damaged = whole.replace(old, new)
+        trouble = why_unread(damaged, read_conversation("x", damaged))
+        assert trouble is not None and trouble.code == "damaged-conversation"
+
+
+def test_a_note_that_shows_some_json_is_a_note() -> None:
+    for note in (
+        b'{"a": 1}\n\nWhy is this refused?\n', b"[[a link]] to the plan\n", b"[ ] renew the key\n", b"{x} is y\n",
+        b'[1] the manual, page 9\n', b'["so it is"](https://example.org) they say\n',
+    ):  # fmt: skip
+        assert why_unread(note, read_conversation("x", note)) is None, note
 
 
 def test_deep_nesting_and_endless_numbers_are_unreadable_and_not_fatal() -> None:

@@ -56,6 +56,22 @@ def test_line_by_line_is_the_same_as_at_once(kind: str) -> None:
     assert streamed
 
 
+@pytest.mark.parametrize(("damaged", "fine"), [(2, True), (40, False)])
+def test_a_very_long_transcript_with_much_damage_is_no_harvest(tmp_path: Path, damaged: int, fine: bool) -> None:
+    rows = [claude(at, "word " * 5000) for at in range(400)]
+    for at in range(damaged):
+        rows[3 + 7 * at] = rows[3 + 7 * at].replace(b"word ", b"w\xffrd ", 1)
+    world = World(tmp_path).limits(max_source_bytes=64 << 20)
+    path = world.converse(b"".join(rows) + b'{"torn', NAME)
+    assert path.stat().st_size > content.STREAM_BYTES
+    report = world.run()
+    assert (report.harvested, report.failed) == (int(fine), int(not fine))
+    if fine:
+        assert report.skipped["unknown records"] == 3
+    else:
+        assert "40 damaged records among 400" in report.errors[0].message and path.exists()
+
+
 class Made(io.RawIOBase):
     """A file of any size that is never anywhere as a whole."""
 

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from core.base.result import Err, Ok
 from core.conversations.conversation import Conversation, Turn
-from core.harvest.answer import MAX_ITEMS, SCHEMA, items_from, parse_answer
+from core.harvest.answer import (
+    FIELD_CHARACTERS,
+    FLOOD_ROWS,
+    MAX_ITEMS,
+    SCHEMA,
+    STEPS_CHARACTERS,
+    items_from,
+    parse_answer,
+)
+from core.harvest.asking import category_schema
 from core.harvest.quotes import Source, find_quote, source_of
 from core.knowledge.categories import CATEGORIES
 from tests.cpu_time import grows_faster
@@ -31,10 +40,74 @@ def items(rows: dict[str, Any], quotes: str = "check", source: Source = NOTHING)
     "text",
     ['{"facts": []}', ' \n{"facts": []}\n', '```json\n{"facts": []}\n```', '```\n{"facts": []}```', "{}",
      'Here: {"facts": []}', '{"facts": []} Enjoy!', 'Set {x} and {"y": 1}:\n```json\n{"facts": []}\n```\nthat is all',
-     '```json {"facts": []} ```', '{"facts": null, "decisions": "no", "other": [1]}', '\ufeff{"facts": []}'],
+     '```json {"facts": []} ```', '{"facts": null, "reasoning": "nothing lasting"}', '\ufeff{"facts": []}',
+     '{"facts": [], "decisions": null, "error": null, "other": []}',
+     '{"facts": [{"statement": "", "quote": ""}, {}, ""]}'],
 )  # fmt: skip
 def test_a_whole_object_is_an_answer(text: str) -> None:
-    assert parse_answer(text) == Ok(EMPTY)
+    parsed = parse_answer(text)
+    assert isinstance(parsed, Ok) and items_from(parsed.value, NOTHING, quotes="check", secrets=True).items == ()
+
+
+UNREADABLE = [
+    {"error": "the context window is full"},
+    {"result": {"facts": [{"statement": "a"}]}},
+    {"Facts": [{"statement": "a"}]},
+    {"FACTS": [], "Decisions": []},
+    {"facts": {"statement": "a"}},
+    {"facts": "a"},
+    {"facts": 3},
+    {"facts": True},
+    {"facts": [], "decisions": "no"},
+    {"facts": [{"text": "a"}]},
+    {"facts": [{"fact": "a"}, {"content": "b"}], "decisions": [{"decision": "c"}]},
+    {"facts": [["a"], 5, None]},
+    {"facts": [{"statement": ["a"]}]},
+    {"facts": [{"Statement": "a"}]},
+    {"facts": [{"detail": "only this"}]},
+    {"facts": [{"statement": 5}]},
+    {"playbooks": [{"name": ["a"], "steps": {"1": "b"}}]},
+    {"files": ["a note without its file", {"path": "/srv/a.py", "text": "b"}]},
+    {"facts": [], "error": "rate limit reached"},
+    {"facts": [], "Tasks Open": [{"statement": "a"}]},
+    {"facts": [], "result": {"decisions": [{"statement": "a"}]}},
+    {"facts": [], "insights": [{"statement": "a"}]},
+    {"items": [{"category": "facts", "statement": "a"}]},
+    {"type": "object", "properties": {"facts": {"type": "array"}}},
+    {"status": "ok"},
+    {"": []},
+]
+
+
+@pytest.mark.parametrize("answer", UNREADABLE, ids=lambda answer: json.dumps(answer)[:40])
+def test_an_answer_that_could_not_be_read_is_no_answer(answer: dict[str, Any]) -> None:
+    """It counted as a proven harvest with nothing in it, and the conversation went."""
+    found = parse_answer(json.dumps(answer))
+    assert isinstance(found, Err) and found.error.code == "invalid-answer"
+    assert found.error.message.startswith("the model's answer ") and "it begins " in found.error.message
+
+
+def test_of_a_partly_readable_answer_what_was_not_read_is_counted() -> None:
+    rows = {
+        "facts": [{"statement": "a"}, {"text": "b"}, 7],
+        "decisions": [{"statement": "c", "because": "it is shorter"}, {"statement": "d", "id": None}],
+        "insights": [{"statement": "e"}, "f"],
+    }
+    parsed = parse_answer(json.dumps(rows))
+    assert isinstance(parsed, Ok)
+    found = items_from(parsed.value, NOTHING, quotes="check", secrets=True)
+    assert [item.text for item in found.items] == ["a", "c", "d"]
+    assert found.skipped == {"wrong shape": 2, "part of a row": 1, "not asked for": 2}
+
+
+def test_a_question_about_one_category_is_answered_by_that_category() -> None:
+    """A small model that answers another question than the one that was put has not answered."""
+    assert parse_answer('{"questions": ["a"]}', ["questions"]) == Ok({"questions": ["a"]})
+    assert parse_answer("{}", ["questions"]) == Ok({"questions": []})
+    both = parse_answer('{"questions": ["a"], "facts": ["b", "c"]}', ["questions"])
+    assert isinstance(both, Ok) and both.value["questions"] == ["a"]
+    assert items_from(both.value, NOTHING, quotes="off", secrets=False).skipped == {"not asked for": 2}
+    assert isinstance(parse_answer('{"facts": ["a"]}', ["questions"]), Err)
 
 
 @pytest.mark.parametrize(
@@ -112,14 +185,56 @@ def test_wrong_rows_are_skipped_and_counted() -> None:
     }
     found = items_from(rows, NOTHING, quotes="check", secrets=True)
     assert [item.text for item in found.items] == ["x"]
-    assert found.skipped == {"wrong shape": 5, "empty": 4, "repeated": 2}
+    assert found.skipped == {"wrong shape": 6, "empty": 3, "repeated": 2}
 
 
-def test_two_hundred_items_and_five_hundred_characters_are_the_most() -> None:
-    rows = {**EMPTY, "facts": [f"{number} " + "x" * 600 for number in range(300)]}
+def test_what_is_too_long_or_too_much_is_held_back_whole() -> None:
+    """A playbook of 1,556 characters lost its last steps without a word, and then its conversation went."""
+    steps = " && ".join(f"step-{number} --with-care" for number in range(60))
+    found = items_from(
+        {
+            **EMPTY,
+            "facts": ["x" * 500, "y" * 501, {"statement": "z" * 400, "detail": "last " + "z" * 120 + " word"}],
+            "playbooks": [{"name": "long", "steps": steps}, {"name": "n", "steps": "s" * 4000}],
+            "questions": [{"statement": "q" * 501, "quote": "nobody ever said this here"}],
+        },
+        conversation(("user", f"do it like this: {steps}")),
+        quotes="check",
+        secrets=True,
+    )
+    assert found.skipped == {}
+    assert [(len(item.text), item.held) for item in found.items] == [
+        (500, ""), (501, "too-long"), (533, "too-long"), (501, "quote-not-found"), (len(steps) + 10, ""),
+        (4007, "too-long"),
+    ]  # fmt: skip
+    assert found.items[2].text.endswith(" word") and found.items[4].text.endswith("step-59 --with-care")
+
+
+def test_more_than_two_hundred_items_wait_in_the_quarantine_and_a_flood_is_no_answer() -> None:
+    rows = {**EMPTY, "facts": [f"fact {number}" for number in range(300)]}
     found = items_from(rows, NOTHING, quotes="off", secrets=False)
-    assert len(found.items) == MAX_ITEMS and found.skipped == {"too many": 100}
-    assert max(len(item.text) for item in found.items) == 500
+    assert [item.held for item in found.items] == [""] * MAX_ITEMS + ["too-many"] * 100 and found.skipped == {}
+    flood = parse_answer(json.dumps({"facts": [f"fact {number}" for number in range(FLOOD_ROWS + 1)]}))
+    assert isinstance(flood, Err) and flood.error.code == "invalid-answer"
+
+
+def test_steps_that_the_schema_ended_are_held_back() -> None:
+    """A server that enforces the schema of one category ends a longer text in the middle of a command."""
+    limits = {"name": FIELD_CHARACTERS, "steps": STEPS_CHARACTERS}
+    for key, limit in limits.items():
+        rows = {**EMPTY, "playbooks": [{"name": "n", "steps": "s", key: "x" * limit}]}
+        assert [item.held for item in items_from(rows, NOTHING, quotes="off", secrets=False).items] == ["too-long"]
+    fields = {key: row["maxLength"] for key, row in _fields("playbooks").items() if key in limits}
+    assert fields == limits
+    for category in ("facts", "decisions", "tasks_done", "tasks_open", "questions", "files"):
+        long = {key: "x" * row["maxLength"] for key, row in _fields(category).items() if key in ("statement", "note")}
+        found = items_from({**EMPTY, category: [long]}, NOTHING, quotes="off", secrets=False)
+        assert [item.held for item in found.items] == ["too-long"], category
+
+
+def _fields(category: str) -> dict[str, dict[str, Any]]:
+    fields: dict[str, dict[str, Any]] = category_schema(category)["properties"][category]["items"]["properties"]
+    return fields
 
 
 def test_a_secret_in_a_row_or_in_its_path_is_held_back() -> None:
@@ -213,5 +328,7 @@ def test_any_answer_is_items_or_one_declared_error(text: str, quotes: str) -> No
         assert parsed.error.code == "invalid-answer"
         return
     found = items_from(parsed.value, SAID, quotes=quotes, secrets=True)
-    assert all(item.text and "\n" not in item.text and len(item.text) <= 500 for item in found.items)
-    assert sum(map(len, parsed.value.values())) == len(found.items) + sum(found.skipped.values())
+    assert all(item.text and "\n" not in item.text for item in found.items)
+    assert all(len(item.text) <= 500 or item.held or item.category == "playbooks" for item in found.items)
+    skipped = sum(number for reason, number in found.skipped.items() if reason != "part of a row")
+    assert sum(map(len, parsed.value.values())) == len(found.items) + skipped

@@ -96,6 +96,24 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_and_only_that_one() ->
     assert model.prompts[1] == model.prompts[0] + RETRY_SUFFIX
 
 
+def test_an_empty_answer_is_asked_for_again() -> None:
+    """Some models say nothing once in a while; the conversation failed for it."""
+    nothing = fail("empty-answer", "the model said nothing")
+    assert harvested(Asked(nothing), settings("one_call", "my words")).items
+    model = Asked(nothing, nothing)
+    refused = distil(TALK, "t", 100, settings(), model)
+    assert isinstance(refused, Err) and refused.error.code == "empty-answer" and len(model.prompts) == 2
+
+
+def test_rows_for_another_question_and_a_category_that_came_to_its_end_are_told() -> None:
+    full = json.dumps({"facts": [f"fact {at}" for at in range(MAX_ROWS)], "questions": ["why?"]})
+    found = harvested(Asked(full), settings())
+    assert found.skipped == {"not asked for": 1, "category full": 1}
+    other = Asked('{"decisions": ["a"]}', '{"decisions": ["a"]}')
+    refused = distil(TALK, "t", 100, settings(), other)
+    assert isinstance(refused, Err) and refused.error.code == "invalid-answer"
+
+
 def test_a_prompt_without_questions_is_told_as_such() -> None:
     refused = ask("say something", "per_category", "t", "text", 2, Asked())
     assert isinstance(refused, Err) and refused.error.code == "bad-prompt"

@@ -17,6 +17,7 @@ import pytest
 from core.base.answer import Answer
 from core.base.result import Ok, Result, fail
 from core.commands.harvest_options import CATEGORY_PROMPT, SUMMARIZE_PROMPT
+from core.harvest.committer import Committer
 from core.harvest.kept_answers import KEPT_DAYS
 from core.knowledge.categories import CATEGORIES
 from tests.harvest_world import World
@@ -119,6 +120,48 @@ def test_a_damaged_file_or_an_old_one_is_as_if_it_were_not_there(world: World) -
     again = Asked(files="no")
     world.run(again)  # type: ignore[arg-type]
     assert again.asked == [*NAMES, "files"] and kept(world) == [file]
+
+
+@pytest.mark.parametrize("ends", [KeyboardInterrupt, OSError])
+def test_a_run_that_is_ended_at_once_loses_no_answer(
+    world: World, ends: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second Ctrl-C threw away what had been answered and paid for, and the next run paid for it again."""
+    talks = [world.converse(f"{TALK}\n\nUser: and number {number}?\n") for number in range(4)]
+    first, commit = Asked(), Committer.commit
+
+    def interrupted(committer: Committer, *step: Any) -> bool:
+        while len(first.asked) < 4 * len(NAMES):  # all of them were answered meanwhile
+            time.sleep(0.01)
+        raise ends()
+
+    monkeypatch.setattr(Committer, "commit", interrupted)
+    if ends is KeyboardInterrupt:
+        with pytest.raises(ends):
+            world.run(first, jobs=4)  # type: ignore[arg-type]
+    else:
+        world.try_run(first, jobs=4)  # type: ignore[arg-type]
+    assert len(kept(world)) == 4 and all(path.exists() for path in talks)
+    monkeypatch.setattr(Committer, "commit", commit)
+    second = Asked()
+    report = world.run(second)  # type: ignore[arg-type]
+    assert second.asked == [] and report.harvested == 4 and kept(world) == []
+
+
+def test_an_answer_that_could_not_be_written_down_is_not_paid_for_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk kept the conversation and lost the answer."""
+    world.converse(TALK)
+    monkeypatch.setattr("core.harvest.committer.freeze", refuse)
+    assert world.run(Asked()).failed == 1  # type: ignore[arg-type]
+    monkeypatch.undo()
+    again = Asked()
+    assert world.run(again).harvested == 1 and again.asked == [] and kept(world) == []  # type: ignore[arg-type]
+
+
+def refuse(*_: Any, **__: Any) -> None:
+    raise OSError(28, "no space left on device")
 
 
 def test_what_can_not_be_kept_costs_money_and_nothing_else(world: World) -> None:

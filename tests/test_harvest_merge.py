@@ -18,6 +18,7 @@ from core.harvest.answer import Item
 from core.harvest.merge import freeze
 from core.harvest.named_paths import allowed_path, source_file
 from core.harvest.reclaim import purge, reclaim, remove_split, restore
+from core.knowledge.journal import gather, read_journal
 from tests.harvest_world import NOW, FakeModel, World, says, sha256
 
 
@@ -83,6 +84,36 @@ def test_the_conversations_own_folder_may_hold_files_for_notes(
     assert len(list(world.paths.file_notes.iterdir())) == 1
 
 
+def test_nothing_is_cut_and_what_does_not_fit_is_counted(world: World) -> None:
+    """The last steps of a long playbook and the end of a long fact were gone, and so was the conversation."""
+    steps = " && ".join(f"make part-{number}" for number in range(90))
+    long = "word " * 119 + "end"
+    world.converse(f"User: {steps}\n")
+    report = world.run(says(
+        facts=[long, "short", {"statement": "made up", "quote": "nobody has ever said this"}],
+        playbooks=[{"name": "all", "steps": steps}, {"name": "more", "steps": steps * 4}],
+    ))  # fmt: skip
+    assert f"- **all**: {steps} [from:" in world.text("playbooks.md")
+    held = world.text("quarantine.md")
+    assert f"- [too-long] facts: {long} [from:" in held and f"- [too-long] playbooks: **more**: {steps * 4} [" in held
+    assert (report.quarantined, report.held_by) == (3, {"too-long": 2, "quote-not-found": 1})
+    assert report.to_json()["held_by"] == report.held_by and report.harvested == 1 and not report.errors
+
+
+def test_the_quotes_of_what_was_let_in_stay_in_the_plan(world: World) -> None:
+    """The conversation goes, and with it went the only evidence."""
+    key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0" + "K1l2M3n4O5p6Q7r8"
+    world.converse("User: the port is 8123, not 80\n")
+    said = {"statement": "Port 8123", "quote": "the port is 8123"}
+    held = {"statement": "Key", "quote": f"its token was {key} back then"}
+    world.run(says(facts=[said, held], decisions=[{"statement": "Not 80", "quote": "8123, not 80"}]))
+    [archive] = world.paths.plans.iterdir()
+    [plan] = [record.plan for record in gather(read_journal(archive)).values()]
+    assert plan is not None and sorted(plan.facts["quotes"].values()) == ["8123, not 80", "the port is 8123"]
+    everything = b"".join(path.read_bytes() for path in world.paths.home.rglob("*") if path.is_file())
+    assert key.encode() not in everything and b"its token was" in everything
+
+
 def test_held_items_wait_in_the_quarantine_and_nowhere_else(world: World) -> None:
     path = world.converse("User: we use SQLite here, always have\n")
     report = world.run(says(
@@ -91,8 +122,8 @@ def test_held_items_wait_in_the_quarantine_and_nowhere_else(world: World) -> Non
     ))  # fmt: skip
     origin = f"[from: {path.name}, 2026-06-12]"
     assert world.text("quarantine.md") == (
-        f"# Quarantine\n\n- [quote-not-found] facts: made up {origin}\n"
-        f"- [quote-not-found] files /x/y: also made up {origin}\n"
+        f'# Quarantine\n\n- [quote-not-found] facts: made up (quote: "a sentence that nobody has ever said") {origin}\n'
+        f'- [quote-not-found] files /x/y: also made up (quote: "another sentence that nobody said") {origin}\n'
     )
     assert report.quarantined == 2 and report.items["facts"] == 1 and report.items["files"] == 0
     assert "made up" not in world.text("digest.md") + world.text("facts.md")

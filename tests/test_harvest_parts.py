@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.answer import Answer
-from core.base.result import Err, Ok, Result
+from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import transcript
 from core.harvest.distil import distil
@@ -121,6 +121,36 @@ def test_an_empty_summary_is_no_summary() -> None:
 
     result = summarize(conversation("word " * 3000), SETTINGS, silent)
     assert isinstance(result, Err) and result.error.code == "empty-summary"
+
+
+@pytest.mark.parametrize("cut_at", [1, 2, 3])
+def test_a_summary_that_broke_off_is_no_summary(cut_at: int) -> None:
+    """Half a summary was harvested as if it were whole, and the conversation went into the trash."""
+
+    def breaking(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        prompts.append(prompt)
+        cut = f"Part {cut_at} of" in prompt
+        return Ok(Answer(f"{len(prompts)} the beginning of", "model", 1, 1, truncated=cut))
+
+    prompts: list[str] = []
+    texts = ["word " * 300 for _ in range(4)]
+    result = distil(conversation(*texts), "c", 9000, SETTINGS, breaking)
+    assert isinstance(result, Err) and result.error.code == "truncated-answer"
+    assert len(prompts) == cut_at - 1 + SETTINGS.attempts
+
+
+def test_a_summary_that_is_empty_or_breaks_off_once_is_asked_for_again() -> None:
+    def late(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        prompts.append(prompt)
+        if len(prompts) == 1:
+            return Ok(Answer("half of", truncated=True))
+        if len(prompts) == 3:
+            return fail("empty-answer", "it said nothing")
+        return Ok(Answer("{}" if schema else f"summary {len(prompts)}"))
+
+    prompts: list[str] = []
+    result = distil(conversation(*["word " * 300 for _ in range(2)]), "c", 9000, SETTINGS, late)
+    assert isinstance(result, Ok) and len(prompts) == 5
 
 
 def test_a_tiny_part_size_is_not_taken_at_its_word() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sqlite3
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -280,9 +283,83 @@ def test_of_a_named_folder_the_settings_beside_the_conversations_are_not_read(tm
     found = survey([Place(FILES, str(tmp_path))])
     assert [row.name for row in found.artifacts] == ["files/.specstory/history/2026.md", "files/talk.jsonl"]
     assert found.notes == [f"no conversation of a known kind in {tmp_path}, and not read: package.json"]
-    assert [row.name for row in survey([Place(FILES, str(tmp_path / "package.json"))]).artifacts] == [
-        "files/package.json"
+    alone = survey([Place(FILES, str(tmp_path / "package.json"))])
+    assert alone.artifacts == [] and alone.notes == [
+        f"no conversation, and not read: {tmp_path}/package.json (JSON of no known kind)"
     ]
+
+
+def _database(rows: int) -> bytes:
+    made = sqlite3.connect(":memory:")
+    made.execute("CREATE TABLE payroll (who TEXT, pay TEXT)")
+    made.executemany("INSERT INTO payroll VALUES (?, ?)", [("somebody", MARK)] * rows)
+    return made.serialize()
+
+
+MARK = "the-salary-of-everybody"
+_ROW = {"employee": "somebody", "salary": MARK, "history": [1, 2], "messages": 3, "role": "cook", "type": "user"}
+JUNK: dict[str, Callable[[int], str | bytes]] = {
+    "payroll.json": lambda size: json.dumps({"salaries": [_ROW] * (size // 100 + 1)}),
+    "pretty.json": lambda size: json.dumps([_ROW] * (size // 120 + 1), indent=2),
+    "strings.json": lambda size: json.dumps([MARK] * (size // 24 + 2)),
+    "numbers.json": lambda size: json.dumps([[1.5, 2], [3, 4]] * (size // 16 + 1) + [MARK]),
+    "package.json": lambda size: json.dumps({"name": MARK, "scripts": {"test": "x" * size}, "version": "1.0.0"}),
+    "package-lock.json": lambda size: json.dumps({"lockfileVersion": 3, "packages": {MARK: {"v": "x" * size}}}),
+    "composer.lock.json": lambda size: json.dumps({"_readme": [MARK], "content-hash": "0" * size}),
+    "torn.json": lambda size: json.dumps({"salaries": [_ROW] * (size // 100 + 1)})[:-40],
+    "settings.json": lambda size: "// a comment\n" + json.dumps({"editor.fontSize": 12, "x": MARK, "y": "x" * size}),
+    "trace.jsonl": lambda size: f'{{"level": "info", "msg": "{MARK}"}}\n' * (size // 60 + 2),
+    "training.jsonl": lambda size: f'{{"text": "{MARK}", "label": 1}}\n' * (size // 60 + 2),
+    "events.txt": lambda size: f'{{"level": "info", "msg": "{MARK}"}}\n' * (size // 60 + 2),
+    "Cargo.toml": lambda size: f'[package]\nname = "{MARK}"\n' + "# padding\n" * (size // 10),
+    "pyproject.toml": lambda size: f'[project]\nname = "{MARK}"\n' + "# padding\n" * (size // 10),
+    "poetry.lock": lambda size: f'[[package]]\nname = "{MARK}"\n' + "# padding\n" * (size // 10),
+    "yarn.lock": lambda size: f"{MARK}@^1.0.0:\n" + "  version 1\n" * (size // 12),
+    "people.csv": lambda size: f"who,pay\nsomebody,{MARK}\n" * (size // 40 + 1),
+    "analysis.ipynb": lambda size: json.dumps({"cells": [{"source": [MARK * (size // 20 + 1)]}], "nbformat": 4}),
+    "app.min.js": lambda size: f'var a="{MARK}";' * (size // 30 + 1),
+    "server.log": lambda size: f"2026-01-02 INFO {MARK}\n" * (size // 40 + 1),
+    "photo.png": lambda size: b"\x89PNG\r\n\x1a\n" + MARK.encode() + bytes(size),
+    "renamed.md": lambda size: b"\x89PNG\r\n\x1a\n" + MARK.encode() + bytes(size),
+    "dump.txt": lambda size: MARK.encode() + b"\xff\xfe\x01" * (size // 3 + 1),
+    "rollout.traj": lambda size: json.dumps({"steps": [MARK] * (size // 26 + 1)}),
+    "payroll.db": lambda size: _database(size // 30 + 1),
+}
+
+
+@pytest.mark.parametrize("size", [100, 3_900, 4_096, 4_097, 12_000, 300_000])
+def test_of_a_named_folder_no_junk_goes_to_a_model_whatever_its_size(tmp_path: Path, world: World, size: int) -> None:
+    """A payroll.json of ten kilobytes was sent whole: what was larger than the beginning that is looked at counted as
+    a conversation."""
+    folder = tmp_path / "named"
+    for name, make in JUNK.items():
+        made = make(size)
+        leave(folder / name, "").write_bytes(made if isinstance(made, bytes) else made.encode())
+    talk = leave(folder / "talk.jsonl", SESSION.format(n=8123) * (size // 150 + 1))
+    note = leave(folder / "note.md", "We decided to use port 8124.\n" + "more words\n" * (size // 11))
+    world.options = replace(world.options, home=False, places=(Place(FILES, str(folder)),))
+    model = FakeModel()
+    report = world.run(model)
+    assert (report.harvested, report.failed) == (2, 0), report.errors
+    assert not [prompt for prompt in model.prompts if MARK in prompt]
+    assert talk.exists() and note.exists()
+    told = " ".join(report.notes)
+    assert "not read: " in told and "more" in told
+
+
+@pytest.mark.parametrize("name", ["payroll.json", "strings.json", "trace.jsonl", "torn.json", "Cargo.toml"])
+@pytest.mark.parametrize("size", [100, 12_000])
+def test_named_alone_data_of_no_known_kind_is_told_and_not_sent(
+    tmp_path: Path, world: World, name: str, size: int
+) -> None:
+    made = JUNK[name](size)
+    assert isinstance(made, str)
+    path = leave(tmp_path / name, made)
+    world.options = replace(world.options, home=False, places=(Place(FILES, str(path)),))
+    model = FakeModel()
+    report = world.run(model)
+    assert model.prompts == [] and report.harvested == report.failed == 0
+    assert any(str(path) in note and "not read" in note for note in report.notes)
 
 
 def test_a_history_in_a_project_belongs_to_it(tmp_path: Path, world: World) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import uuid
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ import pytest
 from core.cli.harvest_text import harvest_text
 from core.harvest.report import HarvestReport
 from core.harvest.sources import FILES, Place
+from gui.views.harvest_rows import result_lines
 from tests.cli_call import call
-from tests.harvest_world import FakeModel, World, says
+from tests.harvest_world import NOW, FakeModel, World, says
 
 
 def about(notes: list[str] | tuple[str, ...], words: str) -> list[str]:
@@ -178,6 +180,37 @@ def test_a_size_just_over_the_limit_is_told_so_that_the_two_differ(tmp_path: Pat
 # --- what is held back ------------------------------------------------------------------------------------------------
 
 
+def test_the_report_says_where_conversations_went_and_until_when(tmp_path: Path) -> None:
+    """ "reclaimed: 68.4KB" sounded like free space, while the bytes lay in the trash."""
+    world = World(tmp_path)
+    world.converse("User: one\n")
+    report = world.run(FakeModel())
+    said = harvest_text(report)
+    assert said.startswith("reclaimed: 10B\nharvested items: ")
+    assert "\nmoved to the trash until 2026-06-26: 1 conversation, 10B ('knowledge trash' lists them)\n" in said
+    until = (NOW + timedelta(days=14)).isoformat()
+    assert report.to_json()["trash"] == {"conversations": 1, "bytes": 10, "until": until}
+    assert "1 conversation moved to the trash until 26 Jun 2026" in [line.words for line in result_lines(report)]
+    world.converse("User: two\n")
+    report = world.run(FakeModel(), trash_days=0)
+    said = harvest_text(report)
+    assert "removed for good: 1 conversation, 10B (trash_days is 0)\n" in said and "moved to the trash" not in said
+    assert report.to_json()["trash"] == {"conversations": 0, "bytes": 0, "until": None}
+    assert "1 conversation removed for good" in [line.words for line in result_lines(report)]
+    assert "trash" not in harvest_text(world.run(FakeModel()))
+
+
+def test_rows_that_were_not_read_and_items_that_were_held_are_told(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.converse("User: one\n")
+    report = world.run(says(facts=["a", {"text": "b"}, "c" * 501], insights=["d"]))
+    said = harvest_text(report)
+    assert "rows skipped: not asked for:1, wrong shape:1\n" in said and "quarantined: 1 (too-long:1) (" in said
+    lines = [line.words for line in result_lines(report)]
+    assert any("1 longer than an item may be" in line for line in lines)
+    assert "2 rows of answers not read: 1 not asked for, 1 wrong shape" in lines
+
+
 def test_a_conversation_whose_items_are_all_held_back_is_not_told_as_items_or_as_nothing(tmp_path: Path) -> None:
     """ "17 items" while it ran, "0 items" in the ledger, and nothing anywhere: where are they?"""
     world, told = World(tmp_path), list[str]()
@@ -189,7 +222,10 @@ def test_a_conversation_whose_items_are_all_held_back_is_not_told_as_items_or_as
     report = world.run(model, progress=lambda news: told.append(news.outcome))
     assert told == ["0 items, 17 held back", "1 item, 1 held back"]
     assert (report.held, report.quarantined, report.empty) == (1, 18, 0)
-    assert "quarantined: 18, all that 1 conversation taught ('knowledge quarantine' shows them)" in harvest_text(report)
+    assert (
+        "quarantined: 18 (quote-not-found:18), all that 1 conversation taught ('knowledge quarantine' shows them)"
+        in harvest_text(report)
+    )
     [note] = about(report.notes, "let it in")
     assert "nothing of 1 conversation" in note and "14 days" in note
     home = str(world.paths.home)

@@ -10,7 +10,7 @@ import pytest
 from core.base.answer import Answer
 from core.base.result import Err, Ok
 from core.llm.generate import connect
-from core.llm.wire import ModelSettings
+from core.llm.wire import ModelSettings, without_thinking
 from tests.llm_server import KEY, Script, model_server, reply
 
 SCHEMA = {
@@ -128,6 +128,13 @@ def test_an_answer_without_usage_has_unknown_costs(provider: str) -> None:
         ("anthropic", "max_tokens"),
         ("anthropic", "model_context_window_exceeded"),
         ("gemini", "MAX_TOKENS"),
+        ("openai", "max_tokens"),
+        ("openai", "MAX_TOKENS"),
+        ("openai", "model_length"),
+        ("openai", "insufficient_system_resource"),
+        ("openai", "error"),
+        ("ollama", "unload"),
+        ("anthropic", "pause_turn"),
     ],
 )
 def test_a_cut_answer_says_so(provider: str, stop: str) -> None:
@@ -240,6 +247,60 @@ def test_openai_output_limit_goes_by_either_name() -> None:
         assert generate("What?").value.text == "a"
         assert generate("What?").value.text == "b"
     assert [request.body.get("max_completion_tokens") for request in server.requests] == [None, 77, 77]
+
+
+_LIMITED = [
+    ("anthropic", "max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for claude-3", 4096),
+    ("openai", "max_tokens is too large: 8192. This model supports at most 4096 completion tokens, whereas you", 4096),
+    ("openai", "`max_tokens` must be less than or equal to `2,048`, the maximum value for `max_tokens`", 2048),
+    ("openai", "Invalid max_tokens value, the valid range of max_tokens is [1, 4096]", 4096),
+    (
+        "gemini",
+        "maxOutputTokens value of 8192 but the supported range is from 1 (inclusive) to 8192 (exclusive).",
+        8191,
+    ),
+]
+
+
+@pytest.mark.parametrize(("provider", "said", "most"), _LIMITED)
+def test_a_model_that_writes_less_is_asked_for_less_and_remembered(provider: str, said: str, most: int) -> None:
+    """Every conversation failed until the person had found max_output_tokens."""
+    answers = [reply(success(provider, "a")), reply(success(provider, "b"))]
+    with model_server(reply({"error": {"message": said}}, 400), *answers) as server:
+        generate = asking(provider, server.url, max_output_tokens=8192)
+        assert (generate("What?").value.text, generate("What?").value.text) == ("a", "b")
+    sent = [request.body for request in server.requests]
+    found = [body.get("max_tokens") or body.get("generationConfig", {}).get("maxOutputTokens") for body in sent]
+    assert found == [8192, most, most]
+
+
+def test_a_limit_that_does_not_help_is_not_tried_for_ever() -> None:
+    said = "'max_tokens' is too large: 8192. The context has 4096 tokens (8192 > 4096 - 1000)"
+    refusals = [reply({"error": {"message": said}}, 400)] * 2
+    with model_server(*refusals, reply(success("openai", "a"))) as server:
+        assert asking("openai", server.url, max_output_tokens=8192)("What?").value.text == "a"
+    with model_server(*[reply({"error": {"message": "max_tokens: 9 > 8"}}, 400)] * 2) as server:
+        result = asking("anthropic", server.url)("What?")
+    assert isinstance(result, Err) and len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ('First I draft {"facts": ["x"]} and look.\n</think>\n\n{"facts": []}', '{"facts": []}'),
+        ("so\n</think>more\n</think>\n{}", "{}"),
+        ("it was thought about</think>\nThe summary.", "The summary."),
+        ('{"facts": ["the tag </think> ends it"]}', '{"facts": ["the tag </think> ends it"]}'),
+        ("The model prints </think> in the middle of a line.", "The model prints </think> in the middle of a line."),
+        ("all of it thought\n</think>", "all of it thought\n</think>"),
+    ],
+)
+def test_what_was_thought_aloud_without_an_opening_tag_is_no_answer(said: str, kept: str) -> None:
+    """The template of some models opens the block: draft and answer were two objects, and neither was taken."""
+    with model_server(reply(success("openai", said)), reply(success("ollama", said))) as server:
+        assert asking("openai", server.url)("What?").value.text == kept
+        assert asking("ollama", server.url)("What?").value.text == kept
+    assert without_thinking(said) == kept
 
 
 def test_a_bad_request_about_something_else_is_not_repeated() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import socket
 import threading
 import time
@@ -16,8 +17,8 @@ import pytest
 from core.base.result import Ok
 from core.llm.exchange import Broken, Line, exchange
 from core.llm.generate import connect
-from core.llm.transport import retry_after
-from core.llm.wire import Call, ModelSettings, excerpt, host_of, is_loopback
+from core.llm.transport import retry_after, retry_info
+from core.llm.wire import Call, ModelSettings, Reply, excerpt, host_of, is_loopback
 from tests.llm_server import (
     KEY,
     PATIENT_SECONDS,
@@ -74,6 +75,20 @@ def test_cancelling_ends_a_call_that_hangs() -> None:
         assert server.broken_off.wait(PATIENT_SECONDS)
 
 
+def test_an_answer_that_has_come_when_the_user_cancels_is_not_thrown_away() -> None:
+    """It was paid for; the run keeps it for the next one."""
+    with model_server(reply(good())) as server:
+
+        def cancelled() -> bool:
+            waited_until = time.monotonic() + PATIENT_SECONDS
+            while any(t.name == "llm-exchange" for t in threading.enumerate()) and time.monotonic() < waited_until:
+                time.sleep(0.01)  # until the whole answer is here
+            return bool(server.requests)
+
+        result = exchange(Call("ollama", server.url, {}, {}), seconds=60.0, max_bytes=1 << 20, cancelled=cancelled)
+    assert isinstance(result, Reply) and result.status == 200
+
+
 def test_ctrl_c_cuts_the_connection() -> None:
     """Else an interrupted program would leave a thread that reads on, while the provider's meter runs."""
 
@@ -116,6 +131,19 @@ def test_a_pause_is_what_the_server_asks_for() -> None:
     assert sum(pauses) == pytest.approx(7.0)
     assert len(server.requests) == 3
     assert [request.body["messages"][0]["content"] for request in server.requests] == ["prompt"] * 3
+
+
+def test_a_pause_is_what_google_asks_for_in_the_body() -> None:
+    """It says so in `RetryInfo` alone: three tries within seconds used up what was left of the quota."""
+    details = [{"@type": "type.googleapis.com/google.rpc.QuotaFailure"}, None,
+               {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}]  # fmt: skip
+    pauses: list[float] = []
+    with model_server(reply({"error": {"message": "quota", "details": details}}, 429), reply(good())) as server:
+        assert ask(server, pauses=pauses, timeout_seconds=60.0).value.text == "done"
+    assert sum(pauses) == pytest.approx(34.5)
+    for odd in ({}, {"error": []}, {"error": {"details": [{"@type": "x/google.rpc.RetryInfo", "retryDelay": 3}]}}):
+        assert retry_info(json.dumps(odd).encode()) is None
+    assert retry_info(b"[1") is retry_info(b"[]") is None
 
 
 def test_a_pause_past_the_deadline_is_not_begun() -> None:

@@ -94,6 +94,16 @@ def read_descriptor(fd: int, limit: int | None = None) -> bytes:
     return b"".join(chunks)
 
 
+def read_beginning(fd: int, limit: int) -> bytes:
+    """The first `limit` bytes behind `fd`, or all when there are fewer."""
+    os.lseek(fd, 0, os.SEEK_SET)
+    chunks, left = [], limit
+    while left > 0 and (chunk := disk.read(fd, min(left, BUFFER_BYTES))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)
+
+
 def _chunks(fd: int) -> Iterator[bytes]:
     """The bytes of a regular file from its start; most are one chunk and one read."""
     os.lseek(fd, 0, os.SEEK_SET)

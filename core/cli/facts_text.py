@@ -38,7 +38,11 @@ def facts_text(value: Any) -> str:
 def validation_text(found: Validation) -> str:
     number = len(found.problems)
     told = f"{count(found.facts, 'valid fact')} in {count(found.files, 'file')}"
-    return f"{told}, {count(number, 'problem')}\n" if number else f"{told}, no problem\n"
+    rows = [f"{told}, {count(number, 'problem')}" if number else f"{told}, no problem"]
+    if found.too_long:
+        where = ", ".join(found.too_long)
+        rows.append(f"note: {count(len(found.too_long), 'line')} longer than a fact may be, so no fact: {where}")
+    return "\n".join(rows) + "\n"
 
 
 def sync_text(report: SyncReport) -> str:

@@ -30,6 +30,14 @@ def harvest_text(report: HarvestReport) -> str:
             f"digest: {report.digest or 'none'}",
             f"ledger: {report.ledger}",
         ]
+        if report.trashed:
+            lines.append(
+                f"moved to the trash until {_local_day(report.trash_until)}: {count(report.trashed, 'conversation')}, "
+                f"{size(report.trashed_bytes)} ('knowledge trash' lists them)"
+            )
+        if report.reclaimed > report.trashed:
+            gone, freed = report.reclaimed - report.trashed, report.reclaimed_bytes - report.trashed_bytes
+            lines.append(f"removed for good: {count(gone, 'conversation')}, {size(freed)} (trash_days is 0)")
         if report.harvested or report.reclaimed or report.errors:
             lines.append(
                 f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
@@ -55,8 +63,10 @@ def harvest_text(report: HarvestReport) -> str:
         if number:
             lines.append(f"{name}: {number}")
     if report.quarantined:
+        why = ", ".join(f"{mark}:{number}" for mark, number in sorted(report.held_by.items()))
         whole = f", all that {count(report.held, 'conversation')} taught" if report.held else ""
-        lines.append(f"quarantined: {report.quarantined}{whole} ('knowledge quarantine' shows them)")
+        why = f" ({why})" if why else ""
+        lines.append(f"quarantined: {report.quarantined}{why}{whole} ('knowledge quarantine' shows them)")
     for name, counts in (
         ("changed since their last harvest", report.changed),
         ("secrets replaced", report.redacted),
@@ -101,6 +111,16 @@ def _named(report: HarvestReport) -> list[str]:
         for row, source in zip(found, whose, strict=False)
     ]
     return lines + [f"  and {len(found) - NAMED} more"] * (len(found) > NAMED)
+
+
+def _local_day(when: str) -> str:
+    """The day of an ISO 8601 time as the person's clock has it; what cannot be read comes back as it is."""
+    from datetime import datetime
+
+    try:
+        return f"{datetime.fromisoformat(when).astimezone():%Y-%m-%d}"
+    except (ValueError, OverflowError):
+        return when
 
 
 def _day(mtime_ns: int) -> str:

@@ -9,13 +9,15 @@ from core.commands.bullets import Notes
 from core.commands.doctor import DoctorReport
 from core.commands.history import LedgerRow
 from core.commands.missing import Missing, Settled
-from core.commands.quarantine import HELD, HeldItem, Released
+from core.commands.quarantine import HELD, HeldItem, Released, ReleasedMany
 from core.commands.runs import Run
 from core.commands.trash import LetGo, PurgeReport, Restored, Trashed
 from core.commands.undo import UndoReport
 from core.knowledge.edit import Edited
 
 KEY_CHARACTERS = 12
+SHOWN = 5000
+"""So much of a held item is printed: a playbook that is somewhat too long in whole, a flood not."""
 
 
 def notes_text(notes: Notes) -> str:
@@ -148,20 +150,25 @@ def missing_text(value: list[Missing] | Settled) -> str:
     return "\n".join(rows) + "\n"
 
 
-def quarantine_text(value: list[HeldItem] | Released) -> str:
-    if isinstance(value, Released):
-        where = f"now in {value.file}" if value.file else "dropped"
-        note = f"note: {value.warning}\n" if value.warning else ""
-        return f"{where}: {value.text}\n'knowledge undo {value.run}' takes this back\n{note}"
-    rows = [
-        f"[{row.held or '?'}] {row.category}{' ' + row.path if row.path else ''}: {row.text} {row.provenance}".rstrip()
-        for row in value
-    ]
+def quarantine_text(value: list[HeldItem] | Released | ReleasedMany) -> str:
+    if not isinstance(value, list):
+        items = value.items if isinstance(value, ReleasedMany) else ((value.file, value.text),)
+        rows = [f"{f'now in {file}' if file else 'dropped'}: {text}" for file, text in items]
+        rows += [f"'knowledge undo {value.run}' takes this back"]
+        return "\n".join(rows + [f"note: {value.warning}"] * bool(value.warning)) + "\n"
+    rows = []
+    for row in value:
+        about = f" {row.path}" if row.path else ""
+        text = row.text if len(row.text) <= SHOWN else f"{row.text[:SHOWN]}… ({len(row.text):,} characters in all)"
+        rows.append(f"{row.number}  [{row.held or '?'}] {row.category}{about}: {text} {row.provenance}".rstrip())
+        rows += [f'      quote: "{row.quote}"'] * bool(row.quote)
     marks = [mark for mark in HELD if any(row.held == mark for row in value)]
     rows.append(f"{count(len(value), 'item')} held back")
     if value:
         rows.append(f"note: {'; '.join(f'[{mark}] {HELD[mark]}' for mark in marks)}" if marks else "")
-        rows.append("'knowledge quarantine accept' lets one in, 'drop' removes it; name it by its words")
+        rows.append(
+            "'knowledge quarantine accept' lets one in, 'drop' removes it: by its words or number, --run or --all"
+        )
     return "\n".join(row for row in rows if row) + "\n"
 
 

@@ -61,10 +61,12 @@ def visible(text: str) -> str:
 
 def fed(facts: Mapping[str, int] | None) -> list[str]:
     """What the fact index made of a run, where it made anything of it."""
-    if facts is None or not facts["new"] + facts["confirmed"]:
+    too_long = facts.get("too_long", 0) if facts is not None else 0
+    if facts is None or not facts["new"] + facts["confirmed"] + too_long:
         return []
     again = ", {confirmed} said again" if facts["confirmed"] else ""
-    return [("fact index: {new} new" + again + ", {total} in all").format(**facts)]
+    left = ", {too_long} too long for it" if too_long else ""
+    return [("fact index: {new} new" + again + left + ", {total} in all").format(**facts)]
 
 
 def short(name: str, characters: int = 60) -> str:

@@ -7,13 +7,15 @@ from functools import partial
 
 from core.base import files
 from core.base.result import Err
-from core.commands.fact_feed import sync_facts
+from core.commands.fact_feed import lines_too_long, sync_facts
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
-from core.factindex.facts import sort_key
+from core.factindex.facts import FACT_CHARACTERS, sort_key
 from core.factindex.places import UnreadableError
 from core.factindex.sync import JOURNAL, project
 from core.knowledge.check import Finding
+
+NAMED = 5
 
 
 def check_facts(workspace: Workspace) -> Iterator[Finding]:
@@ -34,6 +36,10 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
     for number, problem in enumerate(found.problems):
         where = paths.knowledge / problem.file
         yield Finding(problem.code, problem.error.message, str(where), note=True, at=number)
+    if workspace.config.fact_index and (long := lines_too_long(paths)):
+        named = ", ".join(long[:NAMED]) + (f" and {len(long) - NAMED} more" if len(long) > NAMED else "")
+        message = f"longer than a fact may be ({FACT_CHARACTERS} characters), so not in the fact index: {named}"
+        yield Finding("facts-too-long", message, note=True)
     read = index.read_index(paths.knowledge)
     if isinstance(read, Err):
         if facts or read.error.code != "no-index":

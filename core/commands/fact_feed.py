@@ -6,10 +6,11 @@ up for by the next one. It blocks nothing: a failure is told, and the next run t
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from core.base import files, locks
 from core.base.markdown import sanitise_line, split_provenance
@@ -30,7 +31,7 @@ from core.factindex.places import FOLDERS, UnreadableError
 from core.factindex.record import History, Key
 from core.factindex.sync import Harvests, SyncReport, sync
 from core.harvest.lessons import QUOTED, UNQUOTED, mark_of_text
-from core.knowledge.categories import CATEGORY
+from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.journal import FrozenPlan, Pending, gather, read_journal
 from core.knowledge.leftovers import clear_leftovers
@@ -38,6 +39,8 @@ from core.knowledge.swap import replace_expected
 
 T = TypeVar("T")
 LOCK_SECONDS = 5.0
+DETAIL = " — "
+"""What joins a statement and its detail in one line."""
 OFFLINE = 0.5
 """The confidence of what the offline rules find."""
 _CATEGORY_OF_FILE = {CATEGORY[name].file: name for name in OF_CATEGORY}
@@ -50,10 +53,11 @@ def sync_facts(
     accepted: bool = False,
     now: Callable[[], datetime] = utc_now,
     wait: float = LOCK_SECONDS,
+    too_long: list[str] | None = None,
 ) -> Result[SyncReport]:
     """Bring YAML files, record and index together. `undone` names a run that was taken back just now, `accepted` says
-    that something was let out of the quarantine. Err when another process is at it for longer than `wait` seconds, a
-    YAML file cannot be read, or the disk refuses."""
+    that something was let out of the quarantine; `too_long` gets what is new and longer than a fact may be. Err when
+    another process is at it for longer than `wait` seconds, a YAML file cannot be read, or the disk refuses."""
     paths, secrets = workspace.paths, workspace.config.redact
 
     counts = None if undone or accepted else fact_cache.unchanged(workspace, now())
@@ -64,7 +68,10 @@ def sync_facts(
     def harvests(history: History) -> Harvests:
         if not workspace.config.fact_index:
             return Harvests()  # nothing new goes in; what people write still reaches the index
-        return committed_harvests(paths, history, undone, secrets, accepted)
+        found = committed_harvests(paths, history, undone, secrets, accepted)
+        if too_long is not None:
+            too_long.extend(found.too_long)
+        return found.harvests
 
     def work() -> SyncReport:
         kept = [aside for folder in _folders(paths.knowledge) for aside in clear_leftovers(folder)]
@@ -107,7 +114,8 @@ def after_harvest(workspace: Workspace, now: Callable[[], datetime]) -> tuple[di
     """The feed at the end of a run: counts for the report (None: switched off), notes, and what went wrong or None."""
     if not workspace.config.fact_index:
         return None, [], None
-    fed = sync_facts(workspace, now=now)
+    too_long: list[str] = []
+    fed = sync_facts(workspace, now=now, too_long=too_long)
     if isinstance(fed, Err):
         return None, [], fed.error
     report = fed.value
@@ -116,7 +124,8 @@ def after_harvest(workspace: Workspace, now: Callable[[], datetime]) -> tuple[di
         number = len(report.problems)
         which = "one thing keeps an item" if number == 1 else f"{number} things keep items"
         notes.append(f"{which} of the YAML files out of the fact index ('knowledge facts validate' lists them)")
-    return {"new": report.new, "confirmed": report.confirmed, "total": report.total}, notes, None
+    counts = {"new": report.new, "confirmed": report.confirmed, "total": report.total, "too_long": len(too_long)}
+    return counts, notes, None
 
 
 def after_undo(workspace: Workspace, run: str, now: Callable[[], datetime]) -> list[str] | ErrorInfo:
@@ -140,14 +149,24 @@ def after_accept(workspace: Workspace, now: Callable[[], datetime]) -> str:
     """What was let out of the quarantine becomes a fact; what went wrong in words, or ""."""
     if not workspace.config.fact_index:
         return ""
-    fed = sync_facts(workspace, accepted=True, now=now)
-    return f"it is no fact yet: {fed.error}" if isinstance(fed, Err) else ""
+    too_long: list[str] = []
+    fed = sync_facts(workspace, accepted=True, now=now, too_long=too_long)
+    if isinstance(fed, Err):
+        return f"it is no fact yet: {fed.error}"
+    return f"too long for the fact index ({FACT_CHARACTERS} characters): {len(too_long)}" if too_long else ""
 
 
 # --- what the store tells --------------------------------------------------------------------------------------------
 
 
-def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool, accepted: bool = False) -> Harvests:
+class Told(NamedTuple):
+    """What the store tells the fact index, and what of it is too long for a fact."""
+
+    harvests: Harvests
+    too_long: list[str]
+
+
+def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool, accepted: bool = False) -> Told:
     """The proven harvests that are not fed yet, in the order of their runs, what was let out of the quarantine since,
     and which fed ones were taken back.
 
@@ -157,6 +176,7 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
     sizes: dict[str, int] = {}
     known = KnownProjects(paths)
     taught: list[Taught] = []
+    too_long: list[str] = []
     committed: set[Key] = set()
     archives = sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
     fresh = [path for path in archives if history.archives.get(path.stem) != path.stat().st_size]
@@ -168,20 +188,29 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
                 continue
             committed.add((sha, run))
             if (sha, run) not in history.fed:
-                taught.append(taught_by(sha, run, state, state.plan, known, secrets))
+                taught.append(taught_by(sha, run, state, state.plan, known, secrets, too_long))
     changes = read_changes(paths) if accepted or fresh else []
-    taught += taught_by_hand(paths, changes, history, known, secrets)
+    taught += taught_by_hand(paths, changes, history, known, secrets, too_long)
     gone = (set(history.archives) - {path.stem for path in archives}) | {path.stem for path in fresh}
     runs = {undone} if undone else set()
     if gone & {run for _, run in history.fed}:
         runs |= {row.run.removeprefix(UNDO_RUN) for row in read_changes(paths) if row.run.startswith(UNDO_RUN)}
     whole = {path.stem for path in archives} - {path.stem for path in fresh}
-    return Harvests(taught, committed, runs - whole, sizes)
+    return Told(Harvests(taught, committed, runs - whole, sizes), too_long)
 
 
-def taught_by(sha: str, run: str, state: Pending, plan: FrozenPlan, known: KnownProjects, secrets: bool) -> Taught:
+def taught_by(
+    sha: str,
+    run: str,
+    state: Pending,
+    plan: FrozenPlan,
+    known: KnownProjects,
+    secrets: bool,
+    too_long: list[str],
+) -> Taught:
     """One committed plan as lessons: the lines of facts.md, playbooks.md and questions.md, with what the model said
-    about them. Old plans do not say where they were learned: then it is the project of the entry, or global."""
+    about them; `too_long` gets those that do not fit. Old plans do not say where they were learned: then it is the
+    project of the entry, or global."""
     entry = {**plan.entry, **(state.entry or {})}
     about = plan.facts.get("rows")
     rows: dict[str, Any] = about if isinstance(about, dict) else {}
@@ -196,12 +225,14 @@ def taught_by(sha: str, run: str, state: Pending, plan: FrozenPlan, known: Known
             lesson = _lesson(category or "", text, row if isinstance(row, dict) else {}, place, usual, secrets)
             if lesson is not None:
                 lessons.append(lesson)
+            elif is_too_long(text):
+                too_long.append(text)
     day = str(entry.get("at") or "")[:10] or f"{run[:4]}-{run[4:6]}-{run[6:8]}"
     return Taught(sha, run, str(entry.get("path") or state.path), day, tuple(lessons))
 
 
 def taught_by_hand(
-    paths: Paths, changes: list[Change], history: History, known: KnownProjects, secrets: bool
+    paths: Paths, changes: list[Change], history: History, known: KnownProjects, secrets: bool, too_long: list[str]
 ) -> list[Taught]:
     """What a person let out of the quarantine and is no fact yet, one conversation for each item. That they let it in
     is worth as much as a quote that was found. Raises OSError."""
@@ -215,14 +246,37 @@ def taught_by_hand(
         if lesson is not None:
             path = str(entry.get("path") or (row.state.path if row.state is not None else ""))
             found.append(Taught(row.sha, row.run, path, row.day, (lesson,)))
+        elif is_too_long(row.text):
+            too_long.append(row.text)
+    return found
+
+
+def _as_fact(text: str) -> str:
+    """The words of a line as a fact: a playbook without the stars, and without its detail where it is too long with it.
+    A fact is never cut in another place."""
+    plain = text.removeprefix("\\")
+    plain = plain.replace("**", "", 2) if plain.startswith("**") else plain  # the name of a playbook
+    return plain if len(plain) <= FACT_CHARACTERS else plain.partition(DETAIL)[0].rstrip()
+
+
+def is_too_long(text: str) -> bool:
+    """Whether a line does not fit into the fact index, even without its detail."""
+    return len(_as_fact(text)) > FACT_CHARACTERS
+
+
+def lines_too_long(paths: Paths) -> list[str]:
+    """FILE:LINE of each line that would be a fact if it were shorter. A file that cannot be read has none: others tell
+    of that."""
+    found: list[str] = []
+    for name in OF_CATEGORY:
+        with contextlib.suppress(OSError):
+            rows = [row for row in read_category(paths, name) if not row.struck and is_too_long(row.text)]
+            found += [f"{CATEGORY[name].file}:{row.line}" for row in rows]
     return found
 
 
 def _lesson(category: str, text: str, row: dict[str, Any], place: Places, usual: float, secrets: bool) -> Lesson | None:
-    plain = text.removeprefix("\\")
-    plain = plain.replace("**", "", 2) if plain.startswith("**") else plain  # the name of a playbook
-    plain = redact(plain).text if secrets else plain
-    plain = sanitise_line(plain, FACT_CHARACTERS)
+    plain = sanitise_line(_as_fact(redact(text).text if secrets else text), None)
     if not normalised(plain) or len(plain) > FACT_CHARACTERS:
         return None
     confidence = row.get("confidence")

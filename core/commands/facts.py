@@ -16,7 +16,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.search_entry import SearchEntry
 from core.commands import fact_cache
 from core.commands.actions import Takes, not_taken
-from core.commands.fact_feed import sync_facts
+from core.commands.fact_feed import lines_too_long, sync_facts
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
 from core.factindex.bootstrap import BUDGET, choose
@@ -52,6 +52,8 @@ class Validation:
     facts: int
     files: int
     problems: tuple[Problem, ...]
+    too_long: tuple[str, ...] = ()
+    """FILE:LINE of the lines of the category files that do not fit into a fact."""
 
     @property
     def errors(self) -> list[ErrorInfo]:
@@ -61,7 +63,8 @@ class Validation:
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts validate --json`."""
         rows = [problem.to_json() for problem in self.problems]
-        return {"valid": not rows, "path": self.path, "facts": self.facts, "files": self.files, "problems": rows}
+        told = {"path": self.path, "facts": self.facts, "files": self.files, "too_long": list(self.too_long)}
+        return {"valid": not rows, **told, "problems": rows}
 
 
 @dataclass(frozen=True)
@@ -235,7 +238,8 @@ def validate(workspace: Workspace, path: str = "") -> Result[Validation]:
         if not path and not files.exists(place):
             return Ok(Validation(str(place), 0, 0, ()))  # nothing there yet is nothing wrong
         if place.is_dir():
-            return Ok(_validate_folder(place))
+            long = () if path else tuple(lines_too_long(workspace.paths))
+            return Ok(replace(_validate_folder(place), too_long=long))
         if place.suffix in ENDINGS:
             read = together([read_one(place.name, files.read_file(place).data)])
             return Ok(Validation(str(place), len(read.placed), 1, tuple(read.problems)))

@@ -1,30 +1,32 @@
 """The quarantine: items that a harvest held back, until the person lets them in or drops them.
 
-A line there is `- [why] category: text [from: …]`, for a file note `- [why] files PATH: text [from: …]`, as
-`harvest/merge.freeze` writes it. An accepted item leaves quarantine.md only after it is proven to be in its file.
+A line there is `- [why] category: text (quote: "…") [from: …]`, for a file note `- [why] files PATH: text …`, as
+`harvest/merge.freeze` writes it; the quote is there when the item came with one. An accepted item leaves quarantine.md
+only after it is proven to be in its file. Several are let in or dropped as one edit, which one undo takes back.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from core.base import files
 from core.base.markdown import Bullet, bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.actions import Takes, not_taken
 from core.commands.meant import Found, Match, choose
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.named_paths import source_file
-from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
+from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef, split_quote
 from core.knowledge.categories import CATEGORY, read_text
-from core.knowledge.edit import QUARANTINE, Edited, add_line, delete_bullet, new_edit_run, read_editable, section_of
+from core.knowledge.changes import read_changes
+from core.knowledge.edit import QUARANTINE, Edited, add_lines, delete_bullets, new_edit_run, read_editable, section_of
 from core.knowledge.file_notes import bind_note
 from core.knowledge.lines import missing_lines
 
@@ -35,14 +37,17 @@ HELD = {
     "quote-not-found": "its quote is not in the conversation",
     "no-quote": "came without a quote",
     "from-tool-output": "came from a tool's output",
+    "too-long": "longer than an item may be",
+    "too-many": "beyond the 200 items that one conversation may teach",
 }
 """Why an item is held back: the mark in the file, and what it means."""
 
 
 @dataclass(frozen=True)
 class HeldItem:
-    """One item in quarantine. `held` says why (`secret`, `quote-not-found`, `no-quote`, `from-tool-output`), `path` is
-    the file that a note is about. Both and `category` are "" for a line of another form."""
+    """One item in quarantine. `held` says why, as a key of HELD, `path` is the file that a note is about, `quote` the
+    passage that the model gave for it. `held` and `category` are "" for a line of another form; `number` counts the
+    items from 1."""
 
     ref: BulletRef
     held: str
@@ -51,11 +56,14 @@ class HeldItem:
     text: str
     provenance: str
     more: tuple[str, ...] = ()
+    quote: str = ""
+    number: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys for `--json`."""
         row = {key: value for key, value in vars(self).items() if key not in ("ref", "more")}
-        return {"line": self.ref.line, **row, "path": self.path or None, "provenance": self.provenance or None}
+        empty = {key: None for key in ("path", "provenance", "quote") if not row[key]}
+        return {"line": self.ref.line, **row, **empty}
 
 
 @dataclass(frozen=True)
@@ -73,19 +81,61 @@ class Released:
         return {**vars(self), "file": self.file or None, "warning": self.warning or None}
 
 
-TAKES: Takes = {"list": (), "accept": ("MATCH",), "drop": ("MATCH",)}
+@dataclass(frozen=True)
+class ReleasedMany:
+    """Several items left the quarantine in one edit: file ("": dropped) and line of each. `errors` are about those that
+    stay."""
+
+    run: str
+    items: tuple[tuple[str, str], ...]
+    sha256: str
+    warning: str = ""
+    errors: list[ErrorInfo] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
+        rows = [{"file": file or None, "text": text} for file, text in self.items]
+        return {"run": self.run, "released": rows, "failed": failed, "warning": self.warning or None}
+
+
+CHOOSE = ("MATCH", "--all", "--run")
+TAKES: Takes = {"list": ("--run",), "accept": CHOOSE, "drop": CHOOSE}
+_NUMBERS = re.compile(r"\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?)*,?")
 
 
 def quarantine(
-    workspace: Workspace, action: str = "list", match: str = ""
-) -> Result[list[HeldItem]] | Result[Released]:
-    """`knowledge quarantine list|accept|drop`."""
-    wrong = not_taken("quarantine", action, TAKES, {"MATCH": match})
+    workspace: Workspace,
+    action: str = "list",
+    match: Sequence[str] | str = (),
+    all: bool = False,
+    run: str = "",
+) -> Result[list[HeldItem]] | Result[Released] | Result[ReleasedMany]:
+    """`knowledge quarantine list|accept|drop`. `match` is words of one item, or the numbers of several; `run` names all
+    that a harvest has held back, `all` everything."""
+    words = [match] if isinstance(match, str) else list(match)
+    wrong = not_taken("quarantine", action, TAKES, {"MATCH": any(words), "--all": all, "--run": run})
     if wrong is not None:
         return wrong
-    if action == "list":
-        return quarantine_list(workspace)
-    return quarantine_accept(workspace, match) if action == "accept" else quarantine_drop(workspace, match)
+    if sum((any(words), all, bool(run))) > 1:
+        return fail("usage", "an item's text or number, --all and --run cannot be used together")
+    listed = quarantine_list(workspace)
+    if isinstance(listed, Err):
+        return listed
+    chosen = _of_run(workspace, listed.value, run) if run else Ok(listed.value)
+    if isinstance(chosen, Err) or action == "list":
+        return chosen
+    work = quarantine_accept if action == "accept" else quarantine_drop
+    numbers = _numbers(words, len(listed.value))
+    if not (run or all or numbers):
+        return work(workspace, " ".join(words))
+    items = chosen.value if run or all else [listed.value[number - 1] for number in numbers]
+    if not items:
+        return fail("no-match", "the quarantine is empty", workspace.paths.quarantine)
+    if len(items) == 1 and numbers:
+        return work(workspace, items[0].ref)
+    many = accept_all if action == "accept" else drop_all
+    return many(workspace, items)
 
 
 def quarantine_list(workspace: Workspace) -> Result[list[HeldItem]]:
@@ -94,43 +144,16 @@ def quarantine_list(workspace: Workspace) -> Result[list[HeldItem]]:
         text = read_text(workspace.paths.quarantine)
     except OSError as error:
         return fail("unreadable", f"the quarantine cannot be read: {error.strerror}", workspace.paths.quarantine)
-    return Ok([held_item(bullet) for bullet in parse_bullets(text)])
+    return Ok([held_item(bullet, number) for number, bullet in enumerate(parse_bullets(text), start=1)])
 
 
 def quarantine_accept(
     workspace: Workspace, match: Match, *, seen: str | None = None, now: Callable[[], datetime] = utc_now
 ) -> Result[Released]:
     """Let one item in: it goes into its category file, or a note to its file, with its provenance; what can be a fact
-    becomes one."""
-    paths = workspace.paths
-    found = _chosen(paths, match, seen)
-    if isinstance(found, Err):
-        return found
-    item = found.value
-    if not item.category:
-        hint = "copy what you need with 'knowledge add', then drop it"
-        return fail("not-an-item", f"line {item.ref.line} is not a held item", paths.quarantine, hint)
-    at = now()
-    run = new_edit_run(at)
-    try:
-        file, header, section, line = _target(workspace, item)
-        added = add_line(paths, file, header, line, at, section=section, more=item.more, run=run)
-        if isinstance(added, Err) and added.error.code != "already-there":
-            return added
-        if missing_lines(files.read_or_empty(paths.knowledge / file), [line]):
-            return fail(
-                "not-proven", "the item is not in its file when read back; it stays held", paths.knowledge / file
-            )
-    except OSError as error:
-        return fail("accept-failed", f"the item stays held: {error.strerror or error}", error.filename or "")
-    gone = delete_bullet(paths, item.ref, at, run=run)
-    if isinstance(gone, Err):
-        message = f"the item is in {file}, but it is still in the quarantine too: {gone.error.message}"
-        return fail(gone.error.code, message, paths.quarantine, "accept it again, then it only leaves the quarantine")
-    from core.commands.fact_feed import after_accept
-
-    warnings = [added.value.warning if isinstance(added, Ok) else "", after_accept(workspace, now)]
-    return Ok(_released(workspace, gone.value, file, line, "; ".join(filter(None, warnings))))
+    becomes one. An item that was held back for its length goes in whole."""
+    found = _chosen(workspace.paths, match, seen)
+    return found if isinstance(found, Err) else _one(accept_all(workspace, [found.value], now=now))
 
 
 def quarantine_drop(
@@ -138,15 +161,125 @@ def quarantine_drop(
 ) -> Result[Released]:
     """Remove one item for good; `knowledge undo RUN` brings it back."""
     found = _chosen(workspace.paths, match, seen)
-    if isinstance(found, Err):
-        return found
-    gone = delete_bullet(workspace.paths, found.value.ref, now(), seen=seen)
-    return gone if isinstance(gone, Err) else Ok(_released(workspace, gone.value, "", found.value.ref.raw, ""))
+    return found if isinstance(found, Err) else _one(drop_all(workspace, [found.value], seen=seen, now=now))
 
 
-def _released(workspace: Workspace, gone: Edited, file: str, line: str, warning: str) -> Released:
-    problems = [text for text in (warning, gone.warning, refresh_digest(workspace)) if text]
-    return Released(gone.run, file, line, gone.sha256, "; ".join(problems))
+def _one(done: Result[ReleasedMany]) -> Result[Released]:
+    if isinstance(done, Err):
+        return done
+    if done.value.errors:
+        return Err(done.value.errors[0])
+    [(file, text)] = done.value.items
+    return Ok(Released(done.value.run, file, text, done.value.sha256, done.value.warning))
+
+
+def accept_all(
+    workspace: Workspace, items: Sequence[HeldItem], *, now: Callable[[], datetime] = utc_now
+) -> Result[ReleasedMany]:
+    """Let several items in, each file written once. One that cannot go in stays held and is told; Err when none can, or
+    when they are in their files and could not leave the quarantine."""
+    paths, at, errors = workspace.paths, now(), list[ErrorInfo]()
+    run = new_edit_run(at)
+    targets: dict[tuple[str, str, str], list[tuple[HeldItem, str]]] = {}
+    for item in items:
+        if not item.category:
+            hint = "copy what you need with 'knowledge add', then drop it"
+            message = f"line {item.ref.line} is not a held item"
+            errors.append(ErrorInfo("not-an-item", message, str(paths.quarantine), hint))
+            continue
+        try:
+            file, header, section, line = _target(workspace, item)
+        except OSError as error:
+            errors.append(_stays(error))
+            continue
+        targets.setdefault((file, header, section), []).append((item, line))
+    let_in: list[tuple[HeldItem, str, str]] = []
+    warnings: list[str] = []
+    for (file, header, section), rows in targets.items():
+        added = add_lines(
+            paths, file, header, [(line, *item.more) for item, line in rows], at, section=section, run=run
+        )
+        if isinstance(added, Err) and added.error.code != "already-there":
+            errors.append(added.error)
+            continue
+        warnings += [added.value.warning] if isinstance(added, Ok) else []
+        try:
+            absent = missing_lines(files.read_or_empty(paths.knowledge / file), [line for _, line in rows])
+        except OSError as error:
+            errors.append(_stays(error))
+            continue
+        let_in += [(item, file, line) for item, line in rows if line.encode() not in absent]
+        if absent:
+            message = "the item is not in its file when read back; it stays held"
+            errors.append(ErrorInfo("not-proven", message, str(paths.knowledge / file)))
+    if not let_in:
+        return Err(errors[0])
+    gone = delete_bullets(paths, [item.ref for item, _, _ in let_in], at, run=run)
+    if isinstance(gone, Err):
+        where = ", ".join(dict.fromkeys(file for _, file, _ in let_in))
+        message = f"the item is in {where}, but it is still in the quarantine too: {gone.error.message}"
+        return fail(gone.error.code, message, paths.quarantine, "accept it again, then it only leaves the quarantine")
+    from core.commands.fact_feed import after_accept
+
+    warnings += [after_accept(workspace, now)]
+    return Ok(_released(workspace, gone.value, [(file, line) for _, file, line in let_in], warnings, errors))
+
+
+def _stays(error: OSError) -> ErrorInfo:
+    return ErrorInfo("accept-failed", f"the item stays held: {error.strerror or error}", str(error.filename or ""))
+
+
+def drop_all(
+    workspace: Workspace,
+    items: Sequence[HeldItem],
+    *,
+    seen: str | None = None,
+    now: Callable[[], datetime] = utc_now,
+) -> Result[ReleasedMany]:
+    """Remove several items; `knowledge undo RUN` brings them back."""
+    gone = delete_bullets(workspace.paths, [item.ref for item in items], now(), seen=seen)
+    if isinstance(gone, Err):
+        return gone
+    return Ok(_released(workspace, gone.value, [("", item.ref.raw) for item in items], [], []))
+
+
+def _released(
+    workspace: Workspace, gone: Edited, rows: list[tuple[str, str]], warnings: list[str], errors: list[ErrorInfo]
+) -> ReleasedMany:
+    problems = [text for text in (*warnings, gone.warning, refresh_digest(workspace)) if text]
+    return ReleasedMany(gone.run, tuple(rows), gone.sha256, "; ".join(dict.fromkeys(problems)), errors)
+
+
+# --- which items -----------------------------------------------------------------------------------------------------
+
+
+def _numbers(words: Sequence[str], most: int) -> list[int]:
+    """The numbers of items in `2 4-6 9,10`; none when anything else is said, or when there is no such item: then the
+    words are those of an item."""
+    found: dict[int, None] = {}
+    for word in words:
+        if not _NUMBERS.fullmatch(word):
+            return []
+        for part in filter(None, word.split(",")):
+            first, _, last = part.partition("-")
+            if not 1 <= int(first) <= int(last or first) <= most:
+                return []
+            found |= dict.fromkeys(range(int(first), int(last or first) + 1))
+    return list(found)
+
+
+def _of_run(workspace: Workspace, items: list[HeldItem], run: str) -> Result[list[HeldItem]]:
+    """Those that one harvest has held back, as changes.jsonl tells."""
+    try:
+        rows = [row for row in read_changes(workspace.paths) if row.run == run and row.file == QUARANTINE]
+    except OSError as error:
+        return fail("unreadable", f"the changes cannot be read: {error.strerror}", workspace.paths.changes)
+    came = {line for row in rows for line in row.added}
+    found = [item for item in items if item.ref.raw in came]
+    if found:
+        return Ok(found)
+    why = "of its items none is held any more" if came else "no run of that name has held anything back"
+    return fail("no-match", f"{run}: {why}", workspace.paths.quarantine, "'knowledge undo' lists the runs")
 
 
 # --- one line --------------------------------------------------------------------------------------------------------
@@ -172,16 +305,17 @@ def _chosen(paths: Paths, match: Match, seen: str | None) -> Result[HeldItem]:
     return Ok(held_item(next(bullet for bullet in bullets if bullet.line == chosen.value.refs[0].line)))
 
 
-def held_item(bullet: Bullet) -> HeldItem:
+def held_item(bullet: Bullet, number: int = 0) -> HeldItem:
     """A line of quarantine.md, taken apart. A line of another form is an item without category and reason."""
     ref = BulletRef(QUARANTINE, bullet.line, bullet.raw)
     provenance = str(bullet.provenance) if bullet.provenance is not None else ""
     found = _LINE.match(bullet.text)
     splits = list(_splits(found["rest"], found["category"])) if found is not None else []
     if found is None or not splits:
-        return HeldItem(ref, "", "", "", bullet.text, provenance, bullet.more)
+        return HeldItem(ref, "", "", "", bullet.text, provenance, bullet.more, number=number)
     path, text = splits[0]  # which of them is a file is asked when it is let in, and only of paths that are allowed
-    return HeldItem(ref, found["held"], found["category"], path, text, provenance, bullet.more)
+    text, quote = split_quote(text)
+    return HeldItem(ref, found["held"], found["category"], path, text, provenance, bullet.more, quote, number)
 
 
 def _splits(rest: str, category: str) -> Iterator[tuple[str, str]]:

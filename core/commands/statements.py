@@ -29,7 +29,7 @@ ACTS: dict[str, Callable[[Lines, BulletRef, str], Result[list[Hunk]]]] = {
     "edit": bullet_text.with_text,
     "strike": lambda lines, ref, _: bullet_text.struck(lines, ref),
     "unstrike": lambda lines, ref, _: bullet_text.unstruck(lines, ref),
-    "delete": lambda lines, ref, _: bullet_text.without(lines, ref),
+    "delete": lambda lines, ref, _: bullet_text.without(lines, (ref,)),
     "done": lambda lines, ref, _: bullet_text.moved(lines, ref, "done"),
     "reopen": lambda lines, ref, _: bullet_text.moved(lines, ref, "open"),
     "supersede": bullet_text.superseded,

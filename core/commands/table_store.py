@@ -58,7 +58,13 @@ STORE: tuple[Command, ...] = (
         True,
         (
             action("list, accept or drop", "list", "accept", "drop"),
-            Argument(("match",), "the item's text, or a part of it", {"nargs": "?", "default": ""}),
+            Argument(
+                ("match",),
+                "a part of the item's text, or numbers as the list shows them: 3, 5-9",
+                {"nargs": "*", "metavar": "MATCH"},
+            ),
+            flag("--all", "every item that is held back"),
+            option("--run", "every item that this harvest has held back", "RUN"),
         ),
     ),
     Command(

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from core.base import files
-from core.base.markdown import parse_bullets
+from core.base.markdown import parse_bullets, split_provenance
 from core.base.result import ErrorInfo, Ok, Result, fail
 from core.commands.bullets import Found
 from core.commands.workspace import Workspace
+from core.knowledge.bullet_text import split_quote
 from core.knowledge.categories import CATEGORY, bullets_in, note_files
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import EDIT_RUN, QUARANTINE
@@ -172,7 +173,9 @@ def _before(row: Change, raw: str) -> str:
 
 def _says(held: str, raw: str) -> bool:
     """Whether a line of the quarantine holds the words of `raw` (there a reason stands before them)."""
-    return held.endswith(raw[2:]) or held == raw
+    text, provenance = split_provenance(held)
+    plain = f"{split_quote(text)[0]} {provenance}" if provenance is not None else split_quote(text)[0]
+    return plain.endswith(raw[2:]) or held == raw
 
 
 def _what(row: Change, before: str, after: str) -> str:

@@ -126,7 +126,7 @@ def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> R
         return fail("missing" if gone else "unreadable", reason, asked)
     try:
         found = files.identity_of(fd)
-        data = _beginning(fd, limit)
+        data = files.read_beginning(fd, limit)
     except OSError as error:
         return fail("unreadable", f"the file cannot be read: {_words(error)}", asked)
     finally:
@@ -144,14 +144,6 @@ def source_mark(path: str) -> tuple[int, int, int]:
     except (OSError, ValueError):
         return (0, 0, 0)
     return (found.st_ino, found.st_size, found.st_mtime_ns)
-
-
-def _beginning(fd: int, limit: int) -> bytes:
-    chunks, left = [], limit
-    while left > 0 and (chunk := os.read(fd, min(left, files.BUFFER_BYTES))):
-        chunks.append(chunk)
-        left -= len(chunk)
-    return b"".join(chunks)
 
 
 def decoded(data: bytes, cut: bool = False) -> str | None:

@@ -27,6 +27,7 @@ from core.conversations import (
     swe_agent,
 )
 from core.conversations.conversation import Conversation
+from core.conversations.damage import as_utf8, is_json, why_damaged, why_no_text
 from core.conversations.lines import BOM
 from core.conversations.packed import is_packed, unpack
 
@@ -72,11 +73,12 @@ READERS: tuple[Reader, ...] = (
 def read_conversation(name: str, data: bytes) -> Conversation:
     """Understand any bytes as a conversation. The format is told by the content, never by `name`.
 
-    Total: bytes that are no UTF-8 become U+FFFD, a byte order mark is left out, unknown text is plain text.
+    Total: bytes that are no UTF-8 become U+FFFD, a byte order mark is left out, unknown text is plain text; whether
+    such a reading may be relied on, `why_unread` tells. Text that says it is UTF-16 or UTF-32 is read as what it is.
     For text formats `data[turn.start:turn.end]` is the part of the file in which the turn stands, markers included;
     those parts ascend and do not overlap. For formats of records it is the record, or the records from the first to
     the last that the turn was joined from; several turns can stand in one record. Of a packed file the range is in the
-    unpacked bytes.
+    unpacked bytes, of one in UTF-16 in those of UTF-8.
 
     A file that holds many conversations is read as one, oldest first, each below a system turn with its title: it is
     harvested and reclaimed as a whole, so nothing of it may be left out. `read_all` gives them one by one.
@@ -108,22 +110,51 @@ def words_bytes(conversation: Conversation) -> int:
 
 
 def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
-    """Why a file that is not empty gave no turn at all, or None when it was read.
+    """Why the reading of a file must not count as one, or None when it may: it gave no turn at all, its bytes are no
+    text or damaged records (damage.py says where the border lies), or it is data that no reader knows.
 
     Such a file must not count as harvested: nobody knows yet what is in it.
     """
-    if conversation.turns or not conversation.skipped or not data.strip():
+    if not data.strip():
         return None
-    if conversation.format == "packed":
-        hint = "install the library for it: knowledge-memory[zst]"
-        return ErrorInfo("packed-conversation", "the conversation is packed with Zstandard", conversation.id, hint)
-    told = f"nothing in it could be read as a {conversation.format} conversation"
-    return ErrorInfo("unread-conversation", told, conversation.id, "look whether the file is whole")
+    if not conversation.turns and conversation.skipped:
+        if conversation.format == "packed":
+            hint = "install the library for it: knowledge-memory[zst]"
+            return ErrorInfo("packed-conversation", "the conversation is packed with Zstandard", conversation.id, hint)
+        told = f"nothing in it could be read as a {conversation.format} conversation"
+        return ErrorInfo("unread-conversation", told, conversation.id, "look whether the file is whole")
+    inside, whole = _unpacked(data)
+    if inside is None:
+        return None
+    if not whole:
+        told = "the packed file breaks off, or is damaged"
+        return ErrorInfo("damaged-conversation", told, conversation.id, "look whether the file is whole")
+    if conversation.format == "plain" and is_json(inside):
+        told = "it is JSON, and no conversation of a known kind"
+        return ErrorInfo("unknown-format", told, conversation.id, "it stays as it is, and no model is shown it")
+    if conversation.format in TEXTS and not is_json(inside):
+        problem, hint = why_no_text(inside), "save it as UTF-8, or move it away if it is no conversation"
+    else:
+        suspect = conversation.skipped or not _is_utf8(inside)
+        problem, hint = why_damaged(inside) if suspect else "", "look whether the file is whole"
+    return ErrorInfo("damaged-conversation", f"the file {problem}", conversation.id, hint) if problem else None
+
+
+TEXTS = frozenset(("plain", "home", "aider", "specstory", "cursor", "cline", "manual_slop"))
+"""The formats of words in lines (two of these tools write JSON as well); all others are of JSON."""
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _unpacked(data: bytes) -> tuple[bytes | None, bool]:
     if not is_packed(data):
-        return data, True
+        return as_utf8(data), True
     found = unpack(data)
     return (None, False) if found is None else found
 
@@ -135,7 +166,17 @@ def _reader(data: bytes) -> Reader:
 
 def format_of(head: bytes) -> str:
     """The name of the reader that takes a file which begins like this; "packed" for a compressed one."""
-    return "packed" if is_packed(head) else _reader(head).name
+    return "packed" if is_packed(head) else _reader(as_utf8(head, cut=True)).name
+
+
+def why_not_read(head: bytes) -> str:
+    """Why a file that begins like this cannot be a conversation, in words; "" when it may be one. `head` is the first
+    `HEAD_BYTES` bytes of it, or all when it is shorter."""
+    kind = format_of(head)
+    text, cut = as_utf8(head, cut=True), len(head) >= HEAD_BYTES
+    if kind == "plain" and is_json(text):
+        return "JSON of no known kind"
+    return "no text" if kind in TEXTS and why_no_text(text, cut) else ""
 
 
 def transcript(conversation: Conversation) -> str:

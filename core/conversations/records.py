@@ -68,12 +68,13 @@ def keys_in(head: str) -> frozenset[str]:
 
 
 class LineSource:
-    """The lines of a stream of bytes, one at a time, hashed on the way. May be gone through once."""
+    """The lines of a stream of bytes, one at a time, hashed on the way. May be gone through once. `records` and
+    `damaged` count what `json_lines` made of them; a last line that is torn is neither."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._digest = hashlib.sha256()
-        self.size = 0
+        self.size = self.records = self.damaged = 0
 
     def __iter__(self) -> Iterator[tuple[bytes, int, int]]:
         """Each line with its line end, and where it begins and ends."""
@@ -94,7 +95,10 @@ def json_lines(data: bytes | LineSource) -> Iterator[Record]:
         for line, start, end in data:
             raw = line.removeprefix(BOM).strip() if start == 0 else line.strip()
             if raw:
-                yield Record(parse_object(raw), start, end)
+                found = parse_object(raw)
+                whole = found is not None or line.endswith(b"\n")
+                data.records, data.damaged = data.records + whole, data.damaged + (whole and found is None)
+                yield Record(found, start, end)
         return
     start = len(BOM) if data.startswith(BOM) else 0
     while start < len(data):
@@ -107,9 +111,9 @@ def json_lines(data: bytes | LineSource) -> Iterator[Record]:
 
 
 def parse_object(raw: bytes | str) -> dict[str, Any] | None:
-    """The JSON object that `raw` is, else None. Bytes that are no UTF-8 become U+FFFD."""
+    """The JSON object that `raw` is, else None: also when its bytes are no UTF-8, for half of a word may be another."""
     try:
-        text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+        text = raw if isinstance(raw, str) else raw.decode("utf-8")
         value = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None

@@ -11,16 +11,19 @@ from typing import BinaryIO, NamedTuple
 
 from core.conversations import claude_code, codex
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.damage import as_utf8, many_damaged
 from core.conversations.read import HEAD_BYTES, format_of
 from core.conversations.records import LineSource, keys_in
 
 
 class Streamed(NamedTuple):
-    """A conversation without its turns, and the sha256 (hex) and size of the file as it was read."""
+    """A conversation without its turns, the sha256 (hex) and size of the file as it was read, and why that reading must
+    not count, "" when it may."""
 
     conversation: Conversation
     sha256: str
     size: int
+    damage: str = ""
 
 
 def stream_turns(name: str, opened: Callable[[], BinaryIO], sink: Callable[[Turn], None]) -> Streamed | None:
@@ -28,6 +31,8 @@ def stream_turns(name: str, opened: Callable[[], BinaryIO], sink: Callable[[Turn
     with nothing handed on, for a format that must be read as a whole. Raises OSError."""
     with opened() as file:
         head = file.read(HEAD_BYTES)
+    if as_utf8(head, cut=True) is not head:
+        return None
     kind = format_of(head)
     keys = keys_in(head.decode("utf-8", "replace").split("\n", 1)[0])
     if kind not in ("claude_code", "codex") or "display" in keys or {"session_id", "ts", "text"} <= keys:
@@ -35,7 +40,11 @@ def stream_turns(name: str, opened: Callable[[], BinaryIO], sink: Callable[[Turn
     with opened() as file:
         lines = LineSource(file)
         if kind == "claude_code":
-            return Streamed(claude_code.stream(name, lines, sink), lines.sha256, lines.size)
+            return _streamed(claude_code.stream(name, lines, sink), lines)
         with opened() as again:
             found = codex.stream(name, lines, LineSource(again), sink)
-        return Streamed(found, lines.sha256, lines.size)
+        return _streamed(found, lines)
+
+
+def _streamed(found: Conversation, lines: LineSource) -> Streamed:
+    return Streamed(found, lines.sha256, lines.size, many_damaged(lines.damaged, lines.records))

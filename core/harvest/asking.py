@@ -15,14 +15,15 @@ from typing import Any
 from core.base.answer import Generate
 from core.base.markdown import sanitise_name
 from core.base.result import Err, Ok, Result, fail
-from core.harvest.answer import SCHEMA, parse_answer
-from core.harvest.parts import fenced
+from core.harvest.answer import FIELD_CHARACTERS, FULL, SCHEMA, STEPS_CHARACTERS, UNASKED, parse_answer
+from core.harvest.parts import EMPTY_ANSWER, fenced
 
 Arrays = dict[str, list[Any]]
 
 RETRY_SUFFIX = "\nYour previous reply was not valid JSON. Return only the JSON object.\n"
-MAX_ROWS, MAX_TEXT = 12, 600
-"""A small model that has nothing more to say begins again: the schema of one category ends it."""
+MAX_ROWS = 20
+"""A small model that has nothing more to say begins again: the schema of one category ends it. What it ended is never
+taken for whole: a text of that length goes to the quarantine, a full array is told."""
 
 _VERSION = re.compile(r"\s*<!-- *(?P<name>[\w-]{1,60}), version (?P<version>[\w.-]{1,40}) *-->\s*")
 _SECTION = re.compile(r"^## +(\w+) *$", re.MULTILINE)
@@ -69,38 +70,48 @@ def ask(prompt: str, style: str, name: str, text: str, attempts: int, generate: 
         if isinstance(answer, Err):
             return answer
         arrays[category] = answer.value[category]
+        if UNASKED in answer.value:
+            arrays[UNASKED] = [*arrays.get(UNASKED, ()), *answer.value[UNASKED]]
+        if len(arrays[category]) == MAX_ROWS:
+            arrays[FULL] = [*arrays.get(FULL, ()), category]
     return Ok(arrays)
 
 
 def _ask(words: str, schema: Mapping[str, Any], attempts: int, generate: Generate) -> Result[Arrays]:
     for attempt in range(max(1, attempts)):
         answer = generate(words + (RETRY_SUFFIX if attempt else ""), schema)
+        if isinstance(answer, Err) and answer.error.code == EMPTY_ANSWER:
+            problem = answer
+            continue
         if isinstance(answer, Err):
             return answer
         if answer.value.truncated:
             hint = "raise max_output_tokens in config.toml"
             problem = fail("truncated-answer", "the model stopped at its output limit", hint=hint)
             continue
-        parsed = parse_answer(answer.value.text)
+        parsed = parse_answer(answer.value.text, schema["required"])
         if isinstance(parsed, Ok):
             return parsed
         problem = parsed
     error = problem.error
+    if error.code == EMPTY_ANSWER:
+        return problem
     return fail(error.code, f"no valid answer in {attempts} attempts: {error.message}", hint=error.hint)
 
 
 def category_schema(category: str) -> dict[str, Any]:
-    """The JSON schema of an answer with one array, of at most `MAX_ROWS` rows with at most `MAX_TEXT` characters."""
+    """The JSON schema of an answer with one array, of at most `MAX_ROWS` rows with so many characters."""
     row = SCHEMA["properties"][category]["items"]
-    fields = {key: _shorter(value) for key, value in row["properties"].items()}
+    fields = {key: _shorter(value, key) for key, value in row["properties"].items()}
     array = {"type": "array", "items": row | {"properties": fields}, "maxItems": MAX_ROWS}
     return {"type": "object", "properties": {category: array}, "required": [category], "additionalProperties": False}
 
 
-def _shorter(field: Mapping[str, Any]) -> dict[str, Any]:
+def _shorter(field: Mapping[str, Any], key: str = "") -> dict[str, Any]:
     if field.get("type") == "array":
         return {**field, "items": _shorter(field["items"]), "maxItems": MAX_ROWS}
-    return {**field, "maxLength": MAX_TEXT} if field.get("type") == "string" and "enum" not in field else dict(field)
+    limit = STEPS_CHARACTERS if key == "steps" else FIELD_CHARACTERS
+    return {**field, "maxLength": limit} if field.get("type") == "string" and "enum" not in field else dict(field)
 
 
 def build_prompt(template: str, name: str, text: str) -> str:

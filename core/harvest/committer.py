@@ -153,6 +153,7 @@ class Committer:
         self.report.empty += not harvest.items
         self.report.held += bool(harvest.items) and all(item.held for item in harvest.items)
         self.report.quarantined += plan.entry.get("quarantined", 0)
+        add_counts(self.report.held_by, plan.entry.get("held_by", {}))
         self.report.notes_as_facts += plan.entry.get("notes_as_facts", 0)
         add_counts(self.report.items, plan.items)
         add_counts(self.report.skipped, harvest.skipped)
@@ -209,6 +210,9 @@ class Committer:
         note_reclaimed(self.entries[step.sha256], row)
         self.report.reclaimed += 1
         self.report.reclaimed_bytes += value.size
+        self.report.trashed += bool(value.trash)
+        self.report.trashed_bytes += value.size if value.trash else 0
+        self.report.trash_until = max(self.report.trash_until, value.until)
         return True
 
     def too_large(self, step: Step) -> bool:

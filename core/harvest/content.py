@@ -37,6 +37,8 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     whole = None
     try:
         streamed = _streamed(step, options.limits.max_source_bytes, context=generate is not None)
+        if isinstance(streamed, Err):
+            return streamed
         if streamed is not None:
             tail, sha256, facts, size = streamed
         else:
@@ -77,9 +79,9 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     return Ok(replace(found.value, folder=tail.conversation.folder, entry={**found.value.entry, **entry}))
 
 
-def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any], int] | None:
+def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any], int] | Err | None:
     """What is to be read of a very long transcript, read line by line: the tail, the hash of the file, the facts, and
-    how many bytes are to be read. None where it is read as a whole.
+    how many bytes are to be read. None where it is read as a whole, Err(damaged-conversation) for one with much damage.
 
     `context` says that a model reads: then every word is kept. The rules take nothing out of what tools said but
     whether it went well, so that of a long one its two ends will do.
@@ -97,6 +99,8 @@ def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict
     found, sink = look(base)
     if found is None or not len(sink):
         return None
+    if found.damage:
+        return fail("damaged-conversation", f"the file {found.damage}", item.path, "look whether the file is whole")
     tail = sink.tail(found.conversation, context=context)
     if base is not None and tail.kind == REWRITTEN and item.size <= limit:
         found, sink = look(None)

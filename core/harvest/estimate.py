@@ -91,7 +91,7 @@ def _cost(step: Step, options: HarvestOptions, shelf: Shelf) -> Cost:
     counting = _Counting()
     model: Generate = counting
     if options.kept is not None:
-        model = KeptAnswers(counting, options.kept, step.sha256, options.asked)  # what lies there is not paid for
+        model = KeptAnswers(counting, options.kept, step.sha256, options.asked, keep=False)  # what lies there is free
     distil_step(step, options, model, shelf)
     return Cost(counting.calls, counting.input_tokens, counting.output_tokens)
 

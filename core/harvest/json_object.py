@@ -42,18 +42,19 @@ def find_object(text: str, names: Collection[str]) -> Result[dict[str, Any]]:
     if isinstance(whole, dict):
         return Ok(whole)
     if not isinstance(whole, ValueError):
-        return _refused("is not a JSON object", stripped)
+        return refused("is not a JSON object", stripped)
     spans = _outermost(stripped, names)
     if len(spans) > 1:
-        return _refused(f"has {len(spans)} JSON objects where one was asked for", stripped)
+        return refused(f"has {len(spans)} JSON objects where one was asked for", stripped)
     if spans:
         whole = _strict(spans[0])
         if isinstance(whole, dict):
             return Ok(whole)
-    return _refused(str(whole) if isinstance(whole, _TooDeep) else f"is not valid JSON: {whole}", stripped)
+    return refused(str(whole) if isinstance(whole, _TooDeep) else f"is not valid JSON: {whole}", stripped)
 
 
-def _refused(what: str, text: str) -> Err:
+def refused(what: str, text: str) -> Err:
+    """Err(invalid-answer) for an answer that `what` is said of, with the words that began it, without secrets."""
     opening = sanitise_line(redact(text[: OPENING_CHARACTERS * 10]).text, None)
     if len(opening) > OPENING_CHARACTERS:
         opening = f"{opening[: OPENING_CHARACTERS - 1].rstrip()}…"

@@ -1,8 +1,8 @@
-"""Answers that came before another question about the same conversation failed: nobody pays for them twice.
+"""What a model has answered about a conversation, until its harvest is proven: nobody pays for it twice.
 
-A conversation is harvested whole or not at all, so one question without an answer fails it (`asking.py`), and a long
-one needs many calls before the first question (`parts.py`). What was answered until then lies in the cache folder, one
-small file a conversation, until the next run has used it. Deleting it costs money only.
+A conversation is harvested whole or not at all, so one question without an answer fails it (`asking.py`), a long one
+needs many calls before the first question (`parts.py`), and a run can be ended at any moment. Each answer lies in the
+cache folder from the moment it came, one small file a conversation. Deleting it costs money only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from core.base import files
 from core.base.answer import Answer, Generate
 from core.base.redact import redact
-from core.base.result import Err, Ok, Result
+from core.base.result import Ok, Result
 from core.harvest.answer import parse_answer
 
 KEPT_DAYS = 30
@@ -30,11 +30,12 @@ class KeptAnswers:
 
     `folder` is that of the kept answers, `sha256` that of the conversation; `asked` names provider and model, for the
     words of another one are not wanted. An answer that cannot be read, that was cut off, or that has a secret in it, is
-    asked for again.
+    asked for again. With `keep` False what is known is used, and nothing is written.
     """
 
-    def __init__(self, generate: Generate, folder: Path, sha256: str, asked: str) -> None:
+    def __init__(self, generate: Generate, folder: Path, sha256: str, asked: str, *, keep: bool = True) -> None:
         self._generate = generate
+        self._keep = keep
         self._file = folder / f"{sha256}.json"
         self._asked = asked
         self._known = _read(self._file)
@@ -50,23 +51,27 @@ class KeptAnswers:
         answer = self._generate(prompt, schema)
         if isinstance(answer, Ok) and not answer.value.truncated and _is_good(answer.value.text, schema):
             self._used[key] = answer.value.text
+            self._write()
         return answer
 
-    def settle(self, result: Result[Any]) -> None:
-        """Keep what was answered, if the conversation failed after all; else nothing of it is needed any more."""
-        rows = {key: text for key, text in self._used.items() if not redact(text).counts}
-        data = json.dumps(rows).encode()
-        if isinstance(result, Err) and rows and len(data) <= MAX_BYTES:
-            if rows != self._known:
-                files.write_cache(self._file, data)
-                _drop_old(self._file.parent)
-        elif isinstance(result, Ok) and self._known:
+    def drop(self) -> None:
+        """The harvest is proven: nothing of the answers is needed any more."""
+        if self._known or self._used:
             with contextlib.suppress(OSError):
                 files.discard(self._file)
 
+    def _write(self) -> None:
+        """At once, for a second Ctrl-C or a power cut leaves no time later."""
+        rows = {key: text for key, text in (self._known | self._used).items() if not redact(text).counts}
+        data = json.dumps(rows).encode()
+        if self._keep and rows and len(data) <= MAX_BYTES:
+            files.write_cache(self._file, data)
+            if len(self._used) == 1:
+                _drop_old(self._file.parent)
+
 
 def _is_good(text: str, schema: Mapping[str, Any] | None) -> bool:
-    return bool(text.strip()) if schema is None else isinstance(parse_answer(text), Ok)
+    return bool(text.strip()) if schema is None else isinstance(parse_answer(text, schema["required"]), Ok)
 
 
 def _read(file: Path) -> dict[str, str]:

@@ -1,10 +1,11 @@
 """What a frozen plan says beside its lines, for the fact index: the domain, and what the model said about a row.
 
 Kept in the plan under `facts`: `{"domain": …, "repositories": […], "rows": {mark: {"kind", "confidence", "tags",
-"domain", "about", "by_tool"}}}` with `mark` the beginning of the sha256 of a line's text, so that a line whose date
-changes keeps its row. `repositories` are those of the files that got a note; `about` is the file that a line is a note
-on; `by_tool` says of a line of any category that only a tool's output, or a page, told it. Plans without it, and
-readers that do not know it, lose nothing but this.
+"domain", "about", "by_tool"}}, "quotes": {mark: quote}}` with `mark` the beginning of the sha256 of a line's text, so
+that a line whose date changes keeps its row. `repositories` are those of the files that got a note; `about` is the file
+that a line is a note on; `by_tool` says of a line of any category that only a tool's output, or a page, told it;
+`quotes` are the passages that showed items to be true: conversations go. Plans without it, and readers that do not know
+it, lose nothing but this.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from core.base.markdown import sanitise_line
 from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
 from core.harvest.answer import Item
+from core.knowledge.bullet_text import QUOTE_CHARACTERS
 
 ABOUT_CHARACTERS = 1024
 QUOTED, UNQUOTED = 0.8, 0.6
@@ -62,9 +64,15 @@ def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quot
             row["domain"] = item.domain
         if row:
             rows[mark_of_text(item.text)] = row
-    if not rows and domain == GLOBAL:
+    quotes = {
+        mark_of_text(item.text): quote
+        for item in items
+        if not item.held and (quote := sanitise_line(item.quote, QUOTE_CHARACTERS))
+    }
+    if not rows and not quotes and domain == GLOBAL:
         return {}
-    return {"domain": domain, "rows": rows} | ({"repositories": repositories} if repositories else {})
+    told = {"repositories": repositories, "quotes": quotes}
+    return {"domain": domain, "rows": rows} | {key: value for key, value in told.items() if value}
 
 
 def _repositories(paths: Iterable[str]) -> list[str]:

@@ -17,6 +17,7 @@ from core.base.paths import Paths
 from core.harvest.answer import Item
 from core.harvest.lessons import note_as_fact
 from core.harvest.named_paths import source_file
+from core.knowledge.bullet_text import with_quote
 from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_text
 from core.knowledge.changes import read_changes, removed_by_hand
 from core.knowledge.edit import EDIT_RUN
@@ -44,14 +45,15 @@ def freeze(
     done: dict[str, None] = {}
     notes: NoteRecords = {}
     counts = {row.name: 0 for row in CATEGORIES}
-    held = unfound = by_tool = 0
+    held: dict[str, int] = {}
+    unfound = by_tool = 0
     for item in items:
         row = CATEGORY[item.category]
         if item.held:
             about = f" {item.path}" if item.path else ""
-            text = sanitise_line(f"[{item.held}] {item.category}{about}: {item.text}", None)
+            text = sanitise_line(f"[{item.held}] {item.category}{about}: {with_quote(item.text, item.quote)}", None)
             _add(lines, headers, QUARANTINE, "# Quarantine", bullet_line(text, provenance))
-            held += 1
+            held[item.held] = held.get(item.held, 0) + 1
             continue
         counts[item.category] += 1
         by_tool += item.by_tool
@@ -73,8 +75,13 @@ def freeze(
         PlannedFile(name, headers[name], tuple(rows), tuple(done) if name == TASKS_FILE else ())
         for name, rows in lines.items()
     )
-    told = (("quarantined", held), ("notes_as_facts", unfound), ("from_tools", by_tool))
-    return FrozenPlan(planned, counts, notes, {key: number for key, number in told if number})
+    told = {
+        "quarantined": sum(held.values()),
+        "held_by": held,
+        "notes_as_facts": unfound,
+        "from_tools": by_tool,
+    }
+    return FrozenPlan(planned, counts, notes, {key: value for key, value in told.items() if value})
 
 
 def _add(lines: dict[str, dict[str, None]], headers: dict[str, str], name: str, header: str, line: str = "") -> None:

@@ -38,9 +38,12 @@ def named_files(path: str, found: dict[str, Artifact], notes: list[str]) -> None
         item = artifact_at(path, FILES, f"{FILES}/{os.path.basename(path)}")
         if item is None:
             notes.append(f"{path} is not there")
+        elif path.lower().endswith(".zip") or _is_export(path):
+            found.setdefault(path, item._replace(kind="store"))
+        elif item.kind == "conversation" and (why := _why_not(path)) and path.lower().endswith(_DATA):
+            notes.append(f"no conversation, and not read: {path} ({why})")
         else:
-            as_store = path.lower().endswith(".zip") or _is_export(path)
-            found.setdefault(path, item._replace(kind="store") if as_store else item)
+            found.setdefault(path, item)
         return
     if (storage := folder_store(path, "opencode")) is not None:
         found.setdefault(path, storage)
@@ -55,7 +58,7 @@ def named_files(path: str, found: dict[str, Artifact], notes: list[str]) -> None
                 item = item._replace(kind="store")
             elif name.lower().endswith(".zip"):
                 continue
-            elif _is_something_else(item.path):
+            elif _why_not(item.path):
                 others.append(name)
                 continue
             below = os.path.relpath(item.path, path).replace(os.sep, "/")
@@ -82,19 +85,18 @@ _TOLD = 4
 _DATA = (".json", ".jsonl", ".toml", ".traj")
 
 
-def _is_something_else(path: str) -> bool:
-    """Whether a file of data in a folder that the person named holds no conversation: settings, or what a service puts
-    beside them. One that the person named itself is read whatever it holds, and so is one that cannot be looked at:
-    whoever reads it tells."""
-    if not path.lower().endswith(_DATA):
-        return False
-    from core.conversations.read import HEAD_BYTES, format_of
+def _why_not(path: str) -> str:
+    """Why a file cannot be a conversation, as its beginning tells: settings, data, pictures. "" for one that may be,
+    and for one that cannot be looked at: whoever reads it tells. Data that is not JSON is none of a known kind."""
+    from core.conversations.read import HEAD_BYTES, format_of, why_not_read
 
     try:
         fd = files.open_regular(path)
         try:
-            return format_of(files.read_descriptor(fd, HEAD_BYTES)) == "plain"
+            head = files.read_beginning(fd, HEAD_BYTES)
         finally:
             os.close(fd)
     except OSError:
-        return False
+        return ""
+    why = why_not_read(head)
+    return why or ("of no known kind" if path.lower().endswith(_DATA) and format_of(head) == "plain" else "")

@@ -15,6 +15,8 @@ from core.conversations.conversation import Conversation
 from core.conversations.read import transcript
 from core.harvest.options import DistilSettings
 
+EMPTY_ANSWER = "empty-answer"
+"""The code with which a provider says that the model said nothing; it may say more the next time."""
 LEAST_PART_BYTES = 1024
 MAX_ROUNDS = 4
 _CLOSING = re.compile(r"<\s*/\s*conversation\b[^>]{0,40}>", re.IGNORECASE)
@@ -23,7 +25,8 @@ _CLOSING = re.compile(r"<\s*/\s*conversation\b[^>]{0,40}>", re.IGNORECASE)
 def summarize(conversation: Conversation, settings: DistilSettings, generate: Generate) -> Result[str]:
     """Shorten a conversation part by part (map), and what comes of it again while it is too long (reduce).
 
-    Err is that of the model, `empty-summary`, or `summary-too-long` after MAX_ROUNDS: nothing is ever cut off to fit.
+    Err is that of the model, `truncated-answer` for a summary that it did not bring to its end, `empty-summary`, or
+    `summary-too-long` after MAX_ROUNDS: nothing is ever cut off to fit.
     """
     limit = max(LEAST_PART_BYTES, min(settings.part_bytes, settings.summarize_bytes))
     parts = split_parts(conversation, limit)
@@ -31,17 +34,31 @@ def summarize(conversation: Conversation, settings: DistilSettings, generate: Ge
         summaries = []
         for number, part in enumerate(parts, start=1):
             head = f"{settings.summarize_prompt}\n\nPart {number} of {len(parts)}\n\n"
-            answer = generate(head + fenced(part))
-            if isinstance(answer, Err):
-                return answer
-            if not answer.value.text.strip():
-                return fail("empty-summary", "the model returned no summary of a long conversation")
-            summaries.append(answer.value.text.strip())
+            summary = _summary(head + fenced(part), settings.attempts, generate)
+            if isinstance(summary, Err):
+                return summary
+            summaries.append(summary.value)
         text = "\n\n".join(summaries)
         if len(text.encode("utf-8", "replace")) <= settings.summarize_bytes:
             return Ok(text)
         parts = _cut(text, limit)
     return fail("summary-too-long", "the model's summaries do not get shorter than the conversation")
+
+
+def _summary(words: str, attempts: int, generate: Generate) -> Result[str]:
+    """The whole summary of one part, asked for again when it is empty or broke off: what stands behind the break would
+    go with the conversation."""
+    problem: Err = fail("empty-summary", "the model returned no summary of a long conversation")
+    for _ in range(max(1, attempts)):
+        answer = generate(words)
+        if isinstance(answer, Err) and answer.error.code != EMPTY_ANSWER:
+            return answer
+        if isinstance(answer, Ok) and answer.value.truncated:
+            message = "the model stopped at its output limit in the summary of a long conversation"
+            problem = fail("truncated-answer", message, hint="raise max_output_tokens, or lower summary_part_bytes")
+        elif isinstance(answer, Ok) and answer.value.text.strip():
+            return Ok(answer.value.text.strip())
+    return problem
 
 
 def split_parts(conversation: Conversation, limit: int) -> list[str]:

@@ -40,11 +40,12 @@ CANCELLED = "cancelled"
 
 @dataclass(frozen=True)
 class Distilled:
-    """What became of one step that needed the model (or the rules)."""
+    """What became of one step that needed the model (or the rules). `answers` are kept until it is proven."""
 
     step: Step
     result: Result[Harvest]
     meter: Meter | None
+    answers: KeptAnswers | None = None
 
 
 def run_harvest(
@@ -157,10 +158,8 @@ def _distilled(
         meter = Meter(generate, budget, breaker) if generate is not None else None
         if meter is None or options.kept is None:
             return Distilled(step, distil_step(step, options, meter, shelf), meter)
-        asking = KeptAnswers(meter, options.kept, step.sha256, options.asked)
-        result = distil_step(step, options, asking, shelf)
-        asking.settle(result)
-        return Distilled(step, result, meter)
+        answers = KeptAnswers(meter, options.kept, step.sha256, options.asked)
+        return Distilled(step, distil_step(step, options, answers, shelf), meter, answers)
 
     def submit(step: Step) -> Distilled | Future[Distilled]:
         if step.action != "harvest" or step.sha256 in committer.recovered.unfinished:
@@ -251,6 +250,8 @@ def _commit(distilled: Distilled, committer: Committer) -> str:
     harvest = distilled.result.value
     if not committer.commit(distilled.step, harvest, distilled.meter):
         return "failed"
+    if distilled.answers is not None:
+        distilled.answers.drop()
     add_counts(committer.report.changed, {harvest.entry["change"]: 1} if "change" in harvest.entry else {})
     held = sum(bool(item.held) for item in harvest.items)
     number = len(harvest.items) - held

@@ -44,7 +44,14 @@ class HarvestReport:
     items: dict[str, int] = field(default_factory=lambda: {row.name: 0 for row in CATEGORIES})
     harvested: int = 0
     empty: int = 0
+    trashed: int = 0
+    """Conversations that were reclaimed into the trash; the others are gone for good (`trash_days = 0`)."""
+    trashed_bytes: int = 0
+    trash_until: str = ""
+    """Until when the last of them stays there, ISO 8601."""
     quarantined: int = 0
+    held_by: dict[str, int] = field(default_factory=dict)
+    """How many of the quarantined items are held back for which reason, such as `too-long`."""
     held: int = 0
     """Conversations of which every item is in the quarantine: harvested, but nothing of them is in a file or digest."""
     notes_as_facts: int = 0
@@ -89,10 +96,12 @@ class HarvestReport:
             "prune_bytes": self.plan.bytes_of("prune"),
             "reclaimed_bytes": self.reclaimed_bytes,
             "reclaimed": self.reclaimed,
+            "trash": {"conversations": self.trashed, "bytes": self.trashed_bytes, "until": self.trash_until or None},
             "harvested": self.harvested,
             "empty": self.empty,
             "items": self.items,
             "quarantined": self.quarantined,
+            "held_by": self.held_by,
             "held": self.held,
             "notes_as_facts": self.notes_as_facts,
             "skipped_rows": self.skipped,

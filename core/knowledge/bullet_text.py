@@ -5,6 +5,7 @@ Each function takes the lines of a file with their breaks (`hunks.split`) and re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,6 +38,23 @@ class BulletRef:
     file: str
     line: int
     raw: str
+
+
+_QUOTED = re.compile(r'(?P<text>.*) \(quote: "(?P<quote>[^"]*)"\)\Z', re.DOTALL)
+QUOTE_CHARACTERS = 500
+"""So much of a quote is shown: it is looked at, not kept as knowledge."""
+
+
+def with_quote(text: str, quote: str) -> str:
+    """A held item with the quote that it came with, as it stands in the quarantine. `text` must be sanitised."""
+    shown = sanitise_line(quote, QUOTE_CHARACTERS).replace('"', "'")
+    return f'{text} (quote: "{shown}")' if shown or _QUOTED.match(text) else text
+
+
+def split_quote(text: str) -> tuple[str, str]:
+    """(the item, its quote or ""), as `with_quote` joined them."""
+    found = _QUOTED.match(text)
+    return (found["text"], found["quote"]) if found else (text, "")
 
 
 def clean_text(text: str) -> Result[str]:
@@ -134,13 +152,17 @@ def _section(file: str, lines: Sequence[str], at: int) -> str:
 # --- whole bullets ---------------------------------------------------------------------------------------------------
 
 
-def without(lines: list[str], ref: BulletRef) -> Result[list[Hunk]]:
-    """The file without the bullet and its indented lines."""
-    found = locate(lines, ref)
-    if isinstance(found, Err):
-        return found
-    at = found.value
-    return Ok([made(lines, at, block_end(lines, at) - at, (), _section(ref.file, lines, at))[1]])
+def without(lines: list[str], refs: Sequence[BulletRef]) -> Result[list[Hunk]]:
+    """The file without these bullets and their indented lines."""
+    hunks: list[Hunk] = []
+    for ref in sorted(refs, key=lambda one: one.line, reverse=True):  # the lowest first: the others keep their lines
+        found = locate(lines, ref)
+        if isinstance(found, Err):
+            return found
+        at = found.value
+        lines, hunk = made(lines, at, block_end(lines, at) - at, (), _section(ref.file, lines, at))
+        hunks.append(hunk)
+    return Ok(hunks)
 
 
 def moved(lines: list[str], ref: BulletRef, section: str) -> Result[list[Hunk]]:

@@ -76,7 +76,14 @@ def delete_bullet(
     paths: Paths, ref: BulletRef, now: datetime, *, seen: str | None = None, run: str = ""
 ) -> Result[Edited]:
     """Take one bullet and its indented lines out of its file."""
-    return change_file(paths, ref.file, lambda lines: bullet_text.without(lines, ref), now, seen=seen, run=run)
+    return delete_bullets(paths, (ref,), now, seen=seen, run=run)
+
+
+def delete_bullets(
+    paths: Paths, refs: Sequence[BulletRef], now: datetime, *, seen: str | None = None, run: str = ""
+) -> Result[Edited]:
+    """Take several bullets of one file out of it, all or none."""
+    return change_file(paths, refs[0].file, lambda lines: bullet_text.without(lines, refs), now, seen=seen, run=run)
 
 
 def add_bullet(
@@ -141,21 +148,39 @@ def add_line(
 ) -> Result[Edited]:
     """Make one exact line, with the indented ones that belong to it, stand in a file (made with `header` when it is not
     there). Err(already-there) if it does."""
+    return add_lines(paths, file, header, ((line, *more),), now, section=section, seen=seen, run=run)
+
+
+def add_lines(
+    paths: Paths,
+    file: str,
+    header: str,
+    bullets: Sequence[tuple[str, ...]],
+    now: datetime,
+    *,
+    section: str = "",
+    seen: str | None = None,
+    run: str = "",
+) -> Result[Edited]:
+    """`add_line` for several bullets of one file, each a line and the indented ones below it, in one write. Those that
+    stand there are left out; Err(already-there) when all do."""
 
     def hunks(lines: list[str]) -> Result[list[Hunk]]:
-        there = next((at for at, old in enumerate(lines) if bare(old) == line), None)
-        if there is not None:
-            done = section == "open" and section_at(lines, there) == "done"
+        there = {text: at for at, old in reversed(list(enumerate(lines))) if (text := bare(old)) in wanted}
+        new = [text for line, *more in bullets if line not in there for text in (line, *more)]
+        if not new:
+            done = section == "open" and section_at(lines, min(there.values())) == "done"
             hint = "it is done; 'knowledge reopen TEXT' opens it again" if done else ""
             return fail("already-there", "this very bullet stands there already", file, hint)
         ending = line_break(lines)
-        return Ok(bullet_text.inserted(lines, [text + ending for text in (line, *more)], section, ending))
+        return Ok(bullet_text.inserted(lines, [text + ending for text in new], section, ending))
 
+    bullets = list({bullet[0]: bullet for bullet in bullets}.values())
+    wanted = {line for line, *_ in bullets}
     path = paths.knowledge / file
     if header and not files.exists(path) and seen in (None, hashlib.sha256(b"").hexdigest()):
-        opened, done = ((), (line, *more)) if section == "done" else ((line, *more), ())
-        planned = PlannedFile(file, header, opened, done)
-        run, block = run or new_edit_run(now), (line, *more)
+        run, block = run or new_edit_run(now), tuple(text for bullet in bullets for text in bullet)
+        planned = PlannedFile(file, header, *(((), block) if section == "done" else (block, ())))
         try:
             promised = promise(paths, Change(now.isoformat(), run, file, block))
             files.make_folder(path.parent)

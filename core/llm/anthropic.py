@@ -29,7 +29,7 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
     """The request for `question`."""
     body: dict[str, Any] = {
         "model": question.model,
-        "max_tokens": question.max_output_tokens or DEFAULT_OUTPUT_TOKENS,
+        "max_tokens": dialect.bounded(question.max_output_tokens or DEFAULT_OUTPUT_TOKENS),
     }
     prompt = question.prompt
     if question.schema is not None and dialect.structures[0] == "schema":
@@ -59,6 +59,6 @@ def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
             model=text_of(reply, "model") or question.model,
             input_tokens=add_counts(count_of(usage, "input_tokens"), cached),
             output_tokens=count_of(usage, "output_tokens"),
-            truncated=reason in ("max_tokens", "model_context_window_exceeded"),
+            truncated=reason not in ("", "end_turn", "stop_sequence"),  # max_tokens, model_context_window_exceeded, …
         )
     )

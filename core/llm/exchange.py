@@ -94,11 +94,13 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
     try:
         while True:
             remaining = deadline - time.monotonic()
-            if remaining <= 0 or cancelled():
-                return Broken("timeout" if remaining <= 0 else "cancelled")
+            giving_up = "timeout" if remaining <= 0 else "cancelled" if cancelled() else ""
             try:
-                result = outcome.get(timeout=min(SLICE_SECONDS, remaining))
+                # Also when giving up: an answer that has come was paid for.
+                result = outcome.get(timeout=SLICE_SECONDS if giving_up else min(SLICE_SECONDS, remaining))
             except queue.Empty:
+                if giving_up:
+                    return Broken(giving_up)
                 continue
             if isinstance(result, BaseException):
                 raise result

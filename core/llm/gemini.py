@@ -29,7 +29,7 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
     settings: dict[str, Any] = {}
     prompt = question.prompt
     if question.max_output_tokens:
-        settings["maxOutputTokens"] = question.max_output_tokens
+        settings["maxOutputTokens"] = dialect.bounded(question.max_output_tokens)
     if question.schema is not None:
         structure = dialect.structures[0]
         if structure != "none":

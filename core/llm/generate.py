@@ -15,7 +15,7 @@ from core.llm import anthropic, gemini, ollama, openai_compatible
 from core.llm.command import run_command
 from core.llm.credentials import KeyFinder
 from core.llm.transport import Patience, complaint, never, post, refusal
-from core.llm.wire import Call, Dialect, ModelSettings, Question, decode_object
+from core.llm.wire import Call, Dialect, ModelSettings, Question, decode_object, without_thinking
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,8 @@ def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[G
             max_bytes=settings.max_answer_bytes,
             cancelled=cancelled,
         )
+        if isinstance(result, Ok):
+            result = Ok(replace(result.value, text=without_thinking(result.value.text)))
         return _checked(result, "command", settings.model)
 
     return Ok(generate)

@@ -54,7 +54,7 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
 
 
 def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
-    """`message.content`; `done_reason: length` means that it stopped at its limit."""
+    """`message.content`; a `done_reason` other than `stop` (`length`) means that it may be cut off."""
     if "message" not in reply:
         return fail("bad-answer", "ollama answered without a message", hint="check that base_url is an Ollama server")
     return Ok(
@@ -63,6 +63,6 @@ def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
             model=text_of(reply, "model") or question.model,
             input_tokens=count_of(reply, "prompt_eval_count"),
             output_tokens=count_of(reply, "eval_count"),
-            truncated=text_of(reply, "done_reason") == "length",
+            truncated=text_of(reply, "done_reason") not in ("", "stop") or reply.get("done") is False,
         )
     )

@@ -18,6 +18,9 @@ from core.llm.wire import Call, Dialect, Question, count_of, excerpt, rows, text
 
 BASE_URL = "https://api.openai.com/v1"
 STRUCTURE_WORDS = ("response_format", "json_schema", "json_object", "schema", "grammar", "structured output")
+WHOLE = ("", "stop", "stop_sequence", "eos", "eos_token", "end_turn", "tool_calls", "function_call")
+"""How a whole answer ends, at any of the servers that speak this; `length`, `max_tokens`, `model_length`, and what
+nobody has heard of, is an answer that may be cut off."""
 _VERSION = re.compile(r"/v\d+[a-z0-9]*(/|$)")
 
 
@@ -58,7 +61,7 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
             if structure == "object":
                 body["response_format"] = {"type": "json_object"}
     if question.max_output_tokens and dialect.limits:
-        body[dialect.limits[0]] = question.max_output_tokens
+        body[dialect.limits[0]] = dialect.bounded(question.max_output_tokens)
     body["messages"] = [{"role": "user", "content": prompt}]
     headers = {"Authorization": f"Bearer {question.key}"} if question.key else {}
     return Call("openai", endpoint(base_url), headers, body, question.key)
@@ -75,7 +78,7 @@ def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
     if refused:
         said = excerpt(refused, question.key)
         return fail("model-refused", f"openai: the model refused to answer: {said}", hint="try another model")
-    reason = text_of(choice, "finish_reason")
+    reason = text_of(choice, "finish_reason").lower()
     if reason == "content_filter":
         return fail(
             "model-refused", "openai: the provider's content filter stopped the answer", hint="try another model"
@@ -90,6 +93,6 @@ def read(reply: Mapping[str, Any], question: Question) -> Result[Answer]:
             model=text_of(reply, "model") or question.model,
             input_tokens=count_of(usage, "prompt_tokens"),
             output_tokens=count_of(usage, "completion_tokens"),
-            truncated=reason == "length",
+            truncated=reason not in WHOLE,
         )
     )

@@ -1,7 +1,8 @@
 """Asks a provider as often as it takes, within one deadline, and tells failures in one sentence.
 
 Asked again: 429 and 5xx (RFC 9110, section 15; 529 is Anthropic's "overloaded") and connections that break, after a
-pause that doubles each time, or after what `Retry-After` says (RFC 9110, section 10.2.3: seconds or a date).
+pause that doubles each time, or after what `Retry-After` (RFC 9110, section 10.2.3: seconds or a date) or Google's
+`RetryInfo` says.
 Never asked again: other 4xx, redirects, answers that are too large, certificates that do not match.
 """
 
@@ -16,7 +17,7 @@ from email.utils import parsedate_to_datetime
 
 from core.base.result import Err, Ok, Result, fail
 from core.llm.exchange import SLICE_SECONDS, Broken, exchange
-from core.llm.wire import Call, Reply, decode_object, excerpt, host_of, text_of
+from core.llm.wire import Call, Reply, child, decode_object, excerpt, host_of, rows, text_of
 
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 30.0
@@ -89,7 +90,10 @@ def _may_pass(result: Reply | Broken) -> bool:
 
 def _pause_before(attempt: int, result: Reply | Broken) -> float:
     """Seconds until the next try; `attempt` counts the failures before this one."""
-    asked = retry_after(result.headers.get("retry-after", "")) if isinstance(result, Reply) else None
+    asked = None
+    if isinstance(result, Reply):
+        asked = retry_after(result.headers.get("retry-after", ""))
+        asked = retry_info(result.body) if asked is None else asked
     if asked is not None:
         return asked
     longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** min(attempt, 10))
@@ -108,6 +112,16 @@ def retry_after(value: str) -> float | None:
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)
     return max(0.0, (when - datetime.now(UTC)).total_seconds())
+
+
+def retry_info(body: bytes) -> float | None:
+    """The seconds that Google asks for in the body of a refusal (google.rpc.RetryInfo: `"retryDelay": "34.5s"`), or
+    None."""
+    for row in rows(child(decode_object(body), "error"), "details"):
+        delay = text_of(row, "retryDelay").removesuffix("s")
+        if text_of(row, "@type").endswith("/google.rpc.RetryInfo") and delay:
+            return retry_after(delay) if delay.replace(".", "", 1).isdigit() else None
+    return None
 
 
 def _wait(seconds: float, patience: Patience) -> None:

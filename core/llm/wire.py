@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -36,20 +37,46 @@ class Dialect:
     """What a server is still believed to understand, best first; a refusal shortens the list.
 
     `structures`: `schema` (the JSON schema is enforced), `object` (some JSON object), `none` (the prompt alone).
-    `limits`: names of the field that bounds the output; an empty tuple means that no bound is sent.
+    `limits`: names of the field that bounds the output; an empty tuple means that no bound is sent. `most_tokens`: the
+    highest bound that the model takes, 0 while none is known.
     """
 
     structures: tuple[str, ...] = ("schema", "object", "none")
     limits: tuple[str, ...] = ()
+    most_tokens: int = 0
+
+    def bounded(self, tokens: int) -> int:
+        """The bound to send where `tokens` are wanted."""
+        return min(tokens, self.most_tokens) if self.most_tokens else tokens
 
     def after_refusal(self, complaint: str, structure_words: tuple[str, ...], structured: bool) -> Dialect | None:
         """The next dialect to try after a 400 with this text, or None when the complaint is about something else."""
         folded = complaint.casefold()
+        most = most_output_tokens(folded)
+        if most and (not self.most_tokens or most < self.most_tokens):
+            return replace(self, most_tokens=most)
         if self.limits and any(word in folded for word in ("max_tokens", "max_completion_tokens")):
             return replace(self, limits=self.limits[1:])
         if structured and len(self.structures) > 1 and any(word in folded for word in structure_words):
             return replace(self, structures=self.structures[1:])
         return None
+
+
+_OUTPUT = re.compile(r"max_tokens|max_completion_tokens|max_?output_?tokens|max tokens|(?:completion|output) tokens")
+_MOST = re.compile(
+    r"\d > (\d[\d,]*)(?![\d,]| ?-)|(?:at most|less than or equal to|up to) \W?(\d[\d,]*)|\[\d+, ?(\d[\d,]*)\]|"
+    r"to (\d[\d,]*) \(inclusive\)|to (\d[\d,]*)(?= \(exclusive\))"
+)
+
+
+def most_output_tokens(complaint: str) -> int:
+    """The bound that a refusal (in lower case) names for the output, 0 when it is about something else: `max_tokens:
+    8192 > 4096`, `at most 4096 completion tokens`, `the valid range of max_tokens is [1, 8192]`."""
+    found = _MOST.search(complaint) if _OUTPUT.search(complaint) else None
+    if found is None:
+        return 0
+    number = int(next(filter(None, found.groups())).replace(",", "")[:12])
+    return number - (complaint.startswith(" (exclusive)", found.end()))
 
 
 @dataclass(frozen=True)
@@ -134,11 +161,27 @@ def add_counts(*counts: int | None) -> int | None:
 
 
 def without_thinking(text: str) -> str:
-    """`text` without the `<think>…</think>` block that some local reasoning models put before their answer."""
+    """`text` without what some local reasoning models put before their answer: a `<think>…</think>` block, or, where
+    the opening tag belongs to the prompt, all until a `</think>` that ends or begins a line. An answer that is JSON as
+    a whole is never cut: such a tag in it is quoted."""
     opened = text.lstrip()
     if opened.startswith("<think>") and "</think>" in opened:
         return opened.split("</think>", 1)[1].lstrip()
-    return text
+    if _THOUGHT.search(text) is None or _is_json(text):
+        return text
+    last = list(_THOUGHT.finditer(text))[-1]
+    return text[last.end() :].lstrip() or text
+
+
+_THOUGHT = re.compile(r"^[ \t]*</think>|</think>[ \t]*$", re.MULTILINE)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def excerpt(text: str, key: str = "", limit: int = 200) -> str:

@@ -106,7 +106,7 @@ class HarvestDialog:
              "small", "hint", wrap=True)  # fmt: skip
 
         part = self._parts["end"]
-        self._result = Lines(look, part, 8)
+        self._result = Lines(look, part, 9)
         space(look, part, 2)
         self._new_lines = text(look, part, "New lines", "strong", "muted")
         self._new = row = int(dpg.add_group(horizontal=True, parent=part))

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from core.base.config import Config
 from core.base.figures import count, dollars, size, tokens
+from core.commands.quarantine import HELD
 from core.commands.sources import title_of
+from core.commands.view import local_day
 from core.harvest.report import HarvestReport
 from gui.columns import Cell, Column
 from gui.icons import icon
@@ -198,8 +200,14 @@ def result_lines(report: HarvestReport) -> list[Line]:
         words += f", {report.empty} of them with nothing durable"
     lines.append(Line("circle-check", "harvested", words, spent_words(report)))
     if report.reclaimed:
-        words = f"{count(report.reclaimed, 'conversation')} moved to the trash"
-        lines.append(Line("archive", "harvested", words, size(report.reclaimed_bytes)))
+        gone = report.reclaimed - report.trashed
+        if report.trashed:
+            until = f" until {local_day(report.trash_until)}" if report.trash_until else ""
+            words = f"{count(report.trashed, 'conversation')} moved to the trash{until}"
+            lines.append(Line("archive", "harvested", words, size(report.trashed_bytes)))
+        if gone:
+            words = f"{count(gone, 'conversation')} removed for good"
+            lines.append(Line("trash-2", "deleted", words, size(report.reclaimed_bytes - report.trashed_bytes)))
     if report.kept:
         lines.append(Line("shield", "muted", f"{count(report.kept, 'conversation')} stay where they are"))
     if report.failed:
@@ -209,7 +217,12 @@ def result_lines(report: HarvestReport) -> list[Line]:
         lines.append(Line("circle-alert", "failed", words))
     if report.quarantined:
         words = f"{count(report.quarantined, 'item')} held back in quarantine.md for you to look at"
-        lines.append(Line("shield", "edited", words))
+        why = ", ".join(f"{number} {HELD.get(mark, mark)}" for mark, number in sorted(report.held_by.items()))
+        lines.append(Line("shield", "edited", f"{words}: {why}" if why else words))
+    if report.skipped:
+        number = sum(report.skipped.values())
+        words = ", ".join(f"{of} {why}" for why, of in sorted(report.skipped.items()))
+        lines.append(Line("circle-alert", "muted", f"{count(number, 'row')} of answers not read: {words}"))
     if report.redacted:
         words = ", ".join(f"{number} {kind}" for kind, number in sorted(report.redacted.items()))
         lines.append(Line("key", "edited", f"secrets replaced: {words}"))

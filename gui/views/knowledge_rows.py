@@ -142,7 +142,7 @@ def meta_of(found: Found) -> str:
 
 def held_words(item: HeldItem, meta: str) -> str:
     """Why an item is held, where it would go, and where it comes from."""
-    why = HELD.get(item.held, item.held)
+    why = HELD.get(item.held, item.held) + (f': "{item.quote}"' if item.quote else "")
     goes = f"for {CATEGORY_LOOKS[item.category][0].lower()}" if item.category in CATEGORY_LOOKS else item.path
     return "  ·  ".join(part for part in (why, goes, meta) if part)
 

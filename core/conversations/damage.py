@@ -1,0 +1,110 @@
+"""Is a file what a reader takes it for: text, whole, of a known kind? What is not must not count as read.
+
+Where the border lies: a text with bytes that are none is no text, whatever else is in it. Of records that stand one a
+line, a torn last one and a few damaged ones (`spared`) cost themselves only, and are counted among what was skipped.
+A document that breaks off gives what stands before; one that is damaged in its middle hides what stands behind.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
+
+from core.conversations.lines import BOM
+from core.conversations.records import json_lines, parse_object
+
+WIDE = (
+    (BOM_UTF32_LE, "utf-32-le"),
+    (BOM_UTF32_BE, "utf-32-be"),
+    (BOM_UTF16_LE, "utf-16-le"),
+    (BOM_UTF16_BE, "utf-16-be"),
+)
+"""Marks of texts that Windows programs write; UTF-32 first, for one of its marks begins like one of UTF-16."""
+SHARE = 20
+_BEGINS = re.compile(r'\{\s*(?:"|\}|\Z)|\[\s*(?:\{|\Z|\[?\s*(?:"[^"\n]{0,1000}"|-?[\d.]{1,40})\s*,)')
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def as_utf8(data: bytes, cut: bool = False) -> bytes:
+    """The text of a file in UTF-8; as it is when no mark says that it is UTF-16 or UTF-32, or when it is not that.
+    `cut`: only its beginning is at hand, which may end inside a character."""
+    for mark, name in WIDE:
+        if data.startswith(mark):
+            try:
+                return data[len(mark) :].decode(name, "ignore" if cut else "strict").encode("utf-8")
+            except UnicodeError:
+                return data
+    return data
+
+
+def why_no_text(data: bytes, cut: bool = False) -> str:
+    """Why bytes cannot be read as text, in words that go on from "the file"; "" when they can."""
+    if b"\0" in data:
+        return "is no text: it has zero bytes"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if cut and error.end >= len(data) and error.reason == "unexpected end of data":
+            return ""
+        line = data.count(b"\n", 0, error.start) + 1
+        return f"is not UTF-8 text: byte {error.start + 1:,}, in line {line:,}, is part of no character"
+    return ""
+
+
+def spared(records: int) -> int:
+    """So many damaged records among `records` cost themselves only: one in twenty, and always one."""
+    return max(1, records // SHARE)
+
+
+def why_damaged(data: bytes) -> str:
+    """Why a file of records says less than it should, in words that go on from "the file"; "" when what is damaged
+    costs itself only."""
+    if not _one_a_line(data):
+        return why_no_text(data) or (
+            "is damaged in its middle, and what stands behind is lost" if _broken(data) else ""
+        )
+    records = list(json_lines(data))
+    if records and records[-1].value is None:
+        records.pop()  # a last line that is torn is still being written, or was when the power went
+    return many_damaged(sum(record.value is None for record in records), len(records))
+
+
+def many_damaged(damaged: int, records: int) -> str:
+    """The words for so many damaged records, "" when they are few."""
+    return f"has {damaged:,} damaged records among {records:,}" if damaged > spared(records) else ""
+
+
+def _one_a_line(data: bytes) -> bool:
+    """Whether records stand one a line: the first line is one, or, should that be damaged, the second."""
+    lines = data.removeprefix(BOM).lstrip().split(b"\n", 2)
+    if len(lines) < 2 or not lines[0].startswith(b"{"):
+        return False
+    return any(line.startswith(b"{") and parse_object(line.strip()) is not None for line in lines[:2])
+
+
+def _broken(data: bytes) -> bool:
+    """Whether a document is damaged although its end is there."""
+    text = data.removeprefix(BOM).decode("utf-8", "replace").rstrip()
+    if not text.startswith(("{", "[")) or not text.endswith(("}", "]")):
+        return False
+    try:
+        _DECODER.decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def is_json(data: bytes) -> bool:
+    """Whether a text is data and no prose: a JSON document, records one a line, or something that begins like one and
+    breaks off. A note that shows some JSON and goes on in words is prose."""
+    text = data.removeprefix(BOM)
+    if not text.lstrip().startswith((b"{", b"[")):
+        return False
+    first = text.decode("utf-8", "replace").lstrip()
+    try:
+        _, end = _DECODER.raw_decode(first)
+    except (ValueError, RecursionError):
+        return bool(_BEGINS.match(first))
+    rest = first[end:].lstrip()
+    return not rest or rest.startswith(("{", "["))
