@@ -124,4 +124,3 @@ def _meant(found: re.Match[str]) -> str:
     if group == "named":
         return _NAMED[said]
     return chr(int(said) if group == "dec" else int(said, 16))
-

@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
+from core.base.literals import seeker
 from core.base.look_through import look_through
-from core.base.secret_names import named_secrets
+from core.base.secret_names import STEMS, named_secrets
 from core.base.secret_shapes import CARD, IN_CONTEXT, PATTERNS, PGPASS, Pattern, is_card
 
 MARK = "[redacted: "
@@ -53,14 +54,32 @@ _PEM_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_REST = re.compile(r"(?:(?:\\[nr]|\s)+[A-Za-z0-9+/=]{16,})+(?:(?:\\[nr]|\s)+[A-Za-z0-9+/]+={1,2})?")
 _PEM_BYTES = 20_000
 _PACKED_WORD = re.compile(r"[A-Za-z0-9+/]{20,}(?:\r?\n[ \t]{0,12}[A-Za-z0-9+/]{2,}){0,400}={0,2}")
+_PACKED_BYTES = re.compile(rb"[A-Za-z0-9+/]{20,24}")
 _WORD = re.compile(r"[A-Za-z0-9+/_-]{20,}")
-_LONG = re.compile(r"[\w./+=~$:@?&;%-]{20,}")
 _TOKEN_END = re.compile(r"[^\w.~+/=-]")
-_TOKEN_START = re.compile(r"(?:[\"'`]?[ \t]{0,4}[+\\]?[ \t]{0,4}\r?\n[ \t>|#*]{0,16}[\"'`]?|[\"'`][ \t]{0,4}\+[ \t]{0,4}[\"'`])(?=[\w./+=-])")
+_TOKEN_START = re.compile(
+    r"(?:[\"'`]?[ \t]{0,4}[+\\]?[ \t]{0,4}\r?\n[ \t>|#*]{0,16}[\"'`]?|[\"'`][ \t]{0,4}\+[ \t]{0,4}[\"'`])(?=[\w./+=-])"
+)
 _WRAPPED_PIECES = 12
 _KEEP = re.compile(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|sha(?:1|256|384|512)-", re.I)
 _RUN = b"x" * 20
-_TABLE = bytes(0x78 if (chr(code).isalnum() and code < 128) or chr(code) in "_-" else 0x20 for code in range(256))
+_TABLE = bytes(0x78 if chr(code).isalnum() and code < 128 or chr(code) in "+/" else 0x20 for code in range(256))
+_DIGITS = bytes(0x30 if 0x30 <= code < 0x3A else code if code in b" -" else 0x2E for code in range(256))
+_CARD_GROUPS = (b"0" * 15, b"0000 0000 0000 0000", b"0000-0000-0000-0000", b"0000 000000 00000", b"0000-000000-00000")
+_PGPASS_NEEDS = r":(?:[0-9]{4,5}|\*):"
+_LONE = {":": r"[0-9]{4}:[a-z0-9_-]{3}", ".": r"[a-z0-9_-]{3}\.[a-z0-9_-]{6}\."}
+
+
+def _need(pattern: Pattern) -> str:
+    """What must be in a text, in small letters, for a shape to be looked for: a short beginning says too little."""
+    prefix = pattern.prefilter.lower()
+    if len(prefix) > 3:
+        return prefix
+    return _LONE.get(prefix) or re.escape(prefix) + r"[a-z0-9_.$/+=-]{3}"
+
+
+_NEEDS = tuple((_need(pattern), pattern) for pattern in PATTERNS)
+_BY_WORD = tuple((pattern.prefilter.lower(), pattern) for pattern in IN_CONTEXT)
 
 
 def redact(text: str) -> Redacted:
@@ -111,40 +130,62 @@ def _insert(taken: list[tuple[int, int]], span: tuple[int, int]) -> None:
 def _in_plain(text: str) -> Iterator[_Found]:
     """Every secret of a text that nothing covers, in no order; they may overlap."""
     raw = text.encode("ascii", "replace")  # one byte a character, so places are the same in both
-    lowered_bytes = raw.lower()
-    if "PRIVATE KEY" in text:
+    lowered = raw.lower()
+    present = _seeker()(lowered)
+    if "private key" in present:
         yield from _key_blocks(text)
-    has_long = _RUN in raw.translate(_TABLE)
-    if has_long:
-        words = "\n".join(_LONG.findall(text))
-        for pattern in PATTERNS:
-            if pattern.prefilter in words:
-                yield from _shaped(pattern, text)
+    yield from _shapes(text, present)
+    if _RUN in raw.translate(_TABLE) and _may_be_packed(raw):
         yield from _packed(text)
-    for pattern in IN_CONTEXT:
-        if pattern.caseless:
-            word = pattern.prefilter.encode()
-            place = lowered_bytes.find(word)
-            while place >= 0:
-                match = pattern.regex.match(text, place)
-                if match:
-                    yield from _checked(pattern, match, _CONTEXT)
-                place = lowered_bytes.find(word, match.end() if match else place + 1)
-        elif pattern.prefilter in text:
-            for match in pattern.regex.finditer(text):
+    yield from _in_context(text, lowered, present)
+    digits = raw.translate(_DIGITS)
+    if any(group in digits for group in _CARD_GROUPS):
+        yield from _cards(text)
+    small = text.replace("\u0130", "I").lower()  # the one letter that grows when lowered
+    for start, end, kind in named_secrets(text, small, present):
+        yield _Found(_NAMED, start, end, kind)
+    if present.intersection(_DETECTED):
+        yield from _library_finds(text, lowered, present)
+
+
+@cache
+def _seeker() -> Callable[[bytes], frozenset[str]]:
+    """Finds the words and beginnings that the nets need; what needs one that is absent is not tried."""
+    long = [need for need, pattern in _NEEDS if need == pattern.prefilter.lower()]
+    short = [need for need, pattern in _NEEDS if need != pattern.prefilter.lower()]
+    words = ["private key", *STEMS, *_DETECTED, *long, *(word for word, _ in _BY_WORD)]
+    return seeker(words, (_PGPASS_NEEDS, *dict.fromkeys(short)))
+
+
+def _shapes(text: str, present: frozenset[str]) -> Iterator[_Found]:
+    """Tokens by their shape alone."""
+    for need, pattern in _NEEDS:
+        if need in present and pattern.prefilter in text:
+            yield from _shaped(pattern, text)
+
+
+def _in_context(text: str, lowered: bytes, present: frozenset[str]) -> Iterator[_Found]:
+    for need, pattern in _BY_WORD:
+        if need not in present:
+            continue
+        word = need.encode()
+        place = lowered.find(word)
+        while place >= 0:
+            match = pattern.regex.match(text, place)
+            if match:
                 yield from _checked(pattern, match, _CONTEXT)
-    for match in CARD.finditer(text):
-        start = match.start()
-        if is_card(match[0]) and (not start or not (text[start - 1].isalnum() or text[start - 1] in "_.#%/-")):
-            yield _Found(_CONTEXT, start, match.end(), "card-number")
-    if ":" in text and re.search(r":(?:\d{4,5}|\*):", text):
+            place = lowered.find(word, max(match.end() if match else 0, place + len(word)))
+    if _PGPASS_NEEDS in present:
         for match in PGPASS.finditer(text):
             yield _Found(_CONTEXT, *match.span("secret"), "password")
-    lowered = text.replace("\u0130", "I").lower()  # the one letter that grows when lowered
-    for start, end, kind in named_secrets(text, lowered):
-        yield _Found(_NAMED, start, end, kind)
-    if has_long:
-        yield from _library_finds(text, lowered_bytes)
+
+
+def _cards(text: str) -> Iterator[_Found]:
+    for match in CARD.finditer(text):
+        start = match.start()
+        alone = not start or not (text[start - 1].isalnum() or text[start - 1] in "_.#%/-")
+        if alone and is_card(match[0]):
+            yield _Found(_CONTEXT, start, match.end(), "card-number")
 
 
 def _shaped(pattern: Pattern, text: str) -> Iterator[_Found]:
@@ -173,7 +214,11 @@ def _wrapped(pattern: Pattern, text: str) -> Iterator[_Found]:
             if end - start < 4 or not _mixes(piece) or text[end : end + 1] in (":", "(") or "=" in piece[:-2]:
                 break
             whole = pattern.regex.match(joined)
-            if whole and whole.end() == len(joined) and place - text.rfind("\n", max(0, place - 80), place) + len(joined) < 60:
+            if (
+                whole
+                and whole.end() == len(joined)
+                and place - text.rfind("\n", max(0, place - 80), place) + len(joined) < 60
+            ):
                 break  # it was complete, and the line had room for more
             joined += text[start:end]
             pieces.append((start, end))
@@ -212,6 +257,11 @@ def _key_blocks(text: str) -> Iterator[_Found]:
         yield _Found(_KEY, head.start(), done, "private-key")
 
 
+def _may_be_packed(raw: bytes) -> bool:
+    """Whether a long word of a text holds base64 of something to read; few do."""
+    return any(_reads(word) for word in _PACKED_BYTES.findall(raw) if not word.islower() and not word.isupper())
+
+
 def _packed(text: str) -> Iterator[_Found]:
     """Words of base64 that hold text with a secret in it, such as the key of a kubeconfig."""
     for match in _PACKED_WORD.finditer(text):
@@ -228,7 +278,7 @@ def _packed(text: str) -> Iterator[_Found]:
             yield _Found(_PACKED, match.start(), match.end(), "packed-secret")
 
 
-def _reads(head: str) -> bool:
+def _reads(head: str | bytes) -> bool:
     """Whether base64 that begins like this holds text: most does not, and need not be unpacked."""
     try:
         start = base64.b64decode(head[: len(head) - len(head) % 4], validate=True)
@@ -238,19 +288,20 @@ def _reads(head: str) -> bool:
 
 
 def _in_text_of_packed(plain: str) -> Iterator[_Found]:
+    """What is found in unpacked text; nothing is unpacked twice."""
     if "PRIVATE KEY" in plain:
         yield _Found(_KEY, 0, len(plain), "private-key")
-    for pattern in (*PATTERNS, *IN_CONTEXT):
-        if pattern.prefilter in (plain.lower() if pattern.caseless else plain):
-            for match in pattern.regex.finditer(plain):
-                yield from _checked(pattern, match, _SHAPE)
-    for start, end, kind in named_secrets(plain, plain.replace("\u0130", "I").lower()):
+    lowered = plain.encode("ascii", "replace").lower()
+    present = _seeker()(lowered)
+    yield from _shapes(plain, present)
+    yield from _in_context(plain, lowered, present)
+    for start, end, kind in named_secrets(plain, plain.replace("\u0130", "I").lower(), present):
         yield _Found(_NAMED, start, end, kind)
 
 
-def _library_finds(text: str, lowered: bytes) -> Iterator[_Found]:
+def _library_finds(text: str, lowered: bytes, present: frozenset[str]) -> Iterator[_Found]:
     """What the vendor detectors of detect-secrets find on lines that name the vendor and have a long word."""
-    names = [name for name in _DETECTED if name in lowered]
+    names = [name.encode() for name in _DETECTED if name in present]
     lines: dict[int, int] = {}
     for name in names:
         place = lowered.find(name)
@@ -288,7 +339,7 @@ def _windows(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return spans
 
 
-_DETECTED = (b"aws", b"artifactory", b"jfrog", b"cloudant", b"ibm", b"cos_", b"-us", b"softlayer", b"sl_")
+_DETECTED = ("aws", "artifactory", "jfrog", "cloudant", "ibm", "cos_", "-us", "softlayer", "sl_")
 """Words without which no detector finds what `core.base.secret_shapes` does not: the library is slow to import."""
 
 

@@ -9,25 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_ENGLISH = r"pass(?:words?|wd|wort|phrase|code)?|pwd"
+_ENGLISH = r"pass(?:words?|wd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd"
 _FOREIGN = (  # as words of their own: an enclave is no clave
-    r"kennwort|passwörter|zugangscode|mot de passe|motdepasse|mdp|contraseña|contrasena|clave|senha|palavra-passe|parola"
+    r"kennwort|passwörter|zugangscode|mdp|contraseña|contrasena|clave|senha|parola"
     r"|wachtwoord|hasło|haslo|heslo|lösenord|losenord|passord|adgangskode|salasana|şifre|sifre|jelszó|jelszo|kata sandi"
 )
 _SCRIPTS = (
     r"парол[ьяюе]м?|密码|密碼|口令|パスワード|パスフレーズ|暗証番号|비밀번호|패스워드|암호|mật khẩu|κωδικ[οό]ς?|סיסמה|סיסמא"
     r"|كلمة المرور|كلمة السر|पासवर्ड|รหัสผ่าน"
 )
-_KEYS = (
-    r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|(?<=[_/:])auth(?!or)|psk|(?<=[_-])pat|signature"
-    r"|(?<=connection)string|(?<=connection[_-])string"
-)
+_KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|(?<=[_/:])auth(?!or)|psk|[_-]pat(?![a-z])|signature|connection[_ -]?string"
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
 NAME = re.compile(rf"(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})")
 """The last word of a name, in lowered text: of a password (p) or of a key or token (k)."""
-_STEMS = (
-    "pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "pat", "signature", "string", "kennwort", "zugangscode",
-    "mot de passe", "motdepasse", "mdp", "contrasena", "clave", "senha", "palavra-passe", "parola", "wachtwoord", "haslo", "heslo", "losenord",
+STEMS = (
+    "pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "_pat", "-pat", "signature", "connection", "kennwort", "zugangscode",
+    "mdp", "contrasena", "clave", "senha", "parola", "wachtwoord", "haslo", "heslo", "losenord",
     "adgangskode", "salasana", "sifre", "jelszo", "kata sandi",
 )  # fmt: skip
 _FAR_STEMS = (
@@ -56,7 +53,8 @@ OPTION = re.compile(rf"(?P<sep>[ \t]{{1,4}}){_VALUE}")
 CELL = re.compile(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
 TAG = re.compile(r"(?P<sep>(?:[ \t][^<>\n]{0,80})?>\s{0,4})(?:<!\[CDATA\[)?(?P<bare>[^<>\s]{4,200})", re.I)
 BESIDE = re.compile(
-    rf"{_SUFFIX}{_QUOTE}?[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}}){_VALUE}", re.I
+    rf"{_SUFFIX}{_QUOTE}?[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}}){_VALUE}",
+    re.I,
 )
 CALL = re.compile(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
 _FOR = (
@@ -67,7 +65,10 @@ _BE = (
     r"(?:is(?:[ \t](?:now|currently|still))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t]jetzt)?|lautet|wäre|war|est|es|era"
     r"|fue|é|è|jest|to|је|er|är|on|是|为|為|は|が|는|은|가|이|—|–|-|→)"
 )
-PROSE = re.compile(rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?[ \t]{{0,2}})(?P<sep>(?<![a-z]){_BE}(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}", re.I)
+PROSE = re.compile(
+    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?[ \t]{{0,2}})(?P<sep>(?<![a-z]){_BE}(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
+    re.I,
+)
 BEHIND = re.compile(rf"(?P<sep>[ \t]{{1,2}}){_VALUE}", re.I)
 _CJK = re.compile(r"[^\x00-\x7f]$")
 
@@ -106,7 +107,9 @@ _TEMPLATE = re.compile(
 )
 _FILLED = re.compile(r"(?i)x{4,}|\*{3,}|\.{3}|…|•{3}|#{4,}|_{4,}|^%[sdrv]$|-{5,}|redacted|\[masked")
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_][\w:]*\}?$|\$[A-Z_]{3,}|\$\d$|\$env:|@[A-Za-z_]\w*@?$|%[A-Z_]+%$|[{(<\[]")
-_SOURCE = re.compile(r"environ|getenv|process\.env|import\.meta|secrets\.[A-Za-z]|^vault:|^op://|^arn:|^ref\+|^ssm:|^env:")
+_SOURCE = re.compile(
+    r"environ|getenv|process\.env|import\.meta|secrets\.[A-Za-z]|^vault:|^op://|^arn:|^ref\+|^ssm:|^env:"
+)
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z._/:?!|-]*\d{0,2}$")  # one class: a group in a group takes for ever
 _PATH = re.compile(
     r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]|[\w+.-]{0,20}://|\.[A-Za-z]"
@@ -116,19 +119,25 @@ _CODE = re.compile(
     r"[A-Za-z_]\w*\.[A-Za-z_]\w*(?:[.(\[]|$)|[A-Za-z_][\w.:]*(?:\(|\[|<[A-Z])|self\b|this\b|await\b|new\b|return\b|[!=<>&|]=|=>|=="
     r"|(?i:u?int|float|byte|string|uint|vec|char|varchar|bytes)\d*(?i:array|vec|_t)?(?:\(\d*\)|\[\d*\])?[?!]?$|[A-Za-z_]\w*::|\.\.|&(?:mut|str|self)\b|\w+\[?\]"
 )
-_FIELD = re.compile(r"(?i)pass|secret|token|key|user|field|input|required|invalid|type|text|hidden|confirm|forgot|login|auth|string|error|name|email")
-_ARGUMENT = re.compile(r"(?i)(?:pass\w*|pwd|secret|token|key|user|arg|param|val(?:ue)?|var|input|field|str|text|prompt|hash|test|foo|bar|item|opt|[a-z]|tmp|temp|line|step|part|phase|level|version|v|p|num|id|utf|base|sha|md|aes|rsa|hs|rs|es|sha_?)_?\d+$")
+_FIELD = re.compile(
+    r"(?i)pass|secret|token|key|user|field|input|required|invalid|type|text|hidden|confirm|forgot|login|auth|string|error|name|email"
+)
+_ARGUMENT = re.compile(
+    r"(?i)(?:pass\w*|pwd|secret|token|key|user|arg|param|val(?:ue)?|var|input|field|str|text|prompt|hash|test|foo|bar|item|opt|[a-z]|tmp|temp|line|step|part|phase|level|version|v|p|num|id|utf|base|sha|md|aes|rsa|hs|rs|es|sha_?)_?\d+$"
+)
 _NUMBERS = re.compile(
     r"[\d.,:_/+-]+(?:[kKmMgG]?[bB]?|ms|s|px|em|rem|%|x|th|st|nd|rd|tok(?:ens)?|h|d|min)?(?:/\w+)?[).\]]*$|\d{4}-\d\d-\d\d|0x[0-9a-fA-F]{1,8}$|#[0-9a-fA-F]{3,8}$|v?\d+\.\d+"
 )
-_CONTENT = re.compile(r"(?i)(?:sha(?:1|256|384|512)[-:]|md5:|urn:|data:|did:|spdx|utf-?8|iso-|base64|[0-9a-f]{8}-[0-9a-f]{4}-)")
+_CONTENT = re.compile(
+    r"(?i)(?:sha(?:1|256|384|512)[-:]|md5:|urn:|data:|did:|spdx|utf-?8|iso-|base64|[0-9a-f]{8}-[0-9a-f]{4}-)"
+)
 
 
-def named_secrets(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
+def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind (`password`, `secret`) of each value that its name gives away. `lowered` is `text` in small
-    letters, character by character."""
+    letters, character by character; `present` are those of `STEMS` that it holds."""
     done = 0
-    for place in _places(lowered):
+    for place in _places(lowered, present):
         name = NAME.match(lowered, place) if place >= done else None
         found = _value_of(text, name) if name else None
         if found:
@@ -136,9 +145,10 @@ def named_secrets(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
             yield found
 
 
-def _places(lowered: str) -> list[int]:
+def _places(lowered: str, present: frozenset[str]) -> list[int]:
     places: list[int] = []
-    for stem in _STEMS if lowered.isascii() else (*_STEMS, *_FAR_STEMS):
+    far = () if lowered.isascii() else _FAR_STEMS
+    for stem in (*(stem for stem in STEMS if stem in present), *far):
         place = lowered.find(stem)
         while place >= 0:
             places.append(place)
@@ -171,7 +181,9 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
         match = pattern.match(text, end)
         if match is None:
             continue
-        group = next(one for one in ("escaped", "plain", "bare") if one in pattern.groupindex and match[one] is not None)
+        group = next(
+            one for one in ("escaped", "plain", "bare") if one in pattern.groupindex and match[one] is not None
+        )
         start, stop = match.span(group)
         value = match[group]
         if group == "bare":
@@ -191,7 +203,9 @@ def _may_name(before: str, core: str, text: str, first: int) -> bool:
     if _NOT_SECRET.search(before):
         return False
     if core == "key":
-        spaced = not before and re.search(r"(?i)(?:api|access|secret|private|encryption|license)[ -]$", text[max(0, first - 12) : first])
+        spaced = not before and re.search(
+            r"(?i)(?:api|access|secret|private|encryption|license)[ -]$", text[max(0, first - 12) : first]
+        )
         return bool(_ABOUT_KEYS.search(before) or spaced)
     return True
 
@@ -202,7 +216,9 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
     if form == "cell":
         return "|" in text[max(0, first - 300) : first].rpartition("\n")[2]
     if form == "tag":
-        return text[first - 1 : first] == "<" or text[first - 1 : first] == ":" and "<" in text[max(0, first - 20) : first]
+        return (
+            text[first - 1 : first] == "<" or text[first - 1 : first] == ":" and "<" in text[max(0, first - 20) : first]
+        )
     if form == "call":
         return password and bool(before)
     if form == "behind":
@@ -256,7 +272,9 @@ def _trimmed(value: str, text: str, start: int) -> str:
     cut = re.search(r"&\w{1,40}=|</|<br|%26|%0[adAD]|%20|%22|&amp;|&quot;|\[\d{1,3}m|\]\(|\*\*$", value)
     if cut and cut.start() >= 4:
         value = value[: cut.start()]
-    while value and (value[-1] in ".,:*_" or value[-1] in ")]}>" and value.count(value[-1]) > value.count(_PAIRS[value[-1]])):
+    while value and (
+        value[-1] in ".,:*_" or value[-1] in ")]}>" and value.count(value[-1]) > value.count(_PAIRS[value[-1]])
+    ):
         value = value[:-1]
     return value
 
@@ -291,7 +309,13 @@ def _is_secret(value: str, password: bool, quoted: bool, form: str, env: bool, s
     letters = sum(map(str.isalpha, value))
     symbols = len(value) - digits - letters - sum(value.count(one) for one in "-_. :/")
     if any(map(str.isspace, value)):
-        return core == "passphrase" and quoted and value.islower() and 3 <= value.count(" ") <= 24 and not _FIELD.search(value)
+        return (
+            core == "passphrase"
+            and quoted
+            and value.islower()
+            and 3 <= value.count(" ") <= 24
+            and not _FIELD.search(value)
+        )
     if password:
         return _is_password(value, digits, letters, symbols, quoted, form, env, sep)
     return _is_key(value, digits, letters, symbols, quoted, form, env, core)
@@ -301,7 +325,11 @@ def _is_password(
     value: str, digits: int, letters: int, symbols: int, quoted: bool, form: str, env: bool, sep: str
 ) -> bool:
     if digits and not letters and not symbols:
-        return len(value) >= (4 if quoted else 5) and value.isdigit() and form in ("assigned", "cell", "tag", "beside", "option")
+        return (
+            len(value) >= (4 if quoted else 5)
+            and value.isdigit()
+            and form in ("assigned", "cell", "tag", "beside", "option")
+        )
     if not digits and not symbols:
         if form == "prose" and not quoted or form in ("behind", "call") or not value.isascii():
             return False
@@ -316,10 +344,16 @@ def _is_password(
         if not value.isascii() or "@" in value and "." in value:
             return False
         mixed = any(map(str.islower, value)) and any(map(str.isupper, value))
-        return len(value) >= 6 and mixed and bool(re.search(r"[A-Za-z][!@#$%^*~?&+]{1,3}[A-Za-z]|[A-Za-z]{4}[!#$%^*~]{1,2}$", value))
+        return (
+            len(value) >= 6
+            and mixed
+            and bool(re.search(r"[A-Za-z][!@#$%^*~?&+]{1,3}[A-Za-z]|[A-Za-z]{4}[!#$%^*~]{1,2}$", value))
+        )
     if _NUMBERS.match(value) or not letters and symbols < 2 or len(value) < (5 if symbols else 6):
         return False
-    return not (form in ("prose", "behind") and not quoted and (len(value) < 6 or _CONTENT.match(value) or not _mixed(value)))
+    return not (
+        form in ("prose", "behind") and not quoted and (len(value) < 6 or _CONTENT.match(value) or not _mixed(value))
+    )
 
 
 def _mixed(value: str) -> bool:

@@ -77,11 +77,15 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("github-token", "ghr_", r"[A-Za-z0-9]{30,}"),
     _token("github-token", "github_pat_", r"\w{22,}"),
     _token(
-        "gitlab-token", "gl", r"(?:pat|dt|rt|rtr|ptt|soat|oas|cbt|ft|ffct|imt|agent|wt)-(?=[\w.-]{0,60}\d)[\w-]{20,}(?:\.[\w.]{5,20})?"
+        "gitlab-token",
+        "gl",
+        r"(?:pat|dt|rt|rtr|ptt|soat|oas|cbt|ft|ffct|imt|agent|wt)-(?=[\w.-]{0,60}\d)[\w-]{20,}(?:\.[\w.]{5,20})?",
     ),
     _token("gitlab-token", "GR1348941", r"[\w-]{20,}"),
     _token("slack-token", "xoxe.xox", r"[bp]-\d-[A-Za-z0-9]{30,}"),
-    _token("slack-token", "xox", r"[abceoprsd]-(?=[A-Za-z0-9-]{0,60}\d)[A-Za-z0-9-]{10,}(?:%[0-9A-Fa-f]{2}[\w%-]{10,})?"),
+    _token(
+        "slack-token", "xox", r"[abceoprsd]-(?=[A-Za-z0-9-]{0,60}\d)[A-Za-z0-9-]{10,}(?:%[0-9A-Fa-f]{2}[\w%-]{10,})?"
+    ),
     _token("slack-token", "xapp-", r"\d-[A-Z0-9]{5,}-\d+-[a-z0-9]{20,}"),
     _token("slack-webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/(?P<secret>[\w/+]{20,})"),
     _token("teams-webhook", ".webhook.office.com/", r"webhookb2/(?P<secret>[\w@/-]{60,})"),
@@ -98,8 +102,10 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("azure-signature", "sig=", r"(?<=[?&;]sig=)(?P<secret>[A-Za-z0-9%+/]{30,}={0,2})"),
     _shape("azure-client-secret", "Q~", r"(?<![\w~.-])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~-])"),
     _shape("jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{8,}\.eyJ[\w-]{4,}(?:\.[\w-]{8,})?"),
-    _word("jwt", "eyJ", r"[\w-]{8,}\.eyJ[\w-]{4,}\.[\w-]{8,}"),
-    _shape("jwt", "eyJ", r"eyJ[\w-]{14,}\.(?:[\w-]{10,}|)\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}"),  # encrypted: five parts
+    _word("jwt", "eyJ", r"[\w-]{8,600}\.eyJ[\w-]{4,}\.[\w-]{8,}"),
+    _shape(
+        "jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{14,}\.(?:[\w-]{10,}|)\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}"
+    ),  # encrypted: five parts
     _word("sendgrid-key", "SG.", r"[\w-]{16,40}\.[\w-]{30,}"),
     _shape("telegram-token", ":", r":(?<=\d{8}:)(?P<secret>[\w-]{35})(?![\w-])"),
     _shape("discord-token", ".", r"[MNO](?<![\w.-][MNO])[\w-]{23,25}\.[\w-]{6}\.[\w-]{27,45}(?![\w.-])"),
@@ -258,34 +264,58 @@ def _is_card(number: str) -> bool:
     digits = [int(one) for one in number if one.isdigit()]
     if len(set(digits)) < 3:
         return False
-    total = sum(digit if place % 2 == 0 else digit * 2 - 9 * (digit > 4) for place, digit in enumerate(reversed(digits)))
+    total = sum(
+        digit if place % 2 == 0 else digit * 2 - 9 * (digit > 4) for place, digit in enumerate(reversed(digits))
+    )
     return total % 10 == 0
 
 
-IN_CONTEXT: tuple[Pattern, ...] = (
-    _token("okta-token", "SSWS ", r"(?P<secret>00[\w-]{40})"),
-    _shape("url-password", "://", r"://[^\s/:@\"'<>\[]{0,80}:(?P<secret>[^\s/@\"'<>]{1,120}(?:[/<>][^\s/@\"'<>]{1,60})?)@(?=[\w\[{$%-])", check=_is_url_password),
-    _shape("url-password", "curl ", r"curl [^\n]{0,400}?-(?:u|-user|-proxy-user|U)[ =]?[\"']?[^\s:\"'/]{1,80}:(?P<secret>[^\s\"']{3,})", check=_no_variable),
+def _command(name: str, rest: str, *, plain: bool = False) -> Pattern:
+    """A program `name` that is given a password, after `rest` of its command line."""
+    value = r"(?P<secret>[^\s\"'|;]{3,80})" if plain else _SHELL
+    return _shape("password", name, re.escape(name) + rest + value, check=_no_variable)
+
+
+def _said(prefix: str, rest: str) -> Pattern:
+    """A password behind words that say so, in small or large letters."""
+    return _shape("password", prefix, re.escape(prefix) + rest, True, _no_variable)
+
+
+_COOKIES = (
+    "phpsessid", "jsessionid", "sessionid", "session_token", "connect.sid", "asp.net_sessionid", "csrftoken",
+    "laravel_session", "_session_id", "remember_token", ".aspxauth", "xsrf-token", "auth_session", "wordpress_logged_in",
+)  # fmt: skip
+_PHRASES = ("seed phrase", "mnemonic", "recovery phrase", "seed words")
+
+ANYWHERE: tuple[Pattern, ...] = (
+    _shape(
+        "url-password",
+        "://",
+        r"://[^\s/:@\"'<>\[]{0,80}:(?P<secret>[^\s/@\"'<>]{1,120}(?:[/<>][^\s/@\"'<>]{1,60})?)@(?=[\w\[{$%-])",
+        check=_is_url_password,
+    ),
+    _shape(
+        "url-password",
+        "curl ",
+        r"curl [^\n]{0,400}?-(?:u|-user|-proxy-user|U)[ =]?[\"']?[^\s:\"'/]{1,80}:(?P<secret>[^\s\"']{3,})",
+        check=_no_variable,
+    ),
     _shape("bearer-token", "bearer", r"bearer[\s:+=\"']{1,3}(?P<secret>[A-Za-z0-9._~+/-]{16,}=*)", True, _is_bearer),
     _shape("basic-credentials", "basic", r"basic[ \t+]{1,3}(?P<secret>[A-Za-z0-9+/_-]{8,}={0,2})", True, _is_basic),
     _shape(
         "authorization",
         "authorization",
-        r"authorization\\?[\"']?\s?[:=,]\s{0,3}\\?[\"']?(?:(?:token|apikey|api-key|key|digest|negotiate|ntlm|ssws|splunk|genie"
-        r"|klaviyo-api-key|discogs token=|bot|oauth|jwt|user|private-token)[\s:=]{1,2})?(?P<secret>[A-Za-z0-9._~+/=:-]{12,})",
+        r"authorization\\?[\"']?\s?[:=,]\s{0,3}\\?[\"']?(?:(?:token|apikey|api-key|key|digest|negotiate|ntlm|ssws|splunk"
+        r"|genie|bot|oauth|jwt|user|private-token)[\s:=]{1,2})?(?P<secret>[A-Za-z0-9._~+/=:-]{12,})",
         True,
         _is_bearer,
     ),
-    _shape("session-cookie", "cookie:", r"cookie:[^\S\n]{0,2}(?:[^=;,\s\"']{1,60}=[^;\s\"']{0,400};[^\S\n]?){0,12}?[^=;,\s\"']{1,60}=(?P<secret>[^;\s\"',]{8,400})", True, _is_cookie),
-    *(
-        _shape("session-cookie", name, re.escape(name) + r"(?<![A-Za-z]" + re.escape(name) + r")[\"']?[ \t]?=[ \t]?[\"']?(?P<secret>[^;\s\"',&`]{12,400})", True, _is_cookie)
-        for name in ("phpsessid", "jsessionid", "sessionid", "session_token", "connect.sid", "asp.net_sessionid", "csrftoken", "laravel_session", "_session_id", "remember_token", ".aspxauth", "xsrf-token", "auth_session", "wordpress_logged_in")
-    ),
-    _shape("session-cookie", "session", r"session=(?P<secret>[^;\s\"',&]{20,400})", True, _is_cookie),
+    _token("okta-token", "SSWS ", r"(?P<secret>00[\w-]{40})"),
     _shape(
         "aws-secret-key",
         "aws",
-        r"aws.{0,20}?(?:secret|private).{0,20}?key.{0,12}?[=:\s\"'>]\s*(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+        r"aws.{0,20}?(?:secret|private).{0,20}?key.{0,12}?[=:\s\"'>]\s*"
+        r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
         True,
     ),
     _shape(
@@ -294,38 +324,94 @@ IN_CONTEXT: tuple[Pattern, ...] = (
         r"cloudflare[\w-]{0,20}(?:token|key)[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret>[\w-]{37,40})(?![\w-])",
         True,
     ),
-    _shape("password", "sshpass", r"sshpass[ \t]+(?:-[eP]\s?\S+[ \t]+)?-p[ \t]?" + _SHELL, check=_no_variable),
-    _shape("password", "mysql", r"mysql(?:dump|admin|import|sh|check)?\b[^\n|;]{0,200}?[ \t]-p" + _SHELL, check=_no_variable),
-    _shape("password", "mariadb", r"mariadb(?:-\w+)?\b[^\n|;]{0,200}?[ \t]-p" + _SHELL, check=_no_variable),
-    _shape("password", " login", r" login\b[^\n|;]{0,200}?[ \t](?:-p|--pass)[ \t=]" + _SHELL, check=_no_variable),
-    _shape("password", "mongo", r"mongo(?:sh|dump|restore|export|import)?\b[^\n|;]{0,200}?[ \t]-p[ \t]?" + _SHELL, check=_no_variable),
-    _shape("password", "redis-cli", r"redis-cli\b[^\n|;]{0,120}?[ \t]-a[ \t]" + _SHELL, check=_no_variable),
-    _shape("password", "sqlcmd", r"sqlcmd\b[^\n|;]{0,200}?[ \t]-P[ \t]?" + _SHELL, check=_no_variable),
-    _shape("password", "ldap", r"ldap(?:search|modify|add|whoami|delete|passwd)\b[^\n|;]{0,200}?[ \t]-w[ \t]" + _SHELL, check=_no_variable),
-    _shape("password", "htpasswd", r"htpasswd[ \t]+-\w*b\w*[ \t]+(?:-\w+[ \t]+)*\S+[ \t]+\S+[ \t]+" + _SHELL, check=_no_variable),
-    _shape("password", "smbclient", r"smbclient\b[^\n|;]{0,120}?-U[ \t]?[\"']?[^\s%\"']{1,60}%(?P<secret>[^\s\"']{3,80})", check=_no_variable),
-    _shape("password", "7z", r"7z[ \t]+[axe]\b[^\n|;]{0,120}?[ \t]-p(?P<secret>[^\s\"']{4,80})", check=_no_variable),
-    _shape("password", "zip", r"zip\b[^\n|;]{0,120}?[ \t]-P[ \t]" + _SHELL, check=_no_variable),
-    _shape("password", "echo ", r"echo[ \t]+[\"']?[\w.-]{1,40}:(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd", check=_no_variable),
-    _shape("password", "echo ", r"echo[ \t]+[\"']?(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]*\|[ \t]*(?:sudo[ \t]+(?:-\w+[ \t]+)*-S|docker[ \t]+login|cryptsetup|passwd|kinit)", check=_no_variable),
-    _shape("password", "identified by", r"identified by[ \t]+(?:password[ \t]+)?[\"'](?P<secret>[^\"'\n]{3,120})[\"']", True, _no_variable),
-    _shape("password", "identified with", r"identified with[ \t]+\S{1,60}[ \t]+by[ \t]+[\"'](?P<secret>[^\"'\n]{3,120})[\"']", True, _no_variable),
-    _shape("password", "password '", r"password[ \t]+'(?P<secret>[^'\n]{4,120})'", True, _no_variable),
-    _shape("password", "-pass", r"-pass(?:in|out)?[ \t]+[\"']?pass:(?P<secret>[^\s\"']{3,80})", check=_no_variable),
-    _shape("password", "machine ", r"machine[ \t]+\S{1,120}\s+(?:login|user)[ \t]+\S{1,120}\s+password[ \t]+(?P<secret>\S{3,120})", check=_no_variable),
-    _shape("password", "net use", r"net use[ \t]+(?:[*\w:]+[ \t]+)?\\\\\S+[ \t]+(?:/user:\S+[ \t]+)?(?P<secret>[^\s/]\S{3,60})(?=[ \t]+/user:)", True, _no_variable),
-    _shape("snmp-community", "community", r"community[ \t]+(?P<secret>(?=\w*\d)\w{6,40})[ \t]+(?:ro|rw)\b", True),
-    _shape("password", "enable secret", r"enable secret[ \t]+(?:\d[ \t]+)?(?P<secret>\S{4,80})", True, _no_variable),
-    _shape("private-key", "\"d\"", r"\"d\"\s{0,3}:\s{0,3}\"(?P<secret>[\w-]{40,})\""),
-    _shape("private-key", "private-lines", r"private-lines: \d+(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{4,}){1,200})", True),
-    _shape("one-time-seed", "otpauth://", r"otpauth://[^\s\"'<>]{0,200}?secret=(?P<secret>[A-Za-z2-7]{16,})"),
+    _shape("private-key", '"d"', r"\"d\"\s{0,3}:\s{0,3}\"(?P<secret>[\w-]{40,})\""),
     _shape("signature", "x-amz-", r"x-amz-(?:signature|security-token)=(?P<secret>[\w%+/=-]{32,})", True),
-    _shape("signature", "x-goog-signature=", r"x-goog-signature=(?P<secret>[\w%+/=-]{32,})", True),
+)
+COOKIES: tuple[Pattern, ...] = (
+    _shape(
+        "session-cookie",
+        "cookie:",
+        r"cookie:[^\S\n]{0,2}(?:[^=;,\s\"']{1,60}=[^;\s\"']{0,400};[^\S\n]?){0,12}?[^=;,\s\"']{1,60}="
+        r"(?P<secret>[^;\s\"',]{8,400})",
+        True,
+        _is_cookie,
+    ),
     *(
-        _shape("seed-phrase", name, re.escape(name) + r"(?: phrase| words?)?[\"'`*]{0,3}(?: is| are)?\s?[:=]?\s{0,3}[\"'`]{0,3}(?P<secret>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})", True)
-        for name in ("seed phrase", "mnemonic", "recovery phrase", "seed words")
+        _shape(
+            "session-cookie",
+            name,
+            rf"{re.escape(name)}(?<![A-Za-z]{re.escape(name)})[\"']?[ \t]?=[ \t]?[\"']?(?P<secret>[^;\s\"',&`]{{12,400}})",
+            True,
+            _is_cookie,
+        )
+        for name in _COOKIES
+    ),
+    _shape("session-cookie", "session=", r"session=(?P<secret>[^;\s\"',&]{20,400})", True, _is_cookie),
+)
+COMMANDS: tuple[Pattern, ...] = (
+    _command("sshpass", r"[ \t]+(?:-[eP]\s?\S+[ \t]+)?-p[ \t]?"),
+    _command("mysql", r"(?:dump|admin|import|sh|check)?\b[^\n|;]{0,200}?[ \t]-p"),
+    _command("mariadb", r"(?:-\w+)?\b[^\n|;]{0,200}?[ \t]-p"),
+    _command(" login", r"\b[^\n|;]{0,200}?[ \t](?:-p|--pass)[ \t=]"),
+    _command("mongo", r"(?:sh|dump|restore|export|import)?\b[^\n|;]{0,200}?[ \t]-p[ \t]?"),
+    _command("redis-cli", r"\b[^\n|;]{0,120}?[ \t]-a[ \t]"),
+    _command("sqlcmd", r"\b[^\n|;]{0,200}?[ \t]-P[ \t]?"),
+    _command("ldap", r"(?:search|modify|add|whoami|delete|passwd)\b[^\n|;]{0,200}?[ \t]-w[ \t]"),
+    _command("htpasswd", r"[ \t]+-\w{0,4}b\w{0,4}[ \t]+(?:-\w[ \t]+){0,4}\S{1,120}[ \t]+\S{1,60}[ \t]+"),
+    _command("smbclient", r"\b[^\n|;]{0,120}?-U[ \t]?[\"']?[^\s%\"']{1,60}%", plain=True),
+    _command("7z", r"[ \t]+[axe]\b[^\n|;]{0,120}?[ \t]-p", plain=True),
+    _command("zip", r"\b[^\n|;]{0,120}?[ \t]-P[ \t]"),
+    _shape("password", "-pass", r"-pass(?:in|out)?[ \t]+[\"']?pass:(?P<secret>[^\s\"']{3,80})", check=_no_variable),
+)
+PIPES: tuple[Pattern, ...] = (
+    _shape(
+        "password",
+        "echo ",
+        r"echo[ \t]{1,4}[\"']?[\w.-]{1,40}:(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]+)?chpasswd",
+        check=_no_variable,
+    ),
+    _shape(
+        "password",
+        "echo ",
+        r"echo[ \t]{1,4}[\"']?(?P<secret>[^\s\"'|]{4,80})[\"']?[ \t]{0,4}\|[ \t]{0,4}"
+        r"(?:sudo[ \t]+(?:-\w+[ \t]+){0,3}-S|docker[ \t]+login|cryptsetup|passwd|kinit)",
+        check=_no_variable,
     ),
 )
+STATEMENTS: tuple[Pattern, ...] = (
+    _said("identified by", r"[ \t]{1,4}(?:password[ \t]{1,4})?[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
+    _said("identified with", r"[ \t]{1,4}\S{1,60}[ \t]{1,4}by[ \t]{1,4}[\"'](?P<secret>[^\"'\n]{3,120})[\"']"),
+    _said("password '", r"(?<=')(?P<secret>[^'\n]{4,120})'"),
+    _said(
+        "machine ",
+        r"[ \t]{0,4}\S{1,120}\s{1,4}(?:login|user)[ \t]{1,4}\S{1,120}\s{1,4}password[ \t]{1,4}(?P<secret>\S{3,120})",
+    ),
+    _said(
+        "net use",
+        r"[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}(?:/user:\S{1,60}[ \t]{1,4})?"
+        r"(?P<secret>[^\s/]\S{3,60})(?=[ \t]{1,4}/user:)",
+    ),
+    _shape("snmp-community", "community", r"community[ \t]+(?P<secret>(?=\w{0,40}\d)\w{6,40})[ \t]+(?:ro|rw)\b", True),
+    _said("enable secret", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})"),
+)
+SEEDS: tuple[Pattern, ...] = (
+    *(
+        _shape(
+            "seed-phrase",
+            name,
+            re.escape(name) + r"(?: phrase| words?)?[\"'`*]{0,3}(?: is| are)?\s?[:=]?\s{0,3}[\"'`]{0,3}"
+            r"(?P<secret>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})",
+            True,
+        )
+        for name in _PHRASES
+    ),
+    _shape("one-time-seed", "otpauth://", r"otpauth://[^\s\"'<>]{0,200}?secret=(?P<secret>[A-Za-z2-7]{16,})"),
+    _shape(
+        "private-key", "private-lines", r"private-lines: \d+(?P<secret>(?:\r?\n[A-Za-z0-9+/=]{4,100}){1,200})", True
+    ),
+    _shape("signature", "x-goog-signature=", r"x-goog-signature=(?P<secret>[\w%+/=-]{32,})", True),
+)
+IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PIPES + STATEMENTS + SEEDS
 """Shapes that only the words around them give away; each begins with its `prefilter`."""
 
 CARD = re.compile(
@@ -336,6 +422,7 @@ CARD = re.compile(
 is_card = _is_card
 
 PGPASS = re.compile(
-    r"^(?:[A-Za-z0-9-][\w.-]{0,80}|\*|\[[0-9a-f:]+\]):(?:\d{4,5}|\*):(?:[A-Za-z_][\w-]{0,60}|\*):[A-Za-z_*][\w.@-]{0,60}:(?P<secret>[^\s:]{4,120})\r?$", re.M
+    r"^(?:[A-Za-z0-9-][\w.-]{0,80}|\*|\[[0-9a-f:]+\]):(?:\d{4,5}|\*):(?:[A-Za-z_][\w-]{0,60}|\*):[A-Za-z_*][\w.@-]{0,60}:(?P<secret>[^\s:]{4,120})\r?$",
+    re.M,
 )
 """A line of `.pgpass`: host, port, database, user, password."""
