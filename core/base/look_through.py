@@ -23,7 +23,8 @@ _UNDER = (
     r"|(?<=\[)\d{1,3}(?:;\d{1,3}){0,6}m(?:\[K)?"
     rf"|(?<=\\)\\{{0,7}}(?:(?:(?:u00|x)1[bB]|033|e){_CODE}|u00(?P<u>[0-7][0-9a-fA-F])|x(?P<x>[2-7][0-9a-fA-F])"
     r"|u(?P<far>[0-9a-fA-F]{4})|(?P<space>[nrt])|(?P<self>[\"'`/&=$]))"
-    r"|(?<=%)(?P<percent>[0-7][0-9a-fA-F])"
+    r"|(?<=%)(?P<percent>[0-7][0-9a-fA-F]|[c-dC-D][0-9a-fA-F]%[89abAB][0-9a-fA-F]"
+    r"|[eE][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){2}|[fF][0-4](?:%[89abAB][0-9a-fA-F]){3})"
     r"|(?<=&)(?:(?P<named>quot|amp|lt|gt|apos|nbsp|equals|colon);|#(?P<dec>\d{2,3});|#[xX](?P<hex>[0-9a-fA-F]{2});)"
     rf"|(?<=\^){_CODE}|(?<=[{_CONTROLS}])"
 )
@@ -123,4 +124,6 @@ def _meant(found: re.Match[str]) -> str:
         return said
     if group == "named":
         return _NAMED[said]
+    if group == "percent":
+        return bytes.fromhex(said.replace("%", "")).decode("utf-8", "replace")[:1]
     return chr(int(said) if group == "dec" else int(said, 16))

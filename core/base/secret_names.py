@@ -116,7 +116,7 @@ _PATH = re.compile(
     r"|[\w.@/-]+\.(?:py|js|ts|tsx|jsx|go|rs|md|json|toml|ya?ml|txt|env|pem|key|html?|css|sh|rb|java|php|c|h|cpp|lock|pub|crt|xml)(?:[:)#].*)?$"
 )
 _CODE = re.compile(
-    r"[A-Za-z_]\w*\.[A-Za-z_]\w*(?:[.(\[]|$)|[A-Za-z_][\w.:]*(?:\(|\[|<[A-Z])|self\b|this\b|await\b|new\b|return\b|[!=<>&|]=|=>|=="
+    r"[A-Za-z_]\w*\.[A-Za-z_]\w*(?:[.(\[]|$)|[A-Za-z_][\w.:]*(?:\(|\[|<[A-Z]\w*[<>])|self\b|this\b|await\b|new\b|return\b|[!=<>&|]=|=>|=="
     r"|(?i:u?int|float|byte|string|uint|vec|char|varchar|bytes)\d*(?i:array|vec|_t)?(?:\(\d*\)|\[\d*\])?[?!]?$|[A-Za-z_]\w*::|\.\.|&(?:mut|str|self)\b|\w+\[?\]"
 )
 _FIELD = re.compile(

@@ -422,7 +422,7 @@ CARD = re.compile(
 is_card = _is_card
 
 PGPASS = re.compile(
-    r"^(?:[A-Za-z0-9-][\w.-]{0,80}|\*|\[[0-9a-f:]+\]):(?:\d{4,5}|\*):(?:[A-Za-z_][\w-]{0,60}|\*):[A-Za-z_*][\w.@-]{0,60}:(?P<secret>[^\s:]{4,120})\r?$",
-    re.M,
+    r"(?<![^\s=`\"'>|])(?:[A-Za-z0-9-][\w.-]{0,80}|\*|\[[0-9a-f:]{2,40}\]):(?:\d{4,5}|\*):(?:[A-Za-z_][\w-]{0,60}|\*)"
+    r":[A-Za-z_*][\w.@-]{0,60}:(?P<secret>[^\s:&`\"']{4,120})(?![^\s&`\"'])"
 )
 """A line of `.pgpass`: host, port, database, user, password."""
