@@ -96,7 +96,10 @@ def _uncovered(text: str, below: View | None) -> View | None:
         if start > line_end:
             if line_end >= 0:
                 put(text[at:line_end], at, line_end)
-            begins = text.rfind("\n", 0, start) + 1
+            begins = start  # two lines more: a name may stand above its value
+            for _line in range(3):
+                begins = text.rfind("\n", 0, max(0, begins - 1)) + 1
+            begins = max(begins, line_end + 1)
             if begins > 0 and length:
                 put("\n", begins - 1, begins)
             at = begins

@@ -59,7 +59,7 @@ BESIDE = re.compile(
 CALL = re.compile(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
 _FOR = (
     r"(?:[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|pour|du|de|des|à|au|para|del|el|la|le|da|do|от|для|к|на"
-    r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:[^\s:=\"'`.,;!?]{1,40}[ \t]){0,4}?)"
+    r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:[^\s:=\"'`.,;!?]{1,40}(?:[ \t]|(?=[:：=]))){0,4}?)"
 )
 _BE = (
     r"(?:is(?:[ \t](?:now|currently|still))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t]jetzt)?|lautet|wäre|war|est|es|era"
@@ -83,12 +83,11 @@ _ABOUT_KEYS = re.compile(
     r"|atlassian|confluence|dropbox|twitter|facebook|fastly|launchdarkly|asana|trello|zendesk|intercom|mixpanel|amplitude"
     r"|segment|x|llm|model|bot)(?:[_-]api)?[_. -]?$"
 )
-_NOT_SECRET = re.compile(
-    r"(?i)(?:public|primary|foreign|sort|partition|cache|idempotency|next|page|nextpage|continuation|continue|pagination|start|end|eos"
-    r"|bos|pad|unk|sep|mask|cls|stop|max|min|num|total|prompt|completion|input|output|special|reg|hot|short|row|object|group"
-    r"|lookup|map|dict|index|bucket|search|csrf|xsrf|sync|resume|cancel|cancellation|design|syntax|lexer|color|theme)[_. -]?$"
+_NOT_SECRET = frozenset(
+    """public primary foreign sort partition cache idempotency next page nextpage continuation continue pagination start end
+eos bos pad unk sep mask cls stop max min num total prompt completion input output special reg hot short row object group
+lookup map dict index bucket search csrf xsrf sync resume cancel cancellation design syntax lexer color theme""".split()
 )
-
 _PLACEHOLDER_WORDS = frozenset(
     """your my our the some any enter example sample placeholder dummy fake mock test testing demo insert replace change changeme
 changethis here redacted removed hidden secret password passwd pass pwd token key api apikey value string null none nil
@@ -143,6 +142,35 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
         if found:
             done = found[1]
             yield found
+    if "|" in text and "--" in text:
+        yield from _columns(text)
+
+
+def _columns(text: str) -> Iterator[tuple[int, int, str]]:
+    """The cells below a heading such as `Password` in a table of markdown."""
+    for head in _TABLE_HEAD.finditer(text):
+        names = [NAME.search(cell.lower()) for cell in head["head"].strip().strip("|").split("|")]
+        if not any(names):
+            continue
+        at = head.end() + 1
+        while row := _TABLE_ROW.match(text, at):
+            place = row.start("row")
+            for cell, name in zip(row["row"].split("|"), names, strict=False):
+                value = cell.strip().strip("`*")
+                if (
+                    name
+                    and value
+                    and " " not in value
+                    and _is_secret(value, name["p"] is not None, False, "cell", False, "|", name[0])
+                ):
+                    start = place + cell.index(value)
+                    yield start, start + len(value), "password" if name["p"] else "secret"
+                place += len(cell) + 1
+            at = row.end() + 1
+
+
+_TABLE_HEAD = re.compile(r"^(?P<head>[ \t>]{0,12}\|[^\n]{3,400})\n[ \t>]{0,12}\|[ \t:|-]{3,400}$", re.M)
+_TABLE_ROW = re.compile(r"[ \t>]{0,12}\|(?P<row>[^\n]{1,1000}?)\|?[ \t]{0,12}(?:$|(?=\n))")
 
 
 def _places(lowered: str, present: frozenset[str]) -> list[int]:
@@ -200,7 +228,8 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
 
 def _may_name(before: str, core: str, text: str, first: int) -> bool:
     """Whether a word such as key or token ends the name of a secret."""
-    if _NOT_SECRET.search(before):
+    words = [part.lower() for part in _PARTS.findall(before[-24:]) if part.isalpha()]
+    if words and words[-1] in _NOT_SECRET:
         return False
     if core == "key":
         spaced = not before and re.search(
@@ -212,7 +241,9 @@ def _may_name(before: str, core: str, text: str, first: int) -> bool:
 
 def _fits(form: str, password: bool, before: str, text: str, first: int, end: int) -> bool:
     if form == "option":
-        return before.startswith("--") or text[max(0, first - 2) : first] == "--"
+        if before.startswith("--") or text[max(0, first - 2) : first] == "--":
+            return True
+        return bool(_SETS.search(text[max(0, first - 40) : first]))
     if form == "cell":
         return "|" in text[max(0, first - 300) : first].rpartition("\n")[2]
     if form == "tag":
@@ -227,6 +258,9 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
     return True
 
 
+_SETS = re.compile(
+    r"(?:^|[\s;="'`])(?:set(?:x|env)?|ENV|ARG|config set|secrets? set|putenv)(?:[ \t]{1,2}-{1,2}\w{1,10}){0,3}[ \t]{1,2}$"
+)
 _BEHIND_WORDS = re.compile(
     r"(?i)(?:^|\s)(?:login|machine|user|username|identified by|with|using|use|try|enter|typed?|mit dem|dem|avec le|le|con la|la|"
     r"requirepass|masterauth|enable|create (?:user|role)\b[^\n;]{0,80}|alter (?:user|role)\b[^\n;]{0,80}|my|the|wpa|с|using the)"

@@ -237,6 +237,12 @@ def _is_bearer(secret: str) -> bool:
     return _has_digit(secret) and _no_variable(secret)
 
 
+def _is_strong(secret: str) -> bool:
+    """Whether letters, digits and signs stand together, as a program wants them of a password."""
+    signs = re.sub(r"[\w./:\[\]{}<>-]", "", secret)
+    return bool(signs) and _has_digit(secret) and any(map(str.isalpha, secret)) and _no_variable(secret)
+
+
 def _is_basic(secret: str) -> bool:
     try:
         return b":" in base64.b64decode(secret + "=" * (-len(secret) % 4), validate=True)
@@ -309,6 +315,19 @@ ANYWHERE: tuple[Pattern, ...] = (
         r"|genie|bot|oauth|jwt|user|private-token)[\s:=]{1,2})?(?P<secret>[A-Za-z0-9._~+/=:-]{12,})",
         True,
         _is_bearer,
+    ),
+    _shape(
+        "basic-credentials",
+        '"auth"',
+        r"\"auth\"\s{0,3}:\s{0,3}\"(?P<secret>[A-Za-z0-9+/]{8,}={0,2})\"",
+        check=_is_basic,
+    ),
+    _shape(
+        "password",
+        "cred",
+        r"cred(?:ential)?s?\b[^\n:/]{0,30}?[: ][ \t]?[\w.@-]{2,40}[ \t]?[/:][ \t]?(?P<secret>[^\s\"'`,()]{6,60})",
+        True,
+        _is_strong,
     ),
     _token("okta-token", "SSWS ", r"(?P<secret>00[\w-]{40})"),
     _shape(
@@ -392,6 +411,8 @@ STATEMENTS: tuple[Pattern, ...] = (
         r"(?P<secret>[^\s/]\S{3,60})(?=[ \t]{1,4}/user:)",
     ),
     _shape("snmp-community", "community", r"community[ \t]+(?P<secret>(?=\w{0,40}\d)\w{6,40})[ \t]+(?:ro|rw)\b", True),
+    _said("requirepass", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
+    _said("masterauth", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
     _said("enable secret", r"[ \t]{1,4}(?:\d[ \t]{1,4})?(?P<secret>\S{4,80})"),
 )
 SEEDS: tuple[Pattern, ...] = (

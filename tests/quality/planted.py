@@ -279,7 +279,9 @@ def planted(seed: int, kinds: dict[str, Make] | None = None, values: int = 2) ->
             pieces = [piece for piece in secret.split("\n") if piece]
             for form in FORMS:
                 told = in_form(form, text, secret)
-                parts = [form_of for piece in pieces for form_of in (piece, json.dumps(piece)[1:-1], quote(piece, safe=""))]
+                parts = [
+                    form_of for piece in pieces for form_of in (piece, json.dumps(piece)[1:-1], quote(piece, safe=""))
+                ]
                 rows.append(Planted(kind, form, told, secret, tuple(dict.fromkeys(parts))))
     return rows
 
