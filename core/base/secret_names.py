@@ -46,7 +46,7 @@ _SUFFIX = (
     r"|_(?:prod|production|staging|stage|dev|test|live|local|root|admin|user|db|new|old|master|main|default)\b){0,2}"
 )
 _CLOSED = rf"(?:{_QUOTE}|\*{{1,3}}|_{{2}}|</\w{{1,10}}>)?[\])]?"
-_MARKS = r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|===?|\?=|->|→|[:=：＝])(?:[ \t]{0,8}|[ \t]{0,4}\n[ \t]{2,16}(?=[^\s:=]{6,200}\s*$)))"
+_MARKS = r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|===?|\?=|->|→|[:=：＝])(?:[ \t]{0,8}|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$)))"
 _OPENED = r"(?:\*{1,3}|_{2}|<(?:b|code|strong|string|em|td|span)>|\\?\[|\()?[ \t]?"
 ASSIGNED = re.compile(rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS}){_OPENED}{_VALUE}", re.I | re.M)
 OPTION = re.compile(rf"(?P<sep>[ \t]{{1,4}}){_VALUE}")
@@ -259,7 +259,7 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
 
 
 _SETS = re.compile(
-    r"(?:^|[\s;="'`])(?:set(?:x|env)?|ENV|ARG|config set|secrets? set|putenv)(?:[ \t]{1,2}-{1,2}\w{1,10}){0,3}[ \t]{1,2}$"
+    r"(?:^|[\s;=\"'`])(?:set(?:x|env)?|ENV|ARG|config set|secrets? set|putenv)(?:[ \t]{1,2}-{1,2}\w{1,10}){0,3}[ \t]{1,2}$"
 )
 _BEHIND_WORDS = re.compile(
     r"(?i)(?:^|\s)(?:login|machine|user|username|identified by|with|using|use|try|enter|typed?|mit dem|dem|avec le|le|con la|la|"
