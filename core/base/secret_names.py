@@ -63,7 +63,7 @@ _FOR = (
 )
 _BE = (
     r"(?:is(?:[ \t](?:now|currently|still))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t]jetzt)?|lautet|wäre|war|est|es|era"
-    r"|fue|é|è|jest|to|је|er|är|on|是|为|為|は|が|는|은|가|이|—|–|-|→)"
+    r"|fue|é|è|jest|to|је|er|är|on|是|为|為|は|が|는|은|가|이|→|(?<=[ \t])[-–—])"
 )
 PROSE = re.compile(
     rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?[ \t]{{0,2}})(?P<sep>(?<![a-z]){_BE}(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
@@ -118,6 +118,7 @@ _CODE = re.compile(
     r"[A-Za-z_]\w*\.[A-Za-z_]\w*(?:[.(\[]|$)|[A-Za-z_][\w.:]*(?:\(|\[|<[A-Z]\w*[<>])|self\b|this\b|await\b|new\b|return\b|[!=<>&|]=|=>|=="
     r"|(?i:u?int|float|byte|string|uint|vec|char|varchar|bytes)\d*(?i:array|vec|_t)?(?:\(\d*\)|\[\d*\])?[?!]?$|[A-Za-z_]\w*::|\.\.|&(?:mut|str|self)\b|\w+\[?\]"
 )
+_CHECKS = re.compile(r"(?:[a-z_]+(?::[\w,]+)?\|)+[a-z_]+(?::[\w,]+)?$")  # what a form demands: required|min:8
 _FIELD = re.compile(
     r"(?i)pass|secret|token|key|user|field|input|required|invalid|type|text|hidden|confirm|forgot|login|auth|string|error|name|email"
 )
@@ -136,7 +137,14 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
     """Start, end and kind (`password`, `secret`) of each value that its name gives away. `lowered` is `text` in small
     letters, character by character; `present` are those of `STEMS` that it holds."""
     done = 0
+    marked = "[redacted: " in text
     for place in _places(lowered, present):
+        if (
+            marked
+            and "]" not in text[(mark := text.rfind("[redacted: ", max(0, place - 50), place)) : place]
+            and mark >= 0
+        ):
+            continue  # the name of a kind is no name
         name = NAME.match(lowered, place) if place >= done else None
         found = _value_of(text, name) if name else None
         if found:
@@ -372,7 +380,7 @@ def _is_password(
         return quoted and "." not in value and ":" not in value if not env else "." not in value
     if not quoted and (_CODE.match(value) or _ARGUMENT.match(value)):
         return False
-    if quoted and _CODE.match(value) and "." in value:
+    if quoted and (_CODE.match(value) and "." in value or _CHECKS.match(value)):
         return False
     if not digits:  # letters and symbols
         if not value.isascii() or "@" in value and "." in value:

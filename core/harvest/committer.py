@@ -148,7 +148,9 @@ class Committer:
 
     def _told(self, name: str) -> str:
         """A conversation's name as provenances have it: a key in a file's name must not travel with each line."""
-        return redact(name).text if self.secrets else name
+        if not self.secrets or not (clean := redact(name)).counts:
+            return name
+        return clean.text.replace("[", "(").replace("]", ")")  # square brackets end a provenance
 
     def _applied(self, sha: str, row: Applied) -> None:
         self._known.add(row.name)
