@@ -114,7 +114,7 @@ def test_the_documented_answer_is_read_with_its_cost(provider: str) -> None:
 
 
 def test_what_a_server_calls_its_model_is_a_short_clean_name() -> None:
-    """It goes into the ledger: a hostile or echoing server wrote 300 KB there, the key and terminal codes among them."""
+    """It goes into the ledger: a hostile or echoing server wrote 300 KB there, with the key and terminal codes."""
     long = success("openai", "text") | {"model": f"m\x1b[31m\u202e Bearer {KEY} " + "x" * 300_000}
     told = ask("openai", reply(long)).value.model
     assert told.startswith("m") and len(told) <= 100 and told.isprintable() and KEY not in told and "\u202e" not in told

@@ -1,7 +1,7 @@
 """Which of many words a text holds, in one pass over it.
 
-RE2 seeks hundreds of them together at the speed of one; where it cannot be had, each is sought by itself, which is right
-and several times slower.
+RE2 seeks hundreds of them together at the speed of one; where it cannot be had, each is sought by itself, which is
+right and several times slower.
 """
 
 from __future__ import annotations

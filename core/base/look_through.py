@@ -1,8 +1,8 @@
 """Text as a reader sees it: without the colour codes, escapes and invisible characters that tear words apart.
 
-A key that a program printed in colour, that stands in a JSON string or in an address, or that has a zero-width character
-inside is the same key. `look_through` gives the plain reading of the lines that have such things, and the place in the
-original of each of its characters, so that what is found in one can be replaced in the other.
+A key that a program printed in colour, that stands in a JSON string or in an address, or that has a zero-width
+character inside is the same key. `look_through` gives the plain reading of the lines that have such things, and the
+place in the original of each of its characters, so that what is found in one can be replaced in the other.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ _TOKEN_START = re.compile(
 _WRAPPED_PIECES = 12
 _KEEP = re.compile(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|sha(?:1|256|384|512)-", re.I)
 _RUN = b"x" * 20
-_TABLE = bytes(0x78 if chr(code).isalnum() and code < 128 or chr(code) in "+/" else 0x20 for code in range(256))
+_TABLE = bytes(0x78 if (chr(code).isalnum() and code < 128) or chr(code) in "+/" else 0x20 for code in range(256))
 _DIGITS = bytes(0x30 if 0x30 <= code < 0x3A else code if code in b" -" else 0x2E for code in range(256))
 _CARD_GROUPS = (b"0" * 15, b"0000 0000 0000 0000", b"0000-0000-0000-0000", b"0000 000000 00000", b"0000-000000-00000")
 _PGPASS_NEEDS = r":(?:[0-9]{4,5}|\*):"
@@ -233,7 +233,7 @@ def _wrapped(pattern: Pattern, text: str) -> Iterator[_Found]:
 
 def _mixes(piece: str) -> bool:
     """Whether a piece of a line looks like the rest of a token: letters and digits, or more letters than words have."""
-    return any(map(str.isdigit, piece)) and any(map(str.isalpha, piece)) or len(piece) > 16
+    return (any(map(str.isdigit, piece)) and any(map(str.isalpha, piece))) or len(piece) > 16
 
 
 def _end_of_word(text: str, place: int) -> int:
@@ -327,8 +327,7 @@ def _windows(text: str, start: int, end: int) -> list[tuple[int, int]]:
     for word in _WORD.finditer(text, start, end):
         found = word[0]
         if not re.search(r"\d", found) or not re.search(r"[A-Za-z]", found) or _KEEP.match(found):
-            if not found.endswith(("-us", "-")) and not re.match(r"[0-9a-f]{32}-us\d", found):
-                continue
+            continue
         if len(found) > 400 or found.count("/") > 1:
             continue
         first, last = max(start, word.start() - 80), min(end, word.end() + 80)

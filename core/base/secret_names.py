@@ -1,4 +1,4 @@
-"""Passwords and keys that a name beside them gives away: `password: …` in a file, a table, a tag, an option, a sentence.
+"""Passwords and keys that a name beside them gives away: `password: …` in a file, a table, a tag, a sentence.
 
 Two questions for each name: what stands beside it as its value, and whether that is a secret and not a word, a path, a
 piece of code or a placeholder. The first is a matter of form and generous, the second is strict.
@@ -6,6 +6,7 @@ piece of code or a placeholder. The first is a matter of form and generous, the 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -83,19 +84,23 @@ _ABOUT_KEYS = re.compile(
     r"|atlassian|confluence|dropbox|twitter|facebook|fastly|launchdarkly|asana|trello|zendesk|intercom|mixpanel|amplitude"
     r"|segment|x|llm|model|bot)(?:[_-]api)?[_. -]?$"
 )
-_NOT_SECRET = frozenset(
-    """public primary foreign sort partition cache idempotency next page nextpage continuation continue pagination start end
-eos bos pad unk sep mask cls stop max min num total prompt completion input output special reg hot short row object group
-lookup map dict index bucket search csrf xsrf sync resume cancel cancellation design syntax lexer color theme""".split()
-)
-_PLACEHOLDER_WORDS = frozenset(
-    """your my our the some any enter example sample placeholder dummy fake mock test testing demo insert replace change changeme
-changethis here redacted removed hidden secret password passwd pass pwd token key api apikey value string null none nil
-undefined true false todo tbd foo bar baz user username admin default generate generated random strong secure new old goes
-to with me this an from env access auth client id not set unset empty invalid valid wrong correct expected actual super
-very long abc xyz abcdef something anything whatever db database app service bearer jwt github openai anthropic google aws
-field input required optional hash hashed encrypted confirm confirmation current prod production dev local""".split()
-)
+_NOT_SECRET_TEXT = """
+public primary foreign sort partition cache idempotency next page nextpage continuation continue pagination start
+end eos bos pad unk sep mask cls stop max min num total prompt completion input output special reg hot short row
+object group lookup map dict index bucket search csrf xsrf sync resume cancel cancellation design syntax lexer color
+theme
+"""
+_NOT_SECRET = frozenset(_NOT_SECRET_TEXT.split())
+_PLACEHOLDER_WORDS_TEXT = """
+your my our the some any enter example sample placeholder dummy fake mock test testing demo insert replace change
+changeme changethis here redacted removed hidden secret password passwd pass pwd token key api apikey value string
+null none nil undefined true false todo tbd foo bar baz user username admin default generate generated random strong
+secure new old goes to with me this an from env access auth client id not set unset empty invalid valid wrong
+correct expected actual super very long abc xyz abcdef something anything whatever db database app service bearer
+jwt github openai anthropic google aws field input required optional hash hashed encrypted confirm confirmation
+current prod production dev local
+"""
+_PLACEHOLDER_WORDS = frozenset(_PLACEHOLDER_WORDS_TEXT.split())
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[-_. ]+|.", re.S)
 _FIRST_WORD = re.compile(
     r"(?i)(?:your|example|sample|dummy|fake|placeholder|insert|replace|change[-_]?(?:me|this|it)|mock|redacted|undefined|xxx|todo|test|<)"
@@ -255,8 +260,8 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
     if form == "cell":
         return "|" in text[max(0, first - 300) : first].rpartition("\n")[2]
     if form == "tag":
-        return (
-            text[first - 1 : first] == "<" or text[first - 1 : first] == ":" and "<" in text[max(0, first - 20) : first]
+        return text[first - 1 : first] == "<" or (
+            text[first - 1 : first] == ":" and "<" in text[max(0, first - 20) : first]
         )
     if form == "call":
         return password and bool(before)
@@ -315,7 +320,7 @@ def _trimmed(value: str, text: str, start: int) -> str:
     if cut and cut.start() >= 4:
         value = value[: cut.start()]
     while value and (
-        value[-1] in ".,:*_" or value[-1] in ")]}>" and value.count(value[-1]) > value.count(_PAIRS[value[-1]])
+        value[-1] in ".,:*_" or (value[-1] in ")]}>" and value.count(value[-1]) > value.count(_PAIRS[value[-1]]))
     ):
         value = value[:-1]
     return value
@@ -340,7 +345,7 @@ def _stands_for_one(part: str) -> bool:
     """Whether a piece of a value is a word of those that people put where a secret will be, a short number or nothing."""
     if part.isalpha():
         return len(part) < 3 or part.lower() in _PLACEHOLDER_WORDS
-    return len(part) < 4 and part.isdigit() or not part.strip("-_. ")
+    return (len(part) < 4 and part.isdigit()) or not part.strip("-_. ")
 
 
 def _is_secret(value: str, password: bool, quoted: bool, form: str, env: bool, sep: str, core: str) -> bool:
@@ -373,17 +378,17 @@ def _is_password(
             and form in ("assigned", "cell", "tag", "beside", "option")
         )
     if not digits and not symbols:
-        if form == "prose" and not quoted or form in ("behind", "call") or not value.isascii():
+        if (form == "prose" and not quoted) or form in ("behind", "call") or not value.isascii():
             return False
         if len(value) < 6 or _FIELD.search(value):
             return False
         return quoted and "." not in value and ":" not in value if not env else "." not in value
     if not quoted and (_CODE.match(value) or _ARGUMENT.match(value)):
         return False
-    if quoted and (_CODE.match(value) and "." in value or _CHECKS.match(value)):
+    if quoted and ((_CODE.match(value) and "." in value) or _CHECKS.match(value)):
         return False
     if not digits:  # letters and symbols
-        if not value.isascii() or "@" in value and "." in value:
+        if not value.isascii() or ("@" in value and "." in value):
             return False
         mixed = any(map(str.islower, value)) and any(map(str.isupper, value))
         return (
@@ -391,7 +396,7 @@ def _is_password(
             and mixed
             and bool(re.search(r"[A-Za-z][!@#$%^*~?&+]{1,3}[A-Za-z]|[A-Za-z]{4}[!#$%^*~]{1,2}$", value))
         )
-    if _NUMBERS.match(value) or not letters and symbols < 2 or len(value) < (5 if symbols else 6):
+    if _NUMBERS.match(value) or (not letters and symbols < 2) or len(value) < (5 if symbols else 6):
         return False
     return not (
         form in ("prose", "behind") and not quoted and (len(value) < 6 or _CONTENT.match(value) or not _mixed(value))
@@ -399,7 +404,7 @@ def _is_password(
 
 
 def _mixed(value: str) -> bool:
-    """Whether letters and digits or symbols stand together as in nobody's sentence: not `3rd`, `utf8`, `v2`, `RFC7519`."""
+    """Whether letters and digits or signs stand together as in nobody's sentence: not `3rd`, `utf8`, `RFC7519`."""
     return not re.match(r"(?i)(?:\W*\d+[a-z]{0,3}|[a-z]{1,4}-?\d{1,5}|[A-Z]{2,8}-?\d+)\W*$", value)
 
 
@@ -408,7 +413,7 @@ def _is_key(value: str, digits: int, letters: int, symbols: int, quoted: bool, f
         return False
     if _IDENTIFIER.match(value) or _CODE.match(value) or _NUMBERS.match(value) or _ARGUMENT.match(value):
         return False
-    if re.search(r"[()<>\[\]{}]", value) or _CONTENT.match(value) and not re.match(r"(?i)[0-9a-f]{8}-", value):
+    if re.search(r"[()<>\[\]{}]", value) or (_CONTENT.match(value) and not re.match(r"(?i)[0-9a-f]{8}-", value)):
         return False
     if form == "prose":
         return len(value) >= 16 and _is_random(value)
@@ -421,5 +426,5 @@ def _is_key(value: str, digits: int, letters: int, symbols: int, quoted: bool, f
 
 def _is_random(value: str) -> bool:
     """Whether a value looks drawn by lot: letters and digits change places often."""
-    changes = sum(a.isdigit() != b.isdigit() for a, b in zip(value, value[1:], strict=False))
+    changes = sum(a.isdigit() != b.isdigit() for a, b in itertools.pairwise(value))
     return changes >= max(2, len(value) // 10)

@@ -17,7 +17,6 @@ from core.llm.credentials import KeyFinder
 from core.llm.transport import Patience, complaint, never, post, refusal
 from core.llm.wire import MODEL_CHARACTERS, Call, Dialect, ModelSettings, Question, decode_object, excerpt
 
-
 PROMPT_ALLOWANCE = 100_000
 """Tokens that a server may put around a prompt, which has at most one for each byte."""
 

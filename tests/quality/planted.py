@@ -1,7 +1,7 @@
 """Made-up secrets of many kinds, in the words that stand around such things, in five formats.
 
-The values are drawn anew for each seed, by what is known of each format; none was ever valid. `RULES` are the kinds that
-the rules of `core.base.redact` were written with, `UNSEEN` those that were written after the rules had been frozen.
+The values are drawn anew for each seed, by what is known of each format; none was ever valid. `RULES` are the kinds
+that the rules of `core.base.redact` were written with, `UNSEEN` those written after the rules had been frozen.
 """
 
 from __future__ import annotations
@@ -288,4 +288,4 @@ def planted(seed: int, kinds: dict[str, Make] | None = None, values: int = 2) ->
 
 def leaks(row: Planted, text: str) -> bool:
     """Whether a text still has a part of the secret: all of it, or the beginning of a long one."""
-    return any(part in text or len(part) > 24 and part[:16] in text for part in row.parts)
+    return any(part in text or (len(part) > 24 and part[:16] in text) for part in row.parts)

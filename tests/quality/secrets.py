@@ -1,5 +1,5 @@
-"""`python -m tests.quality.secrets [SEED [VALUES]]`: how many of many made-up secrets a harvest keeps from the model and
-from the disk.
+"""`python -m tests.quality.secrets [SEED [VALUES]]`: how many made-up secrets a harvest keeps from the model and the
+disk.
 
 Each value stands in five formats (`tests.quality.planted`), in turns of long conversations, near the borders of the
 parts in which those are summarised. A model behind a real server on loopback repeats what was planted as facts,
@@ -31,6 +31,7 @@ from tests.harvest_world import World, workspace_of
 from tests.quality.planted import RULES, UNSEEN, Planted, leaks, planted
 
 PART_BYTES = 49_152
+_WORDS = "the of build runs again and then we looked at files that were there before it was done"
 
 
 @dataclass
@@ -78,8 +79,8 @@ def serve(echoing: Echoing) -> ThreadingHTTPServer:
 
 
 def conversation(rows: Iterable[Planted], draw: random.Random) -> str:
-    """A conversation longer than two parts: each text in a turn of its own, all over it, one turn longer than a part."""
-    words = "the of build runs again and then we looked at files that were there before it was done".split()
+    """A conversation longer than two parts: each text in a turn of its own, one turn longer than a part."""
+    words = _WORDS.split()
 
     def filler(size: int) -> str:
         lines: list[str] = []
