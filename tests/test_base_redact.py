@@ -163,6 +163,12 @@ HOSTILE = [
     "aws secret ",
     '"key": "',
     "a1" * 12,
+    "password for the a ",
+    "|--|\n|password|\n",
+    "\\u0041%41\x1b[",
+    "gh" + "p_a1\n",
+    "4111 ",
+    "cookie: a=b; ",
 ]
 
 

@@ -161,7 +161,10 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
 
 def _columns(text: str) -> Iterator[tuple[int, int, str]]:
     """The cells below a heading such as `Password` in a table of markdown."""
+    done = 0
     for head in _TABLE_HEAD.finditer(text):
+        if head.start() < done:
+            continue  # a row of the table before
         names = [NAME.search(cell.lower()) for cell in head["head"].strip().strip("|").split("|")]
         if not any(names):
             continue
@@ -179,7 +182,7 @@ def _columns(text: str) -> Iterator[tuple[int, int, str]]:
                     start = place + cell.index(value)
                     yield start, start + len(value), "password" if name["p"] else "secret"
                 place += len(cell) + 1
-            at = row.end() + 1
+            at = done = row.end() + 1
 
 
 _TABLE_HEAD = re.compile(r"^(?P<head>[ \t>]{0,12}\|[^\n]{3,400})\n[ \t>]{0,12}\|[ \t:|-]{3,400}$", re.M)
