@@ -310,7 +310,7 @@ def test_without_re2_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     from core.base import redact as module
-    from tests.quality.planted import RULES, planted
+    from tests.quality.planted_secrets import RULES, planted
 
     rows = planted(5, RULES, 1)
     together = [redact(row.text) for row in rows]

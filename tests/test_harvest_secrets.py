@@ -214,7 +214,7 @@ def test_a_password_in_an_address_of_the_settings_is_not_repeated(tmp_path: Path
 
 def test_of_made_up_secrets_of_many_kinds_hardly_one_gets_through() -> None:
     """A sample of `python -m tests.quality.secrets`: over the wire to a real server, and on the disk."""
-    from tests.quality.planted import RULES, UNSEEN
+    from tests.quality.planted_secrets import RULES, UNSEEN
     from tests.quality.secrets import campaign
 
     kinds = {**RULES, **UNSEEN}

@@ -1,7 +1,7 @@
 """`python -m tests.quality.secrets [SEED [VALUES]]`: how many made-up secrets a harvest keeps from the model and the
 disk.
 
-Each value stands in five formats (`tests.quality.planted`), in turns of long conversations, near the borders of the
+Each value stands in five formats (`tests.quality.planted_secrets`), in turns of long conversations, near the borders of the
 parts in which those are summarised. A model behind a real server on loopback repeats what was planted as facts,
 decisions and playbooks, as if it had guessed it. Then every request that the server got is read, every file that the
 program wrote, what `context` prints and what a search finds.
@@ -28,7 +28,7 @@ from core.commands.search import search
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
 from tests.harvest_world import World, workspace_of
-from tests.quality.planted import RULES, UNSEEN, Planted, leaks, planted
+from tests.quality.planted_secrets import RULES, UNSEEN, Planted, leaks, planted
 
 PART_BYTES = 49_152
 _WORDS = "the of build runs again and then we looked at files that were there before it was done"
