@@ -163,6 +163,12 @@ HOSTILE = [
     "aws secret ",
     '"key": "',
     "a1" * 12,
+    "password for the a ",
+    "|--|\n|password|\n",
+    "\\u0041%41\x1b[",
+    "gh" + "p_a1\n",
+    "4111 ",
+    "cookie: a=b; ",
 ]
 
 
@@ -196,3 +202,134 @@ def test_the_corpus_keeps_nearly_everything() -> None:
 def test_a_password_with_an_ampersand_leaves_no_tail() -> None:
     assert "3x" not in redact("password=Tr0ub4dor&3x").text
     assert redact("/?password=Tr0ub4dor&next=3").text == "/?password=[redacted: password]&next=3"
+
+
+# --- what lies over a token ------------------------------------------------------------------------------------------
+
+TOKENS = {
+    "github-token": "gh" + "p_" + MIXED[:36],
+    "gitlab-token": "gl" + "pat-" + MIXED[:20],
+    "slack-token": "xo" + "xb-123456789012-123456789012-" + MIXED[:24],
+    "stripe-key": "sk" + "_live_" + MIXED[:24],
+    "openai-key": "sk-" + "proj-" + MIXED[:60],
+    "anthropic-key": "sk-" + "ant-api03-" + MIXED[:60],
+    "npm-token": "npm" + "_" + MIXED[:36],
+    "pypi-token": "py" + "pi-" + MIXED,
+    "jwt": "ey" + "JhbGciOiJIUzI1NiJ9.ey" + "JzdWIiOiIxMjM0NTY3ODkwIn0." + MIXED[:43],
+    "discord-token": "M" + MIXED[:23] + "." + MIXED[:6] + "." + MIXED[:27],
+    "sendgrid-key": "SG." + MIXED[:22] + "." + MIXED[:43],
+    "google-api-key": "AI" + "za" + MIXED[:35],
+    "hugging-face-token": "hf" + "_" + MIXED[:34],
+    "aws-access-key": "AK" + "IAIOSFODNN7EXAMPLE",
+}
+OVER = [
+    "\x1b[32m@@\x1b[0m",
+    "\x1b[01;31m\x1b[K@@\x1b[m\x1b[K",
+    "\x1b]8;;file:///x\x07@@\x1b]8;;\x07",
+    "\\u001b[32m@@\\u001b[0m",
+    "\\x1b[1;32m@@\\x1b[0m",
+    "\\033[32m@@\\033[0m",
+    "[32m@@[0m",
+    "a%3D@@%26b",
+    "a%253D@@",
+    "token\\u003d@@",
+    '{\\"a\\":\\"x\\\\n@@\\"}',
+    "&quot;@@&quot;",
+    "a\u200b@@\u2060 b",
+    "\x9b32m@@\x9b0m",
+    "one\r\n@@\x00",
+]
+
+
+@pytest.mark.parametrize("over", OVER)
+@pytest.mark.parametrize("kind", TOKENS)
+def test_a_token_is_found_behind_whatever_lies_before_it(kind: str, over: str) -> None:
+    """`grep --color` alone was enough to send a key to a model and into every file."""
+    found = redact(f"see {over.replace('@@', TOKENS[kind])} there")
+    assert found.text == f"see {over.replace('@@', f'{MARK}{kind}]')} there" and found.counts == {kind: 1}
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\ufeff", "\u00ad", "\u034f", "\x1b[0m", "\x00"])
+@pytest.mark.parametrize("kind", TOKENS)
+def test_what_nobody_sees_does_not_cut_a_token_in_two(kind: str, hidden: str) -> None:
+    token = TOKENS[kind]
+    for cut in (2, len(token) // 2):
+        assert redact(f"a {token[:cut]}{hidden}{token[cut:]} b").text == f"a {MARK}{kind}] b"
+
+
+@pytest.mark.parametrize("between", ["\n", "\r\n", '" +\n    "', "\\\n", "\n> "])
+def test_a_token_over_two_lines_is_one_token(between: str) -> None:
+    token = TOKENS["github-token"]
+    assert redact(f"a\n{token[:20]}{between}{token[20:]}\nb").text == f"a\n{MARK}github-token]\nb"
+
+
+def test_the_next_line_is_no_part_of_a_whole_token() -> None:
+    assert redact(f"{TOKENS['github-token']}\nline2 follows").text == f"{MARK}github-token]\nline2 follows"
+
+
+DOCUMENTED = [
+    "DB_PASSWORD=your-password",
+    "API_KEY=your_api_key_here",
+    "export TOKEN=<token>",
+    "PASSWORD=${DB_PASSWORD:-}",
+    "password: {{ vault_password }}",
+    "password = config['db']['password1']",
+    "os.environ['API_KEY_2']",
+    "api_key: sk-...",
+    "PASSWORD=changeme123",
+    "SECRET=my-secret-key",
+    "password: str = Field(min_length=8)",
+    "const password = await hash(input1)",
+    "| password | string | required |",
+    "| Token | Count |\n|---|---|\n| input | 12034 |",
+    "<password>your password</password>",
+    "the password is required, the password is hashed with argon2",
+    "Authorization: Bearer <token>",
+    "Authorization: Bearer $TOKEN_1",
+    "mysql -u root -p shop",
+    "docker run -p 8080:80 nginx",
+    "mkdir -p src/app2",
+    "ssh -p 2222 host1",
+    "password: 'required|min:8'",
+    "token_count=4096 and max_tokens: 8192",
+    "session_id=550e8400-e29b-41d4-a716-446655440000",
+    "order 4111 1111 1111 1112 of 1234567890123456",
+    "main.c:1234:5:error:expected1",
+    "Passwort vergessen? Mot de passe oublié ? パスワードを忘れた場合",
+]
+
+
+@pytest.mark.parametrize("text", DOCUMENTED)
+def test_words_that_stand_for_a_secret_are_kept(text: str) -> None:
+    """Documentation full of placeholders of ours would be knowledge lost."""
+    assert redact(text).text == text
+
+
+def test_without_re2_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is quicker, and must not be needed."""
+    import sys
+
+    from core.base import redact as module
+    from tests.quality.planted_secrets import RULES, planted
+
+    rows = planted(5, RULES, 1)
+    together = [redact(row.text) for row in rows]
+    monkeypatch.setitem(sys.modules, "re2", None)
+    module._seeker.cache_clear()
+    try:
+        assert [redact(row.text) for row in rows] == together
+    finally:
+        module._seeker.cache_clear()
+
+
+def test_a_uuid_does_not_load_the_slow_library() -> None:
+    """`knowledge context` answers in a blink, in every prompt of a shell."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from core.base.redact import redact; redact('talk-550e8400-e29b-41d4-a716-446655440000 key 12');"
+        "print('detect_secrets' in sys.modules, 'requests' in sys.modules)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["False", "False"]

@@ -66,7 +66,7 @@ def test_no_secret_leaves_a_conversation(tmp_path: Path) -> None:
     assert found == []
     held = value(quarantine_list(workspace))
     assert {row.held for row in held} == {"secret"} and any("[redacted: github-token]" in row.text for row in held)
-    assert "harmless" in read(workspace, "digest.md") and "redacted" not in read(workspace, "digest.md")
+    assert "harmless" in read(workspace, "digest.md") and "[redacted" not in read(workspace, "digest.md")
 
 
 def test_letting_a_held_item_in_brings_its_placeholder_and_not_the_secret(tmp_path: Path) -> None:
@@ -129,6 +129,100 @@ def test_a_long_conversation_is_summarised_without_its_secrets() -> None:
     talk = Conversation("x", "plain", tuple(Turn("user", f"{n} {SAID} " + "word " * 300) for n in range(8)))
     distil(talk, "x", 10_000, DistilSettings(2, 2000, "check", True, "HARVEST", "SUMMARIZE"), model)
     assert len(seen) > 3 and not any(secret in prompt for prompt in seen for secret in SECRETS)
+
+
+def token(number: int) -> str:
+    """A token that is unlike all others from its first letters on."""
+    return "gh" + "p_" + f"{number:02d}q7Rt" * 6
+
+
+def long_talk() -> tuple[str, list[str]]:
+    """A conversation of several parts with a token at the beginning, in the middle, at the end and at the border of
+    each part; one turn alone is longer than a part. And the tokens."""
+    part = 49_152
+    numbers = iter(range(100))
+    tokens: list[str] = []
+
+    def next_token() -> str:
+        tokens.append(token(next(numbers)))
+        return tokens[-1]
+
+    words = "we looked at what the build had printed\n"
+    short = words * 40
+    huge = "\n".join(
+        f"{words * (size // len(words))}key {next_token()} here" for size in (10, part - 40, part // 2, part, 2000)
+    )
+    turns = [f"{next_token()} {short}", f"{short}{next_token()}", huge, f"{short}\u001b[32m{next_token()}\u001b[0m"]
+    turns += [f"{short * 8}and {next_token()} again" for _turn in range(10)]
+    roles = ("User", "Assistant")  # of two turns of one role the reader makes one
+    return "\n\n".join(f"{roles[number % 2]}: {text}" for number, text in enumerate(turns)) + "\n", tokens
+
+
+def test_no_part_of_a_long_conversation_is_sent_with_its_secrets(tmp_path: Path) -> None:
+    """A program that clears the first part alone looks right in every short test, and sends the rest."""
+    workspace = make_home(tmp_path)
+    text, tokens = long_talk()
+    converse(workspace).write_text(text)
+    prompts: list[str] = []
+
+    class Summarising(Model):
+        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+            prompts.append(prompt)
+            return super().__call__(prompt, schema) if schema else Ok(Answer(f"summary {len(prompts)}"))
+
+    report = harvested(workspace, Summarising(), Clock(), keep=True)
+    sent = "\n".join(prompts)
+    assert len(prompts) > 4 and len(sent) > 5 * 49_152
+    assert [number for number, one in enumerate(tokens) if one[:12] in sent] == []
+    assert report.redacted == {"github-token": len(tokens)}
+    assert sent.count("[redacted: github-token]") >= len(tokens)
+
+
+def test_a_key_in_the_name_of_a_file_stands_in_no_line(tmp_path: Path) -> None:
+    """The name is the provenance of each line, and goes where the line goes."""
+    workspace = make_home(tmp_path)
+    path = converse(workspace)
+    path.rename(path.with_name(f"{FACE}-{UUID}"))
+    harvested(workspace, Model(facts=["the cache is warm"]), Clock(), keep=True)
+    lines = read(workspace, "facts.md") + read(workspace, "digest.md") + value(context(workspace)).prefix.text
+    assert "the cache is warm" in lines and "(redacted: hugging-face-token)" in lines and FACE[:12] not in lines
+
+
+def test_the_search_index_holds_no_secret_that_a_person_wrote(tmp_path: Path) -> None:
+    """The index is a copy in the cache folder, which people throw at a backup or a bug report."""
+    from core.commands.search import search
+
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", f"# Facts\n\n- log in with {GITHUB} at the gate\n")
+    found = value(search(workspace, "gate"))
+    assert "[redacted: github-token]" in found.hits[0].entry.text
+    cached = [path for path in tmp_path.rglob("*") if "cache" in str(path) and path.is_file()]
+    assert cached and not any(GITHUB[:14].encode() in path.read_bytes() for path in cached)
+    (tmp_path / "config.toml").write_text("[ai_settings.knowledge]\nredact = false\n")
+    open_again = make_home(tmp_path, "redact = false")
+    assert GITHUB in value(search(open_again, "gate")).hits[0].entry.text
+
+
+def test_a_password_in_an_address_of_the_settings_is_not_repeated(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(f'[ai_settings.knowledge]\nbase_url = "http://dora:{PASSWORD}@127.0.0.1:9/v1"\n')
+    for words in (["status"], ["config", "show"], ["config", "set", "base_url", f"http://dora:{PASSWORD}@h/v1"]):
+        out, err = io.StringIO(), io.StringIO()
+        code = main([*words, "--config", str(config), "--home", str(tmp_path)], out, err)
+        assert code != 0 and "base_url" in err.getvalue() and PASSWORD not in out.getvalue() + err.getvalue()
+
+
+def test_of_made_up_secrets_of_many_kinds_hardly_one_gets_through() -> None:
+    """A sample of `python -m tests.quality.secrets`: over the wire to a real server, and on the disk."""
+    from tests.quality.planted_secrets import RULES, UNSEEN
+    from tests.quality.secrets import campaign
+
+    kinds = {**RULES, **UNSEEN}
+    some = {name: kinds[name] for name in list(kinds)[::3]}
+    kept = campaign(11, some, 1, each=80)
+    leaked = {row.kind for row in kept.wire} | {row.kind for row, _place in kept.disk}
+    assert kept.tried == len(some) * 5
+    assert len(kept.wire) + len(kept.disk) <= kept.tried // 20, sorted(leaked)
 
 
 # --- what a person writes --------------------------------------------------------------------------------------------

@@ -113,6 +113,24 @@ def test_the_documented_answer_is_read_with_its_cost(provider: str) -> None:
     assert [request.method for request in server.requests] == ["POST", "POST"]
 
 
+def test_what_a_server_calls_its_model_is_a_short_clean_name() -> None:
+    """It goes into the ledger: a hostile or echoing server wrote 300 KB there, with the key and terminal codes."""
+    long = success("openai", "text") | {"model": f"m\x1b[31m\u202e Bearer {KEY} " + "x" * 300_000}
+    told = ask("openai", reply(long)).value.model
+    assert told.startswith("m") and len(told) <= 100 and told.isprintable() and KEY not in told and "\u202e" not in told
+    token = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    told = ask("openai", reply(success("openai", "text") | {"model": f"m {token}"})).value.model
+    assert told == "m [redacted: github-token]"
+
+
+@pytest.mark.parametrize("provider", HTTP)
+def test_counts_that_no_model_reaches_are_not_believed(provider: str) -> None:
+    """One such answer would use up the cap of a run, and stand in the ledger for good."""
+    found = ask(provider, reply(success(provider, "text", used=(10**30, 10**30)))).value
+    assert (found.input_tokens, found.output_tokens) in ((None, None), (1, None), (1, 2), (None, 2))
+    assert ask(provider, reply(success(provider, "text", used=(5_000_000, 7)))).value.input_tokens is None
+
+
 @pytest.mark.parametrize("provider", HTTP)
 def test_an_answer_without_usage_has_unknown_costs(provider: str) -> None:
     """Else a missing count would be booked as zero tokens, or lose the answer."""

@@ -1,11 +1,12 @@
 """Finds passwords, keys and tokens in text and puts placeholders in their place.
 
-Three nets, from the surest to the widest: known shapes (`core.base.secret_shapes`), a name such as `password` with a
-value beside it, and the vendor detectors of the detect-secrets library for lines that hold a long random-looking word.
-What looks random but names content and opens nothing (commit hashes, UUIDs, checksums, package-lock integrity) is kept.
+Four nets, from the surest to the widest: known shapes (`core.base.secret_shapes`), private keys and what is packed as
+base64, a name such as `password` with a value beside it (`core.base.secret_names`), and the vendor detectors of the
+detect-secrets library. What looks random but names content and opens nothing (commit hashes, UUIDs, checksums,
+package-lock integrity) is kept.
 
-Only lines that may hold a secret are looked at closely: one pass over the bytes finds lines with a word of 20 token
-characters or more, and lines with one of a few words such as "secret". The rest is never touched.
+Each net goes over the text as it stands, and over its plain reading (`core.base.look_through`) where colour codes,
+escapes or invisible characters lie over the words; what is found there is replaced in the original.
 """
 
 from __future__ import annotations
@@ -13,14 +14,20 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections import defaultdict
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
-from core.base.secret_shapes import IN_CONTEXT, PATTERNS
+from core.base.literals import seeker
+from core.base.look_through import look_through
+from core.base.secret_names import STEMS, named_secrets
+from core.base.secret_shapes import CARD, IN_CONTEXT, PATTERNS, PGPASS, Pattern, is_card
 
 MARK = "[redacted: "
+_MARK = MARK.strip()
+_ROUNDS = 8
 
 
 @dataclass(frozen=True)
@@ -31,239 +38,308 @@ class Redacted:
     counts: dict[str, int] = field(default_factory=dict)
 
 
-_QUOTE = r"\\{0,3}[\"'`]"
-_CORE = re.compile(r"pass|pwd|secret|token|key|cred")
-ASSIGNMENT = re.compile(
-    r"(?P<core>pass(?:word|wd|phrase)?|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?)(?:[_-]?base)?"
-    rf"(?:{_QUOTE})?\]?(?P<sep>\s{{0,4}}(?::\s?str\s{{0,2}}=|=>|:=|[:=](?!=))\s{{0,4}}|\s{{1,2}})"
-    rf"(?:{_QUOTE}(?P<quoted>[^\"'`\\\n]{{6,400}}){_QUOTE}"
-    r"|(?P<bare>(?:[^\s\"'`,;(){}<>&|\\$\[\]]|&(?=[^\s&=]{1,40}(?:\s|$))){6,200})(?P<next>[(\[{<]?))",
-    re.I,
-)
-"""From the last word of a name on: the word, a separator and a value. `_is_secret_value` decides what the value is."""
-_KEY_OF = re.compile(
-    r"(?i)(?:api|access|auth|private|account|encryption|signing|master|license|service|subscription|storage|deploy)[_-]?$"
-)
+class _Found(NamedTuple):
+    """One secret. `net` orders the kinds of search, the surest first; of two that overlap the surer one stands, of two
+    equally sure ones the longer."""
 
-_PLACEHOLDER = re.compile(
-    r"(?i)x{4,}|\*{3,}|\.{3}|…|<|\{|\$|%[({]?\w+[)}%]|_here|your|change[-_]?(?:me|this)|example|placeholder|dummy|redacted"
-    r"|fake|sample|insert|replace|undefined|environ|getenv|process\.env|secrets\.|\bnull\b|\bnone\b|\bmock|_?test_|test-"
-)
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z._/:?!|-]*\d{0,2}$")  # one class: a group in a group takes for ever
-_PATH = re.compile(
-    r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]|.*://|[\w.@/-]+\.(?:py|js|ts|tsx|go|rs|md|json|toml|ya?ml|txt|env|pem|key)$"
-)
-_CODE = re.compile(r"[A-Za-z_]\w*\.\w+|self\b|this\b|await\b|(?i:u?int|float|byte|string)\d*(?i:array|vec)?$")
-_NAMES_A_FIELD = re.compile(r"(?i)pass|secret|token|key|user|field|input|required|invalid")
-_NAMES_CONTENT = re.compile(
-    r"(?i)(?:[0-9a-f]{7,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|sha(?:1|256|384|512)-.*)$"
-)
+    net: int
+    start: int
+    end: int
+    kind: str
 
-_WORDS = (b"pass", b"pwd", b"secret", b"token", b"key", b"cred", b"bearer", b"basic ", b"curl", b"://")
-_RUN = b"x" * 20
-_TABLE = bytes(0x78 if (chr(code).isalnum() and code < 128) or chr(code) in "_-" else 0x20 for code in range(256))
-_LONG_WORD = re.compile(r"[A-Za-z0-9+/_=-]{20,}")
+
+_KEY, _SHAPE, _PACKED, _CONTEXT, _NAMED, _LIBRARY = range(6)
 _PEM_HEAD = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_REST = re.compile(r"(?:(?:\\[nr]|\s)+[A-Za-z0-9+/=]{16,})+(?:(?:\\[nr]|\s)+[A-Za-z0-9+/]+={1,2})?")
 _PEM_BYTES = 20_000
+_PACKED_WORD = re.compile(r"[A-Za-z0-9+/]{20,}(?:\r?\n[ \t]{0,12}[A-Za-z0-9+/]{2,}){0,400}={0,2}")
+_PACKED_BYTES = re.compile(rb"[A-Za-z0-9+/]{20,24}")
+_WORD = re.compile(r"[A-Za-z0-9+/_-]{20,}")
+_TOKEN_END = re.compile(r"[^\w.~+/=-]")
+_TOKEN_START = re.compile(
+    r"(?:[\"'`]?[ \t]{0,4}[+\\]?[ \t]{0,4}\r?\n[ \t>|#*]{0,16}[\"'`]?|[\"'`][ \t]{0,4}\+[ \t]{0,4}[\"'`])(?=[\w./+=-])"
+)
+_WRAPPED_PIECES = 12
+_KEEP = re.compile(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|sha(?:1|256|384|512)-", re.I)
+_RUN = b"x" * 20
+_TABLE = bytes(0x78 if (chr(code).isalnum() and code < 128) or chr(code) in "+/" else 0x20 for code in range(256))
+_DIGITS = bytes(0x30 if 0x30 <= code < 0x3A else code if code in b" -" else 0x2E for code in range(256))
+_CARD_GROUPS = (b"0" * 15, b"0000 0000 0000 0000", b"0000-0000-0000-0000", b"0000 000000 00000", b"0000-000000-00000")
+_PGPASS_NEEDS = r":(?:[0-9]{4,5}|\*):"
+_LONE = {":": r"[0-9]{4}:[a-z0-9_-]{3}", ".": r"[a-z0-9_-]{3}\.[a-z0-9_-]{6}\."}
+
+
+def _need(pattern: Pattern) -> str:
+    """What must be in a text, in small letters, for a shape to be looked for: a short beginning says too little."""
+    prefix = pattern.prefilter.lower()
+    if len(prefix) > 3:
+        return prefix
+    return _LONE.get(prefix) or re.escape(prefix) + r"[a-z0-9_.$/+=-]{3}"
+
+
+_NEEDS = tuple((_need(pattern), pattern) for pattern in PATTERNS)
+_BY_WORD = tuple((pattern.prefilter.lower(), pattern) for pattern in IN_CONTEXT)
 
 
 def redact(text: str) -> Redacted:
-    """Replace every secret in `text`. Lines keep their number, but a key block of many lines becomes one placeholder.
+    """Replace every secret in `text`. One that lies over several lines becomes one placeholder.
 
     Redacting the result again changes nothing. The time grows with the length of the text and no faster.
     """
-    counts: defaultdict[str, int] = defaultdict(int)
-    if "PRIVATE KEY" in text:
-        text = _without_key_blocks(text, counts)
-    pieces: list[str] = []
-    done = 0
-    for start, end, long_word, context in _suspicious_lines(text):
-        line = text[start:end]
-        clean = _once(line, long_word, context, counts)
-        if clean != line:
-            for _round in range(8):  # a placeholder may give its neighbour a border that it did not have
-                before, clean = clean, _once(clean, True, True, counts)
-                if clean == before:
-                    break
-            pieces += (text[done:start], clean)
-            done = end
-    return Redacted("".join((*pieces, text[done:])) if pieces else text, dict(counts))
+    counts: dict[str, int] = {}
+    for _round in range(_ROUNDS):  # a placeholder may give its neighbour a border that it did not have
+        pieces: list[str] = []
+        done = 0
+        for found in _secrets_of(text):
+            counts[found.kind] = counts.get(found.kind, 0) + 1
+            pieces += (text[done : found.start], f"{MARK}{found.kind}]")
+            done = found.end
+        if not pieces:
+            break
+        text = "".join((*pieces, text[done:]))
+    return Redacted(text, counts)
 
 
-def _suspicious_lines(text: str) -> list[tuple[int, int, bool, bool]]:
-    """Each line that may hold a secret, in order: start, end, has a long word, has one of `_WORDS`."""
-    raw = text.encode("ascii", "replace")  # one byte a character, so places are the same in both
-    blocks, lowered = raw.translate(_TABLE), raw.lower()
-    words = [word for word in _WORDS if word in lowered]
-    if not words and _RUN not in blocks:
+def _secrets_of(text: str) -> list[_Found]:
+    """What must be replaced, in order, without overlaps."""
+    found = list(_in_plain(text))
+    for view in look_through(text):
+        found += (_Found(net, *view.original(start, end), kind) for net, start, end, kind in _in_plain(view.text))
+    if not found:
         return []
-    long, context = _lines_with(raw, blocks, [_RUN]), _lines_with(raw, lowered, words)
-    return [(start, end, start in long, start in context) for start, end in sorted((long | context).items())]
+    marks = [mark.span() for mark in re.finditer(r"\[redacted: [^\]\n]{1,40}\]", text)] if MARK in text else []
+    chosen: list[_Found] = []
+    taken: list[tuple[int, int]] = sorted(marks)
+    for one in sorted(found, key=lambda one: (one.net, one.start - one.end, one.start)):
+        if _is_free(one.start, one.end, taken):
+            _insert(taken, (one.start, one.end))
+            chosen.append(one)
+    return sorted(chosen, key=lambda one: one.start)
 
 
-def _lines_with(raw: bytes, haystack: bytes, needles: list[bytes]) -> dict[int, int]:
-    lines: dict[int, int] = {}
-    for needle in needles:
-        place = haystack.find(needle)
-        while place >= 0:
-            start = raw.rfind(b"\n", 0, place) + 1
-            end = raw.find(b"\n", place)
-            lines[start] = end = len(raw) if end < 0 else end
-            place = haystack.find(needle, end)
-    return lines
+def _is_free(start: int, end: int, taken: list[tuple[int, int]]) -> bool:
+    row = bisect_left(taken, (end, 0))
+    return row == 0 or taken[row - 1][1] <= start
 
 
-def _once(line: str, long_word: bool, context: bool, counts: defaultdict[str, int]) -> str:
-    if long_word:
-        for kind, prefilter, regex, _caseless in PATTERNS:
-            if prefilter in line:
-                line = regex.sub(_placing(kind, regex, counts), line)
-    if context:
-        lowered = line.lower()
-        for kind, prefilter, regex, caseless in IN_CONTEXT:
-            if prefilter in (lowered if caseless else line):
-                line = regex.sub(_placing(kind, regex, counts), line)
-        line = _without_assigned(line, counts)
-    for kind, secret in _library_finds(line) if long_word else ():
-        if secret in line:
-            counts[kind] += 1
-            line = line.replace(secret, f"{MARK}{kind}]")
-    return line
+def _insert(taken: list[tuple[int, int]], span: tuple[int, int]) -> None:
+    insort(taken, span)
 
 
-def _placing(kind: str, regex: re.Pattern[str], counts: defaultdict[str, int]) -> Callable[[re.Match[str]], str]:
-    check = _CHECKS.get(kind)
-    group = regex.groupindex.get("secret", 0)
-
-    def replaced(match: re.Match[str]) -> str:
-        secret = match[group]
-        if secret.startswith(MARK.strip()) or (check and not check(secret)):
-            return match[0]
-        counts[kind] += 1
-        start, end = match.start(group) - match.start(), match.end(group) - match.start()
-        return f"{match[0][:start]}{MARK}{kind}]{match[0][end:]}"
-
-    return replaced
-
-
-def _is_bearer(secret: str) -> bool:
-    return any(map(str.isdigit, secret)) and not _PLACEHOLDER.search(secret)
-
-
-def _is_basic(secret: str) -> bool:
-    try:
-        return b":" in base64.b64decode(secret, validate=True)
-    except (binascii.Error, ValueError):
-        return False
+def _in_plain(text: str) -> Iterator[_Found]:
+    """Every secret of a text that nothing covers, in no order; they may overlap."""
+    raw = text.encode("ascii", "replace")  # one byte a character, so places are the same in both
+    lowered = raw.lower()
+    present = _seeker()(lowered)
+    if "private key" in present:
+        yield from _key_blocks(text)
+    yield from _shapes(text, present)
+    if _RUN in raw.translate(_TABLE) and _may_be_packed(raw):
+        yield from _packed(text)
+    yield from _in_context(text, lowered, present)
+    digits = raw.translate(_DIGITS)
+    if any(group in digits for group in _CARD_GROUPS):
+        yield from _cards(text)
+    small = text.replace("\u0130", "I").lower()  # the one letter that grows when lowered
+    for start, end, kind in named_secrets(text, small, present):
+        yield _Found(_NAMED, start, end, kind)
+    if present.intersection(_DETECTED):
+        yield from _library_finds(text, lowered, present)
 
 
-def _is_url_password(secret: str) -> bool:
-    return not re.search(r"^\W+$|[<>{}$*…]|%[({]|\.{3}|^(?:password|passwd|pass|pw|pwd|secret|token)$", secret, re.I)
+@cache
+def _seeker() -> Callable[[bytes], frozenset[str]]:
+    """Finds the words and beginnings that the nets need; what needs one that is absent is not tried."""
+    long = [need for need, pattern in _NEEDS if need == pattern.prefilter.lower()]
+    short = [need for need, pattern in _NEEDS if need != pattern.prefilter.lower()]
+    words = ["private key", *STEMS, *_DETECTED, *long, *(word for word, _ in _BY_WORD)]
+    return seeker(words, (_PGPASS_NEEDS, *dict.fromkeys(short)))
 
 
-_CHECKS: dict[str, Callable[[str], bool]] = {
-    "bearer-token": _is_bearer,
-    "basic-credentials": _is_basic,
-    "url-password": _is_url_password,
-}
+def _shapes(text: str, present: frozenset[str]) -> Iterator[_Found]:
+    """Tokens by their shape alone."""
+    for need, pattern in _NEEDS:
+        if need in present and pattern.prefilter in text:
+            yield from _shaped(pattern, text)
 
 
-def _without_assigned(line: str, counts: defaultdict[str, int]) -> str:
-    if ":" not in line and "=" not in line and "--" not in line:
-        return line  # nothing is assigned, and no option has a value
-    pieces: list[str] = []
-    done = 0
-    lowered = line.replace("\u0130", "I").lower()  # the one letter that grows when lowered
-    for hit in _CORE.finditer(lowered):
-        if hit.start() < done or not (match := ASSIGNMENT.match(line, hit.start())):
+def _in_context(text: str, lowered: bytes, present: frozenset[str]) -> Iterator[_Found]:
+    for need, pattern in _BY_WORD:
+        if need not in present:
             continue
-        first = hit.start()
-        while first > max(0, hit.start() - 40) and (line[first - 1].isalnum() or line[first - 1] in "_.-"):
-            first -= 1
-        group = "quoted" if match["quoted"] is not None else "bare"
-        if _is_secret_value(line[first : hit.start()], match, match[group]):
-            kind = "password" if lowered[hit.start()] == "p" else "secret"
-            counts[kind] += 1
-            pieces += (line[done : match.start(group)], f"{MARK}{kind}]")
-            done = match.end(group)
-    return "".join((*pieces, line[done:]))
+        word = need.encode()
+        place = lowered.find(word)
+        while place >= 0:
+            match = pattern.regex.match(text, place)
+            if match:
+                yield from _checked(pattern, match, _CONTEXT)
+            place = lowered.find(word, max(match.end() if match else 0, place + len(word)))
+    if _PGPASS_NEEDS in present:
+        for match in PGPASS.finditer(text):
+            yield _Found(_CONTEXT, *match.span("secret"), "password")
 
 
-def _is_secret_value(before: str, match: re.Match[str], value: str) -> bool:
-    """Whether what stands after a name such as `password` is a secret, and not a word, a path, code or a blank.
-
-    `before` is what the name has before its last word: `client_` of `client_secret`.
-    """
-    core = match["core"].lower()
-    if core == "key" and not _KEY_OF.search(before):
-        return False
-    if core == "pass" and (":" in match["sep"] if not before else before[-1].isalpha() and match["core"][0].islower()):
-        return False  # bypass, compass; the "PASS: name" of a test run
-    if match["sep"].isspace() and not before.startswith("--"):
-        return False
-    if any(map(str.isspace, value)) or _PLACEHOLDER.search(value[:80]) or _PATH.match(value) or len(set(value)) < 4:
-        return False
-    digits = sum(map(str.isdigit, value))
-    password = core[0] == "p"
-    if match["quoted"] is not None:
-        if password:
-            return value.isascii() and not _NAMES_A_FIELD.search(value)
-        return digits > 0 and not _IDENTIFIER.match(value) and not value.isdigit()
-    if match["next"] or value.isdigit() or _CODE.match(value):
-        return False
-    env_style = (before + match["core"]).isupper() and match["sep"] in ("=", ": ")
-    if _IDENTIFIER.match(value) and not (env_style and password and "." not in value):
-        return False
-    return digits > 0 or env_style
+def _cards(text: str) -> Iterator[_Found]:
+    for match in CARD.finditer(text):
+        start = match.start()
+        alone = not start or not (text[start - 1].isalnum() or text[start - 1] in "_.#%/-")
+        if alone and is_card(match[0]):
+            yield _Found(_CONTEXT, start, match.end(), "card-number")
 
 
-def _without_key_blocks(text: str, counts: defaultdict[str, int]) -> str:
+def _shaped(pattern: Pattern, text: str) -> Iterator[_Found]:
+    for match in pattern.regex.finditer(text):
+        yield from _checked(pattern, match, _SHAPE)
+    if pattern.regex.pattern.startswith(re.escape(pattern.prefilter)) and len(pattern.prefilter) > 2 and "\n" in text:
+        yield from _wrapped(pattern, text)
+
+
+def _checked(pattern: Pattern, match: re.Match[str], net: int) -> Iterator[_Found]:
+    group = next((name for name in ("secret", "d", "s") if name in pattern.regex.groupindex and match[name]), 0)
+    secret = match[group]
+    if _MARK not in secret and (pattern.check is None or pattern.check(secret)):
+        yield _Found(net, *match.span(group), pattern.kind)
+
+
+def _wrapped(pattern: Pattern, text: str) -> Iterator[_Found]:
+    """Tokens that a line break cuts in two, as a terminal does at its edge and a program between two strings."""
+    place = text.find(pattern.prefilter)
+    while place >= 0:
+        end = _end_of_word(text, place)
+        joined, pieces = text[place:end], [(place, end)]
+        while len(pieces) < _WRAPPED_PIECES and (gap := _TOKEN_START.match(text, end)):
+            start, end = gap.end(), _end_of_word(text, gap.end())
+            piece = text[start:end]
+            if end - start < 4 or not _mixes(piece) or text[end : end + 1] in (":", "(") or "=" in piece[:-2]:
+                break
+            whole = pattern.regex.match(joined)
+            if (
+                whole
+                and whole.end() == len(joined)
+                and place - text.rfind("\n", max(0, place - 80), place) + len(joined) < 60
+            ):
+                break  # it was complete, and the line had room for more
+            joined += text[start:end]
+            pieces.append((start, end))
+            match = pattern.regex.match(joined)
+            before = len(joined) - (end - start)
+            if match and match.end() > before:
+                yield _Found(_SHAPE, place, start + match.end() - before, pattern.kind)
+                if match.end() < len(joined):
+                    break
+        place = text.find(pattern.prefilter, place + 1)
+
+
+def _mixes(piece: str) -> bool:
+    """Whether a piece of a line looks like the rest of a token: letters and digits, or more letters than words have."""
+    return (any(map(str.isdigit, piece)) and any(map(str.isalpha, piece))) or len(piece) > 16
+
+
+def _end_of_word(text: str, place: int) -> int:
+    found = _TOKEN_END.search(text, place, place + 4000)
+    return found.start() if found else min(len(text), place + 4000)
+
+
+def _key_blocks(text: str) -> Iterator[_Found]:
     """PEM and PGP private keys, whole; one that was cut off loses the lines that are there."""
-    pieces: list[str] = []
     done = 0
     while head := _PEM_HEAD.search(text, done):
         stop = _PEM_END.search(text, head.end(), head.end() + _PEM_BYTES)
         again = _PEM_HEAD.search(text, head.end(), stop.start() if stop else head.end())
         if stop and not again and re.search(r"[A-Za-z0-9+/=]{16,}", text[head.end() : stop.start()]):
-            start, end = head.start(), stop.end()
+            done = stop.end()
         elif rest := _PEM_REST.match(text, head.end()):
-            start, end = head.start(), rest.end()
+            done = rest.end()
         else:
-            pieces.append(text[done : head.end()])
             done = head.end()
             continue
-        counts["private-key"] += 1
-        pieces += (text[done:start], f"{MARK}private-key]")
-        done = end
-    return "".join((*pieces, text[done:]))
+        yield _Found(_KEY, head.start(), done, "private-key")
 
 
-def _library_finds(line: str) -> Iterator[tuple[str, str]]:
-    """What the vendor detectors of detect-secrets find around the random-looking words of `line`."""
-    for window in _windows(line):
-        for kind, find in _detectors():
-            for secret in find(window):
-                if len(secret) >= 12 and any(map(str.isdigit, secret)) and MARK.strip() not in secret:
-                    yield kind, secret
+def _may_be_packed(raw: bytes) -> bool:
+    """Whether a long word of a text holds base64 of something to read; few do."""
+    return any(_reads(word) for word in _PACKED_BYTES.findall(raw) if not word.islower() and not word.isupper())
 
 
-def _windows(line: str) -> list[str]:
-    """Pieces of `line` around words of 20 characters or more that mix letters and digits and name no content."""
-    spans: list[list[int]] = []
-    for word in _LONG_WORD.finditer(line):
+def _packed(text: str) -> Iterator[_Found]:
+    """Words of base64 that hold text with a secret in it, such as the key of a kubeconfig."""
+    for match in _PACKED_WORD.finditer(text):
+        word = match[0]
+        inner = "".join(word.split())
+        inner = inner[: len(inner) - len(inner) % 4] if not inner.endswith("=") else inner
+        if inner.islower() or word.count("/") > 3 + len(word) // 16 or _KEEP.match(inner) or not _reads(inner[:24]):
+            continue
+        try:
+            plain = base64.b64decode(inner + "=" * (-len(inner) % 4), validate=True).decode("utf-8")
+        except (binascii.Error, ValueError):
+            continue
+        if any(True for one in _in_text_of_packed(plain)):
+            yield _Found(_PACKED, match.start(), match.end(), "packed-secret")
+
+
+def _reads(head: str | bytes) -> bool:
+    """Whether base64 that begins like this holds text: most does not, and need not be unpacked."""
+    try:
+        start = base64.b64decode(head[: len(head) - len(head) % 4], validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return all(32 <= byte < 127 or byte in b"\t\r\n" for byte in start)
+
+
+def _in_text_of_packed(plain: str) -> Iterator[_Found]:
+    """What is found in unpacked text; nothing is unpacked twice."""
+    if "PRIVATE KEY" in plain:
+        yield _Found(_KEY, 0, len(plain), "private-key")
+    lowered = plain.encode("ascii", "replace").lower()
+    present = _seeker()(lowered)
+    yield from _shapes(plain, present)
+    yield from _in_context(plain, lowered, present)
+    for start, end, kind in named_secrets(plain, plain.replace("\u0130", "I").lower(), present):
+        yield _Found(_NAMED, start, end, kind)
+
+
+def _library_finds(text: str, lowered: bytes, present: frozenset[str]) -> Iterator[_Found]:
+    """What the vendor detectors of detect-secrets find on lines that name the vendor and have a long word."""
+    names = [name.encode() for name in _DETECTED if name in present]
+    lines: dict[int, int] = {}
+    for name in names:
+        place = lowered.find(name)
+        while place >= 0:
+            start = lowered.rfind(b"\n", 0, place) + 1
+            end = lowered.find(b"\n", place)
+            lines[start] = end = len(lowered) if end < 0 else end
+            place = lowered.find(name, end)
+    for start, end in lines.items():
+        for first, last in _windows(text, start, end):
+            window = text[first:last]
+            for kind, find in _detectors():
+                for secret in find(window):
+                    if len(secret) >= 12 and any(map(str.isdigit, secret)) and _MARK not in secret:
+                        place = window.find(secret)
+                        if place >= 0:
+                            yield _Found(_LIBRARY, first + place, first + place + len(secret), kind)
+
+
+def _windows(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Places around words of 20 characters or more that mix letters and digits and name no content."""
+    spans: list[tuple[int, int]] = []
+    for word in _WORD.finditer(text, start, end):
         found = word[0]
-        if not re.search(r"\d", found) or not re.search(r"[A-Za-z]", found) or _NAMES_CONTENT.match(found):
+        if not re.search(r"\d", found) or not re.search(r"[A-Za-z]", found) or _KEEP.match(found):
             continue
-        if len(found) > 400 or found.count("/") > 1 or _IDENTIFIER.match(found):
+        if len(found) > 400 or found.count("/") > 1:
             continue
-        start, end = max(0, word.start() - 80), min(len(line), word.end() + 80)
-        if spans and start <= spans[-1][1]:
-            spans[-1][1] = end
+        first, last = max(start, word.start() - 80), min(end, word.end() + 80)
+        if spans and first <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], last)
         else:
-            spans.append([start, end])
-    return [line[start:end] for start, end in spans]
+            spans.append((first, last))
+    return spans
+
+
+_DETECTED = ("aws", "artifactory", "jfrog", "cloudant", "ibm", "cos_", "-us", "softlayer", "sl_")
+"""Words without which no detector finds what `core.base.secret_shapes` does not: the library is slow to import."""
 
 
 @cache

@@ -86,6 +86,9 @@ def _address(value: Value) -> bool:
     return scheme.lower() in ("http", "https") and host != "" and "@" not in host and not any(map(str.isspace, value))
 
 
+_ADDRESS_WORDS = "an http:// or https:// address without a password in it, or an empty text"
+
+
 def _row(key: str, kind: str, check: Callable[[Value], bool], accepted: str, table: str = KNOWLEDGE) -> Setting:
     return Setting(key, table, kind, check, accepted)
 
@@ -112,7 +115,7 @@ SETTINGS: tuple[Setting, ...] = (
     _choice("digest_scope", "global", "project", "both"),
     _choice("provider", *PROVIDERS),
     _row("model", "text", _any, "the name of a model as a text, or an empty text"),
-    _row("base_url", "text", _address, "an http:// or https:// address without a password in it, or an empty text"),
+    _row("base_url", "text", _address, _ADDRESS_WORDS),
     _row("command", "list", _any, 'a list of texts such as ["my-agent", "--print"]'),
     _choice("harvest_style", "one_call", "per_category"),
     _whole("harvest_max_attempts", 1, 10),
@@ -141,7 +144,7 @@ SETTINGS: tuple[Setting, ...] = (
     _switch("reclaim_foreign"),
     _choice("embedder", "", "minilm", "wordllama", "openai"),
     _row("embedder_model", "text", _any, "the name of a model as a text, or an empty text"),
-    _row("embedder_base_url", "text", _address, "an http:// or https:// address, or an empty text"),
+    _row("embedder_base_url", "text", _address, _ADDRESS_WORDS),
     _switch("fact_index"),
     _switch("bootstrap_facts"),
 )
@@ -191,13 +194,23 @@ def found_words(raw: object) -> str:
     if isinstance(raw, bool):
         return "true" if raw else "false"
     if isinstance(raw, str):
-        shown = raw if len(raw) <= 60 else raw[:57] + "..."
+        shown = _without_secrets(raw)
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
         return f'the text "{shown}"'.replace("\n", " ")
     if isinstance(raw, (int, float)):
         return "a very large number" if abs(raw) >= 10**20 else f"the number {raw!r}"
     if isinstance(raw, dict):
         return "a table"
     return _ARTICLES.get(type(raw), "a date or time")
+
+
+def _without_secrets(text: str) -> str:
+    """What a person wrote as a value, for a message that may end up in a ticket: no password of an address, no key."""
+    import re
+
+    from core.base.redact import redact
+
+    return redact(re.sub(r"://[^/\s]*@", "://[redacted: url-password]@", text)).text
 
 
 def _as_list(setting: Setting, typed: str) -> str:

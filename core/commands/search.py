@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,7 +124,23 @@ def search_sources(workspace: Workspace, project: Path | None) -> list[SearchSou
     readable = may_read(workspace, project)
     for _, where in places(workspace, project)[1:]:
         found += [one for room in ROOMS for one in room(where, str(project)) if readable(one.path)]
-    return found
+    return [_cleared(source) for source in found] if workspace.config.redact else found
+
+
+def _cleared(source: SearchSource) -> SearchSource:
+    """The same file, its entries without secrets: harvested lines were cleared before they were written, what a person
+    writes with an editor was not, and the index is a file of its own. Its name says so, so that switching `redact`
+    makes the entries anew."""
+
+    def read(data: bytes) -> Result[Sequence[SearchEntry]]:
+        rows = source.entries(data)
+        return rows if isinstance(rows, Err) else Ok([_without_secrets(row) for row in rows.value])
+
+    return SearchSource(f"cleared {source.name}", source.path, read)
+
+
+def _without_secrets(entry: SearchEntry) -> SearchEntry:
+    return entry._replace(title=redact(entry.title).text, text=redact(entry.text).text)
 
 
 def search_folder(workspace: Workspace, project: Path | None) -> Path:
@@ -182,8 +198,6 @@ def search(
         number = counted(index.database)
     finally:
         index.close()
-    if workspace.config.redact:
-        hits = [_without_secrets(hit) for hit in hits]
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += project_warnings(workspace, project)
     return Ok(SearchReport(text, tuple(hits), number, tuple(warnings)))
@@ -230,12 +244,6 @@ def _embedder(workspace: Workspace) -> Result[Embed]:
         return made
     embed = made.value  # of what leaves this computer, every text: the query as well
     return Ok(lambda texts: embed([redact(text).text for text in texts]))
-
-
-def _without_secrets(hit: Hit) -> Hit:
-    """Harvested lines were cleaned before they were written; what a person writes with an editor was not."""
-    entry = hit.entry
-    return replace(hit, entry=entry._replace(title=redact(entry.title).text, text=redact(entry.text).text))
 
 
 def rebuild_index(workspace: Workspace, project: Path | None = None) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from core.base import files
 from core.base.paths import Paths
+from core.base.redact import redact
 from core.base.result import Err, ErrorInfo
 from core.harvest.bindings import Bindings
 from core.harvest.classify import RESTORED, may_reclaim
@@ -57,6 +58,7 @@ class Committer:
     recovered: Recovered
     report: HarvestReport
     quotes: str = "check"
+    secrets: bool = True
     trusted: bool = True
     own: OwnWrites = field(default_factory=OwnWrites)
 
@@ -120,7 +122,7 @@ class Committer:
             self._append_error("missing-unknown", error)
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
-        name, date = step.artifact.name, at.astimezone(UTC).date().isoformat()
+        name, date = self._told(step.artifact.name), at.astimezone(UTC).date().isoformat()
         roots = [*self.roots, harvest.folder] if is_working_folder(harvest.folder) else self.roots
         if any(item.category == "files" for item in harvest.items):
             self._bindings.refresh()
@@ -128,7 +130,7 @@ class Committer:
         old = self.entries.get(step.sha256, {})
         if old.get("items"):
             called = str(old.get("name", "")) or Path(str(old.get("path", ""))).name
-            plan = with_old_dates(self.paths, plan, (name, called))
+            plan = with_old_dates(self.paths, plan, (name, self._told(called)))
         if step.earlier is not None:
             earlier = self.proofs.plan(step.earlier.sha256, self.entries.get(step.earlier.sha256))
             plan = onto(self.paths, plan, earlier) if earlier is not None else plan
@@ -143,6 +145,12 @@ class Committer:
         return replace(
             plan, entry=entry, facts=lessons_of(harvest.items, harvest.folder, noted, quotes_checked=checked)
         )
+
+    def _told(self, name: str) -> str:
+        """A conversation's name as provenances have it: a key in a file's name must not travel with each line."""
+        if not self.secrets or not (clean := redact(name)).counts:
+            return name
+        return clean.text.replace("[", "(").replace("]", ")")  # square brackets end a provenance
 
     def _applied(self, sha: str, row: Applied) -> None:
         self._known.add(row.name)

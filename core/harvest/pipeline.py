@@ -109,6 +109,7 @@ def _apply(
         recovered,
         report,
         options.distil.quotes,
+        options.distil.redact,
     )
     done, total = 0, len(plan.steps)
     try:

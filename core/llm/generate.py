@@ -15,7 +15,19 @@ from core.llm import anthropic, gemini, ollama, openai_compatible
 from core.llm.command import run_command
 from core.llm.credentials import KeyFinder
 from core.llm.transport import Patience, complaint, never, post, refusal
-from core.llm.wire import Call, Dialect, ModelSettings, Question, decode_object, without_thinking
+from core.llm.wire import (
+    MODEL_CHARACTERS,
+    Call,
+    Dialect,
+    ModelSettings,
+    Question,
+    decode_object,
+    excerpt,
+    without_thinking,
+)
+
+PROMPT_ALLOWANCE = 100_000
+"""Tokens that a server may put around a prompt, which has at most one for each byte."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +194,7 @@ def _http(
         if decoded.get("error"):  # some gateways (OpenRouter) tell a failure with status 200
             said = complaint(reply, call.key)
             return fail("server-error", f"{call.label} reports a failure: {said}", hint="try again later")
-        return _checked(wire.read(decoded, question), call.label, question.model)
+        return _checked(wire.read(decoded, question), call.label, question.model, call.key, question.prompt)
 
     return generate
 
@@ -196,14 +208,22 @@ def _not_json(call: Call, body: bytes) -> Err:
     return fail("bad-answer", message, hint="try again; if it stays, check base_url")
 
 
-def _checked(result: Result[Answer], label: str, model: str) -> Result[Answer]:
-    """The answer with its text made storable. An empty text is an error, unless the output limit explains it."""
+def _checked(result: Result[Answer], label: str, model: str, key: str = "", prompt: str = "") -> Result[Answer]:
+    """The answer with its text made storable. An empty text is an error, unless the output limit explains it.
+
+    The model's name goes into the ledger as the server tells it: in printable characters, without the key. A count of
+    tokens that the prompt has no room for is not believed.
+    """
     if isinstance(result, Err):
         return result
     answer: Answer = result.value
     if not answer.text.strip() and not answer.truncated:
         return fail("empty-answer", f"{label} answered with an empty text", hint="try again, or choose another model")
-    return Ok(replace(answer, text=_encodable(answer.text), model=answer.model or model))
+    told = answer.model if answer.model == model else excerpt(answer.model, key, MODEL_CHARACTERS)
+    count = answer.input_tokens
+    if count is not None and prompt and count > len(prompt.encode()) + PROMPT_ALLOWANCE:
+        count = None
+    return Ok(replace(answer, text=_encodable(answer.text), model=told or model, input_tokens=count))
 
 
 def _encodable(text: str) -> str:

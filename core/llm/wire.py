@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+MOST_TOKENS = 100_000_000
+MODEL_CHARACTERS = 100
 LOOPBACK_HOSTS = ("localhost", "::1", "0:0:0:0:0:0:0:1")
 
 
@@ -147,9 +149,10 @@ def text_of(value: object, name: str) -> str:
 
 
 def count_of(value: object, name: str) -> int | None:
-    """The non-negative whole number under `name`, or None where the provider does not report it."""
+    """The non-negative whole number under `name`, or None where the provider does not report it or nobody can believe
+    it: more than any model takes."""
     found = value.get(name) if isinstance(value, Mapping) else None
-    if isinstance(found, int) and not isinstance(found, bool) and found >= 0:
+    if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= MOST_TOKENS:
         return found
     return None
 

@@ -1,0 +1,132 @@
+"""Text as a reader sees it: without the colour codes, escapes and invisible characters that tear words apart.
+
+A key that a program printed in colour, that stands in a JSON string or in an address, or that has a zero-width
+character inside is the same key. `look_through` gives the plain reading of the lines that have such things, and the
+place in the original of each of its characters, so that what is found in one can be replaced in the other.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+
+_ROUNDS = 3  # an address inside a JSON string inside a JSON string
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef\x80-\x9a\x9c-\x9f"
+)
+_CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f"
+_CODE = r"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\\\n]{0,400}(?:\x07|\x1b\\|\\{1,8}(?:(?:u00|x)(?:07|1[bB]\\{1,8})|a)))"
+_UNDER = (
+    rf"(?:(?<=\x1b)(?:{_CODE}|[ -/]{{0,2}}[0-~]|)"
+    r"|(?<=\[)\d{1,3}(?:;\d{1,3}){0,6}m(?:\[K)?"
+    rf"|(?<=\\)\\{{0,7}}(?:(?:(?:u00|x)1[bB]|033|e){_CODE}|u00(?P<u>[0-7][0-9a-fA-F])|x(?P<x>[2-7][0-9a-fA-F])"
+    r"|u(?P<far>[0-9a-fA-F]{4})|(?P<space>[nrt])|(?P<self>[\"'`/&=$]))"
+    r"|(?<=%)(?P<percent>[0-7][0-9a-fA-F]|[c-dC-D][0-9a-fA-F]%[89abAB][0-9a-fA-F]"
+    r"|[eE][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){2}|[fF][0-4](?:%[89abAB][0-9a-fA-F]){3})"
+    r"|(?<=&)(?:(?P<named>quot|amp|lt|gt|apos|nbsp|equals|colon);|#(?P<dec>\d{2,3});|#[xX](?P<hex>[0-9a-fA-F]{2});)"
+    rf"|(?<=\^){_CODE}|(?<=[{_CONTROLS}])"
+)
+_COVER = re.compile(rf"[\x1b\\\[%&^{_CONTROLS}]{_UNDER})")
+_COVER_ANYWHERE = re.compile(
+    rf"[\x1b\\\[%&^{_CONTROLS}\x9b␛{_INVISIBLE}]{_UNDER}|(?<=␛){_CODE}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[\x9b{_INVISIBLE}]))"
+)
+"""One escape, code or invisible character. The first character is asked for by itself: only then is the search fast."""
+_NAMED = {"quot": '"', "amp": "&", "lt": "<", "gt": ">", "apos": "'", "nbsp": " ", "equals": "=", "colon": ":"}
+
+
+@dataclass(frozen=True)
+class View:
+    """The plain reading `text`. `starts` are places in it where a stretch begins; `origins` the ranges of the original
+    that these stretches come from: one of the same length is copied, any other stands for a single character."""
+
+    text: str
+    starts: list[int]
+    origins: list[tuple[int, int]]
+    below: View | None = None
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """The range of the original text that a range of `text` stands for; it may be longer, never empty."""
+        first, last = self._place(start)[0], self._place(end - 1)[1]
+        return self.below.original(first, last) if self.below else (first, last)
+
+    def _place(self, at: int) -> tuple[int, int]:
+        """The range that one character comes from."""
+        row = bisect_right(self.starts, at) - 1
+        start, end = self.origins[row]
+        length = (self.starts[row + 1] if row + 1 < len(self.starts) else len(self.text)) - self.starts[row]
+        offset = at - self.starts[row]
+        return (start + offset, start + offset + 1) if end - start == length else (start, end)
+
+
+def look_through(text: str) -> list[View]:
+    """The plain readings of `text`: none where nothing is hidden, two where a plus may be a blank of an address."""
+    view: View | None = None
+    for _round in range(_ROUNDS):
+        further = _uncovered(view.text if view else text, view)
+        if further is None:
+            break
+        view = further
+    if view is None:
+        return []
+    if "+" in view.text and "%" in text:
+        return [view, replace(view, text=view.text.replace("+", " "))]
+    return [view]
+
+
+def _uncovered(text: str, below: View | None) -> View | None:
+    """One layer less, of the lines that have one; None where no line has."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    origins: list[tuple[int, int]] = []
+    at = length = 0
+    line_end = -1
+
+    def put(piece: str, start: int, end: int) -> None:
+        nonlocal length
+        if piece:
+            pieces.append(piece)
+            starts.append(length)
+            origins.append((start, end))
+            length += len(piece)
+
+    for found in (_COVER if text.isascii() else _COVER_ANYWHERE).finditer(text):
+        start, end = found.span()
+        if start > line_end:
+            if line_end >= 0:
+                put(text[at:line_end], at, line_end)
+            begins = start  # two lines more: a name may stand above its value
+            for _line in range(3):
+                begins = text.rfind("\n", 0, max(0, begins - 1)) + 1
+            begins = max(begins, line_end + 1)
+            if begins > 0 and length:
+                put("\n", begins - 1, begins)
+            at = begins
+        put(text[at:start], at, start)
+        put(_meant(found), start, end)
+        at = end
+        if end > line_end:
+            line_end = text.find("\n", end)
+            line_end = len(text) if line_end < 0 else line_end
+    if line_end < 0:
+        return None
+    put(text[at:line_end], at, line_end)
+    return View("".join(pieces), starts, origins, below) if pieces else None
+
+
+def _meant(found: re.Match[str]) -> str:
+    """The one character that an escape stands for; "" for what nobody sees."""
+    group = found.lastgroup
+    if group is None:
+        return ""
+    said = found[group]
+    if group == "space":
+        return "\t" if said == "t" else "\n"
+    if group == "self":
+        return said
+    if group == "named":
+        return _NAMED[said]
+    if group == "percent":
+        return bytes.fromhex(said.replace("%", "")).decode("utf-8", "replace")[:1]
+    return chr(int(said) if group == "dec" else int(said, 16))
