@@ -26,7 +26,7 @@ from core.harvest.recovery import Recovered
 from core.harvest.trashed import holds
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.edit import EDIT_RUN
-from core.knowledge.file_notes import note_with
+from core.knowledge.file_notes import note_now
 from core.knowledge.journal import Pending, encode, gather, read_journal
 from core.knowledge.ledger import Entries, Entry, keep_in_place, note_restored, write_ledger
 from core.knowledge.lines import require_lines
@@ -248,7 +248,7 @@ def _take_lines_out(
             else:
                 wanted.setdefault(row.file, []).append(line)
     for file, lines in wanted.items():
-        taken = take_out(paths, note_with(paths, file, lines), lines, now, UNDO_RUN + report.run)
+        taken = take_out(paths, note_now(paths, file, lines), lines, now, UNDO_RUN + report.run)
         if isinstance(taken, Err):
             report.errors.append(taken.error)
             continue

@@ -7,7 +7,7 @@ without a DONE from its frozen plan (the model is not asked again), then close t
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import zip_longest
@@ -21,6 +21,7 @@ from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.changes import Change, append_changes, read_changes
+from core.knowledge.file_notes import finish_moves, note_now
 from core.knowledge.journal import (
     FrozenPlan,
     Journal,
@@ -67,6 +68,7 @@ def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
         for aside in clear_leftovers(folder):
             state.notes.append(f"an interrupted save left {aside}: compare it with the file beside it")
     settle_promises(paths)
+    finish_moves(paths)
     state.errors += finish_removals(paths)
     ledger = read_ledger(paths)
     if isinstance(ledger, Ok):
@@ -125,11 +127,12 @@ def _apply(
 ) -> bool:
     assert pending.plan is not None
     try:
+        plan = _with_notes_as_called_now(paths, pending.plan, pending.applied)
         apply_plan(
             paths,
-            _without_moved(paths, pending.plan),
+            _without_moved(paths, plan),
             known=lambda name: (paths.knowledge / name).exists(),
-            on_applied=_tell(journal, pending, told),
+            on_applied=_tell(journal, pending.sha256, plan, told),
             skip=frozenset(pending.applied),
             recovering=True,
             patience=patience,
@@ -146,6 +149,19 @@ def _apply(
     return True
 
 
+def _with_notes_as_called_now(paths: Paths, plan: FrozenPlan, applied: Collection[str]) -> FrozenPlan:
+    """The plan with the names that its notes have by now: the person may have saved or renamed their source files, and
+    another file may have the inode that a note is called after."""
+
+    def now(row: PlannedFile) -> PlannedFile:
+        bound = plan.notes.get(row.name.removeprefix("files/"))
+        if bound is None or row.name in applied:
+            return row
+        return replace(row, name=note_now(paths, row.name, row.all_lines, bound))
+
+    return replace(plan, files=tuple(map(now, plan.files)))
+
+
 def _without_moved(paths: Paths, plan: FrozenPlan) -> FrozenPlan:
     """The plan without what stands in another file by now: lines that were written before the crash, and that the
     person has moved since."""
@@ -159,14 +175,14 @@ def _without_moved(paths: Paths, plan: FrozenPlan) -> FrozenPlan:
     return replace(plan, files=tuple(row for row in rows if row.all_lines))
 
 
-def _tell(journal: Journal, pending: Pending, told: set[tuple[str, str]]) -> Callable[[Applied], None]:
+def _tell(journal: Journal, sha: str, plan: FrozenPlan, told: set[tuple[str, str]]) -> Callable[[Applied], None]:
     """Journals a file of a plan. Lines that were written before the crash count as added, though they were found there:
     unless changes.jsonl tells of them (`told`), nobody else knows whose they are."""
-    planned = {row.name: row.all_lines for row in pending.plan.files} if pending.plan is not None else {}
+    planned = {row.name: row.all_lines for row in plan.files}
 
     def applied(row: Applied) -> None:
         added = [line for line in planned[row.name] if line in row.added or (row.name, line) not in told]
-        journal.append({"t": "applied", "sha": pending.sha256, "file": row.name, "added": added})
+        journal.append({"t": "applied", "sha": sha, "file": row.name, "added": added})
 
     return applied
 
