@@ -3,24 +3,32 @@ against a plain model of what a person would expect. What fails here is a note s
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from core.base import disk
 from core.base.birth import birth_ns
 from core.base.result import Ok
 from core.commands.bullets import add, notes
 from core.commands.missing import missing
+from core.knowledge.file_notes import refresh_notes
+from tests.faults.fault import Counter, Fault
 from tests.harvest_world import HURRIED, FakeModel, World, says, workspace_of
+from tests.histories.ground import in_child
 
 pytestmark = pytest.mark.skipif(birth_ns("/") is None and birth_ns(__file__) is None, reason="no birth times here")
 
@@ -148,6 +156,51 @@ def test_a_note_that_the_person_removed_is_not_missed_under_another_name(world: 
     gone = remove(workspace_of(world), "files", "about A")
     assert isinstance(gone, Ok), gone
     nothing_is_missing(world)
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EMFILE, errno.ESTALE])
+@pytest.mark.parametrize("times", [1, 10_000])
+def test_a_disk_that_stumbles_makes_no_fact_of_a_note(world: World, code: int, times: int) -> None:
+    """Looked at once more the file is there; and while it cannot be looked at, the conversation waits."""
+    path, honest, left = write(world.folder / "src" / "a.py"), disk.perform, [times]
+
+    def stumbling(name: str, call: Callable[..., Any], *rest: Any, **named: Any) -> Any:
+        if name == "open" and str(rest[0]) == str(path) and left[0]:
+            left[0] -= 1
+            raise OSError(code, os.strerror(code), str(path))
+        return honest(name, call, *rest, **named)
+
+    talk = world.converse("User: talk\n")
+    model = FakeModel(lambda number, prompt: {"files": [{"path": str(path), "note": f"about A {number}"}]})
+    with patch.object(disk, "perform", stumbling):
+        report = world.run(model)
+    if times == 1:
+        assert not report.errors and shown(world, path) == ["about A 1"]
+        return
+    assert talk.exists() and world.bullets() == [] and "a.py" in str(report.errors[0]) and report.failed == 1
+    assert not world.run(model).errors
+    assert shown(world, path) == ["about A 2"] and len(world.bullets()) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("kind", ["before", "half", "after"])
+@pytest.mark.parametrize("at", range(1, 26, 2))
+def test_names_that_pass_from_note_to_note_survive_a_kill(world: World, at: int, kind: str) -> None:
+    """The note of a gone file is in the way of another's: two renames, and a crash may come between them."""
+    one, two = write(world.folder / "src" / "a.py"), write(world.folder / "src" / "b.py")
+    teach(world, one, "about A")
+    teach(world, two, "about B")
+    time.sleep(0.02)
+    on_the_inode_of(one, world.folder / "src" / "part").replace(two)
+
+    def save() -> None:
+        with patch.object(disk, "perform", Counter(Fault(at, kind))):
+            refresh_notes(world.paths)
+
+    assert in_child(save) in (0, -9)
+    assert shown(world, two) == ["about B"] and shown(world, one) == ["about A"]
+    nothing_is_missing(world)
+    assert sorted(line[2:].split(" [from")[0] for line in world.bullets()) == ["about A", "about B"]
 
 
 # --- any order -------------------------------------------------------------------------------------------------------

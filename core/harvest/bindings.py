@@ -6,7 +6,6 @@ somebody has changed since.
 
 from __future__ import annotations
 
-import contextlib
 import os
 
 from core.base import files
@@ -20,8 +19,7 @@ class Bindings:
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
         self._bound: NoteRecords = {}
-        with contextlib.suppress(OSError):
-            refresh_notes(paths)  # a file is followed from look to look; one that cannot be made costs no harvest
+        refresh_notes(paths)  # a file is followed from look to look
         self._seen = self._state()
         self.records = read_records(paths)
 
