@@ -1,7 +1,8 @@
 """What happens before a run: whatever the last one left unfinished is brought to its end.
 
-After storage.md, "Recovery at the next start": read the journal up to the first bad checksum, replay every intent
-without a DONE from its frozen plan (the model is not asked again), then close that run as if it had ended by itself.
+After storage.md, "Recovery at the next start": read the journal, replay every intent without a DONE from its frozen
+plan (the model is not asked again), then close that run as if it had ended by itself. A damaged journal is set aside;
+each record carries its own checksum, so those that are whole still count, and a DONE proves what an INTENT has lost.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ from core.knowledge.journal import (
     Pending,
     Record,
     archive,
-    decode,
+    decode_line,
     encode,
     gather,
+    plan_to_json,
     read_journal,
 )
 from core.knowledge.ledger import (
     Entries,
+    Entry,
     merged_entry,
     note_reclaimed,
     read_ledger,
@@ -48,17 +51,31 @@ from core.knowledge.lines import PlannedFile, missing_lines
 from core.knowledge.patience import Patience
 from core.knowledge.promises import settle_promises
 
+UNPROVEN = "unproven"
+"""The key of a ledger entry that names the run under which lines of a lost harvest are told (unproven.py)."""
 _MOVES = ("moving", "reclaimed")
 
 
 @dataclass
 class Recovered:
-    """The state of the store before a run. `unfinished` holds plans that still cannot be written, by sha256."""
+    """The state of the store before a run. `unfinished` holds plans that still cannot be written, by sha256. `damaged`
+    are the bytes of a journal that was not whole, b"" when they are kept already, None for a whole one; `held` are
+    conversations whose lines stand in the files without a proof (unproven.py)."""
 
     entries: Entries
     unfinished: dict[str, Pending] = field(default_factory=dict)
+    damaged: bytes | None = None
+    held: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
+
+    def keep_damaged(self, paths: Paths, now: datetime, what: str = "") -> None:
+        """Set the bytes of a damaged journal aside, and say so. Raises OSError."""
+        if self.damaged:
+            aside = paths.journal.with_name(f"{paths.journal.name}.damaged-{now:%Y%m%dT%H%M%S%f}")
+            files.write_atomic(aside, self.damaged, 0o600)
+            self.damaged = b""
+            self.notes.append(f"the journal of the last run was damaged{what}; it was kept as {aside.name}")
 
 
 def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
@@ -88,16 +105,19 @@ def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
 
 
 def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, patience: Patience) -> None:
-    records = list(decode(data))
-    trusted = b"".join(map(encode, records))
-    behind = [record for line in data.split(b"\n")[len(records) + 1 :] for record in decode(line)]
-    if behind:
-        aside = paths.journal.with_name(f"{paths.journal.name}.damaged-{now:%Y%m%dT%H%M%S%f}")
-        files.write_atomic(aside, data, 0o600)
+    lines = data.split(b"\n")
+    read = [decode_line(line) for line in lines]
+    bad = [number for number, record in enumerate(read, start=1) if record is None and lines[number - 1]]
+    told_of = [record for record in read if record is not None]
+    behind = [record for record in read[bad[0] :] if record is not None] if bad else []
+    if bad:
+        state.damaged = data
+    if bad and (behind or bad != [len(lines)]):  # a last line without its break may be a write that a crash tore
         what = f"{len(behind)} record{'s' * (len(behind) != 1)} behind the damage"
-        state.notes.append(f"the journal was damaged in the middle; it was kept as {aside.name}, with {what}")
-    if trusted != data:
-        files.write_atomic(paths.journal, trusted)
+        state.keep_damaged(paths, now, f" in line {bad[0]} of {len(lines) - (not lines[-1])}, with {what}")
+    records = _made_whole(paths, told_of, state.entries) if bad else told_of
+    if b"".join(map(encode, records)) != data:
+        files.write_atomic(paths.journal, b"".join(map(encode, records)))
     run = run_of(records) or f"{now:%Y%m%dT%H%M%S%f}-recovered"
     told = {(change.file, line) for change in read_changes(paths) for line in change.added}
     journal = Journal(paths.journal)
@@ -114,6 +134,57 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, patience
         state.notes.append(f"finished {replayed} harvest{'s' * (replayed != 1)} that the last run left in the middle")
     sync_reclaimed(paths)
     close_run(paths, run, state.entries, f"{now.isoformat()}", behind)
+
+
+def _made_whole(paths: Paths, records: list[Record], entries: Entries) -> list[Record]:
+    """The whole records of a damaged journal, with what can be told of the lost ones: a harvest that says DONE was
+    written and read back, so its other records prove it. What is neither is for unproven.py."""
+    found: list[Record] = []
+    states = gather(records)
+    told = {(change.file, line) for change in read_changes(paths) for line in change.added}
+    run = run_of(records) or next(
+        (str(state.entry["run"]) for state in states.values() if state.entry and state.entry.get("run")), ""
+    )
+    if run and not run_of(records):
+        found.append({"t": "run", "run": run})
+    made: set[str] = set()
+    for record in records:
+        sha, kind = str(record.get("sha")), record.get("t")
+        state = states.get(sha)
+        if state is not None and state.plan is None and sha not in made and kind in ("applied", "done"):
+            made.add(sha)
+            applied = [row for row in records if row.get("sha") == sha and row.get("t") == "applied"]
+            if state.done and state.entry is not None:
+                found.append(_intent(state, applied))
+            elif applied:
+                found.append({"t": "entry", "sha": sha, "entry": _cut_off(state, run, entries.get(sha))})
+        if kind == "done" and state is not None and state.plan is not None:
+            for planned in state.plan.files:
+                if planned.name not in state.applied:
+                    added = [line for line in planned.all_lines if (planned.name, line) not in told]
+                    found.append({"t": "applied", "sha": sha, "file": planned.name, "added": added})
+        found.append(record)
+    return found
+
+
+def _intent(state: Pending, applied: list[Record]) -> Record:
+    """The plan of a harvest that was proven, from what was written of it."""
+    entry = dict(state.entry or {})
+    lines = {str(row.get("file", "")): tuple(map(str, row.get("added", ()))) for row in applied}
+    planned = tuple(PlannedFile(name, "", rows) for name, rows in lines.items())
+    plan = FrozenPlan(planned, dict(entry.get("items", {})), entry=entry)
+    return {"t": "intent", "sha": state.sha256, "path": str(entry.get("path", "")), "plan": plan_to_json(plan)}
+
+
+def _cut_off(state: Pending, run: str, old: Entry | None) -> Entry:
+    """The entry of a harvest of which only a part is known: its lines are told under its run, and it is not asked for
+    again while they stand."""
+    path = next((path for path in (*state.moving, str((old or {}).get("path", "")))), "")
+    error = "its journal was damaged, and nobody knows whether all of it was written"
+    return {"path": path, "status": "harvest-failed", "at": "", "deleted": False, "error": error} | {
+        "run": run,
+        UNPROVEN: run,
+    }
 
 
 def _apply(
