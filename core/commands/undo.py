@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -18,8 +19,8 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.exclusive import with_store
 from core.commands.runs import UNDO_RUN, newest_runs
 from core.commands.statements import refresh_digest
+from core.commands.undo_edit import Redone, redo_edit, undo_edit, undo_in_project
 from core.commands.undo_edit import UndoReport as UndoReport
-from core.commands.undo_edit import undo_edit, undo_in_project
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.reclaim import restore
 from core.harvest.recovery import Recovered
@@ -58,6 +59,22 @@ def undo(
     if isinstance(undone, Ok):
         _undo_facts(workspace, undone.value, now)
     return undone
+
+
+def redo(
+    workspace: Workspace,
+    run: str,
+    *,
+    now: Callable[[], datetime] = utc_now,
+    patience: Patience = DEFAULT_PATIENCE,
+) -> Result[Redone]:
+    """Make an edit of the home again that was taken back. Err when it was not, and when somebody has changed since what
+    stands there."""
+    made = with_store(workspace.paths, "redo", now(), lambda _store: redo_edit(workspace.paths, run, now()), patience)
+    if isinstance(made, Ok):
+        problem = refresh_digest(workspace)
+        return Ok(replace(made.value, warning=made.value.warning or problem))
+    return made
 
 
 def _undo_facts(workspace: Workspace, report: UndoReport, now: Callable[[], datetime]) -> None:

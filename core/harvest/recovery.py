@@ -39,6 +39,7 @@ from core.knowledge.journal import (
 from core.knowledge.ledger import (
     Entries,
     Entry,
+    drop_from_trash,
     merged_entry,
     note_reclaimed,
     read_ledger,
@@ -289,15 +290,16 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Seque
             if sha in entries:
                 note_reclaimed(entries[sha], moved)
     _notice_unrecorded_moves(paths, states, entries)
+    _notice_purged(paths, states, entries, when)
     append_changes(paths, _changes(finished, run, when))
     if notes:
         tell_bindings(paths, notes)
-    told = any(state.entry is not None or state.moving for state in states.values())
+    told = any(state.entry is not None or state.moving or state.purging for state in states.values())
     if behind is not None:
         told = _notice_strays(paths, behind, entries, when) or told
     if told or not paths.ledger.exists():
         write_ledger(paths, entries)
-    worth_keeping = [row for row in finished if row.get("t") != "run"]
+    worth_keeping = [row for row in finished if row.get("t") not in ("run", "purging")]
     archive(paths.journal, paths.plans, run, finished if worth_keeping else [], unfinished)
 
 
@@ -323,6 +325,19 @@ def _notice_unrecorded_moves(paths: Paths, states: dict[str, Pending], entries: 
         held = [path.name for path in sorted(paths.trash.glob(f"{sha}*")) if path.name not in known]
         for path, name in zip_longest(lost, held[: len(lost)], fillvalue=""):
             note_reclaimed(entries[sha], {"trash": name, "path": path, "until": ""})
+
+
+def _notice_purged(paths: Paths, states: dict[str, Pending], entries: Entries, when: str) -> None:
+    """What was to go for good, and is gone: the ledger looks for it no more, and says so."""
+    for sha, pending in states.items():
+        for name in pending.purging:
+            held = paths.trash / name
+            if not name or files.exists(held):
+                continue
+            if sha in entries:
+                drop_from_trash(entries[sha], name)
+            pruned = {"path": str(held), "status": "pruned", "at": when, "deleted": True}
+            entries.setdefault(f"path:{held}", pruned)
 
 
 def _notice_strays(paths: Paths, behind: Sequence[Record], entries: Entries, when: str) -> bool:
