@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 
 from core.base import files
@@ -47,6 +48,8 @@ def undo(
     """Take back one run: of the home, or an edit of the project around the current folder. Err when there is no such
     run or the store cannot be used; what could not be taken back of a run that exists stands in `errors` of the report,
     and running it again tries that again."""
+
+    import_module("core.commands.fact_feed")  # now: what is undone is told even if the system refuses files afterwards
     wanted = run.strip()
     if wanted.startswith(UNDO_RUN):
         hint = "'knowledge harvest --apply' harvests again what was undone"
