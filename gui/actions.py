@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core.commands.sources import NAMES, title_of
+from gui.history import HISTORY_KEYS
 from gui.keys import Shortcut, label_of
 from gui.store_actions import add_store_actions
 from gui.views.digest_switch import ask_delete, write_digest
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 SCALE_STEP = 0.125
 
 SHORTCUTS: tuple[Shortcut, ...] = (
+    *HISTORY_KEYS,
     Shortcut("K", "palette", "Find anything, do anything", ("Ctrl",), typing=True),
     Shortcut("P", "palette", "Find anything, do anything", ("Ctrl", "Shift"), typing=True),
     Shortcut("H", "harvest", "Harvest: look first", ("Ctrl",)),

@@ -29,6 +29,8 @@ class Editing(Generic[T]):
     """
 
     NAME = "The edit"
+    REMEMBERED = True
+    """Whether what is saved comes into the history of the window by itself; else `on_saved` sees to that."""
     KIND: EditorKind
 
     def key_of(self, target: T) -> Hashable:
@@ -151,7 +153,7 @@ class Editing(Generic[T]):
             else:
                 (failed or self.refused)(self.target, error)
 
-        self._shell.write(self.NAME, act, done=done, failed=not_done, said=said)
+        self._shell.write(self.NAME, act, done=done, failed=not_done, said=said, remember=self.REMEMBERED)
 
     def _save(self) -> None:
         if self.target is not None and not self.writing:

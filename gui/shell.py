@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
+from core.base.markdown import split_provenance
 from core.base.result import Err, ErrorInfo, Result
+from core.commands.runs import EDIT_RUN
 from core.commands.workspace import Workspace
 from gui.action import Action
+from gui.history import REDO, UNDO, History, Step
 from gui.jobs import no_wake
 from gui.outside import open_outside, open_settings
 from gui.question import Question
@@ -23,6 +26,8 @@ from gui.widgets_messages import Toast
 from gui.worker import Job, Worker
 
 QUICK, GATHER, RUN, COMPARE = "quick", "gather", "run", "compare"
+NAMED = 60
+"""So many characters of a line a toast names."""
 LANES = (QUICK, GATHER, RUN, COMPARE)
 """Workers: single edits and small reads; the gathering of the store; harvests; comparing. None waits for another."""
 
@@ -47,11 +52,14 @@ class Shell:
         self.on_success: Callable[[str], object] = lambda _name: None
         self.layers: list[Callable[[str, frozenset[str], bool], bool]] = []
         self.dirty = True
+        self.history = History()
         self._workers = {lane: Worker(wake, f"knowledge-{lane}") for lane in LANES}
         self._wake = wake
         self._toast: Toast | None = None
         self._question: Question | None = None
         self.settling = Settling(look.jobs)
+        self.add_action(UNDO, "Take back what you did last in this window", "undo-2", self.take_back, "Ctrl+Z")
+        self.add_action(REDO, "Do again what you took back", "redo-2", self.do_again, "Ctrl+Y")
 
     # --- state ---
 
@@ -80,8 +88,9 @@ class Shell:
         self.change(view=view, selected=selected, shown=self._rows.get(view, (0, 0)))
 
     def forget_selections(self) -> None:
-        """For another home, where none of them is."""
+        """For another home, where none of them is; nor is what was done in this one."""
         self._chosen.clear()
+        self.history.clear()
 
     def rows_shown(self, shown: int, of: int, view: str = "") -> None:
         """Tell the status line how many rows the open view shows; one that may be closed at the moment gives its name,
@@ -134,9 +143,11 @@ class Shell:
         done: Callable[[Any], object] | None = None,
         failed: Callable[[ErrorInfo], object] | None = None,
         said: str = "",
+        remember: bool = True,
     ) -> Job:
         """Run a command that changes the store; see gui/view.py. `done` gets the value of its `Ok`. Until it has been
-        read back the keys wait, and what asks `puts_off`."""
+        read back the keys wait, and what asks `puts_off`. An edit comes into the `history` of the window, unless
+        `remember` is false: then `done` sees to that."""
         workspace = self.workspace
         self.settling.begin()
 
@@ -154,6 +165,8 @@ class Shell:
             value = result.value
             warning = str(getattr(value, "warning", "") or "")
             run = str(getattr(value, "run", "") or "")
+            if remember and run.startswith(EDIT_RUN):
+                self.history.did(Step(lambda: self.undo(run), run))
             if warning:
                 self.toast(warning, icon="triangle-alert", color="edited")
             elif said:
@@ -185,18 +198,70 @@ class Shell:
         from core.commands.undo import undo
 
         def finish(report: Any) -> None:
-            out, back, stayed = report.lines_out, report.lines_back, len(report.stayed)
-            parts = [f"{count(out, 'line')} left the files"] if out or not back else []
-            parts += [f"{count(back, 'line')} came back"] if back else []
-            parts += [f"{stayed} stayed, changed since"] if stayed else []
-            self.toast(f"Taken back: {', '.join(parts)}", icon="undo-2")
+            out, back = report.lines_out, report.lines_back
+            moved = next((row for row in report.edits if row["out"] or row["back"]), None)
+            kept = next((row for row in report.edits if row["stayed"]), None)
+            if moved is not None:
+                words = f"Took back: {_named(moved['out'] or moved['back'], moved['file'])}"
+                self.history.went_back(Step(lambda: self.redo(run), run), run)
+                self.toast(words, icon="undo-2", action="Do again", on_action=lambda: self.redo(run))
+            elif kept is not None:
+                words = f"This has changed since, so it stays as it is: {_named(kept['stayed'], kept['file'])}"
+                self.history.drop(run)
+                self.error(ErrorInfo("changed-since", words, "", "edit it as it is now"))
+            elif report.run.startswith(EDIT_RUN):
+                self.history.drop(run)
+                words = "This was taken back already, or is gone from the file: nothing was changed"
+                self.toast(words, icon="info", color="accent")
+            else:
+                stayed = len(report.stayed)
+                parts = [f"{count(out, 'line')} left the files"] if out or not back else []
+                parts += [f"{count(back, 'line')} came back"] if back else []
+                parts += [f"{stayed} stayed, changed since"] if stayed else []
+                words = f"Taken back: {', '.join(parts)}"
+                self.toast(words, icon="undo-2")
             if report.errors:
                 self.error(report.errors[0])
-            self.change(event=f"Taken back: {', '.join(parts)}")
+            self.change(event=words)
             if done is not None:
                 done(report)
 
-        return self.write(f"Undo of {run}", lambda workspace: undo(workspace, run), done=finish)
+        return self.write(f"Undo of {run}", lambda workspace: undo(workspace, run), done=finish, remember=False)
+
+    def redo(self, run: str) -> Job:
+        """Make an edit again that was taken back."""
+        from core.commands.undo import redo
+
+        def finish(value: Any) -> None:
+            self.history.went_on(Step(lambda: self.undo(value.run), value.run), run)
+            row = value.edits[0]
+            words = f"Done again: {_named(row['in'] or row['out'], row['file'])}"
+            self.toast(words, icon="redo-2", action="Undo", on_action=lambda: self.undo(value.run))
+            self.change(event=words)
+
+        def failed(error: ErrorInfo) -> None:
+            if error.code in ("changed-since", "not-undone", "missing"):
+                self.history.drop(run)
+            self.error(error)
+
+        name = f"Doing {run} again"
+        return self.write(name, lambda workspace: redo(workspace, run), done=finish, failed=failed, remember=False)
+
+    def take_back(self) -> None:
+        """Take back what was done last in this window: nothing that another window or program has written."""
+        self._step(self.history.done, "Nothing was done in this window that can be taken back")
+
+    def do_again(self) -> None:
+        """Do again what was taken back last in this window."""
+        self._step(self.history.taken_back, "Nothing was taken back in this window")
+
+    def _step(self, steps: list[Step], none: str) -> None:
+        if self.puts_off(lambda: self._step(steps, none)):
+            return
+        if steps:
+            steps[-1].act()
+        else:
+            self.toast(none, icon="info", color="accent", seconds=3.0)
 
     def open_settings(self) -> None:
         """Open the person's own settings file; the first time it is made."""
@@ -291,6 +356,14 @@ class Shell:
         end = time.monotonic() + timeout
         ended = [worker.dispose(max(0.1, end - time.monotonic())) for worker in self._workers.values()]
         return all(ended)
+
+
+def _named(lines: Sequence[str], file: str) -> str:
+    """The first of some lines and the file that it is in."""
+    text = split_provenance(str(lines[0]).strip().removeprefix("- "))[0]
+    text = text if len(text) <= NAMED else f"{text[:NAMED].rstrip()}…"
+    more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
+    return f"'{text}'{more} in {file}"
 
 
 __all__ = ["COMPARE", "GATHER", "QUICK", "RUN", "Action", "Shell"]

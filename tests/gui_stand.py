@@ -17,6 +17,7 @@ class Stand:
     def __init__(
         self, desk: Desk, workspace: Workspace, view: type[Any], width: float = -1, height: float = -1
     ) -> None:
+        from gui.history import HISTORY_KEYS
         from gui.keyboard import Keyboard
         from gui.shell import Shell
         from gui.widgets_layout import box
@@ -31,7 +32,7 @@ class Stand:
         self.view.build(self.parent)
         self.shell.layers.append(self._key)
         self.shell.build()
-        keyboard = Keyboard(self.look, (), self.shell.run, waits=lambda: self.shell.settling.waiting)
+        keyboard = Keyboard(self.look, HISTORY_KEYS, self.shell.run, waits=lambda: self.shell.settling.waiting)
         keyboard.layers = self.shell.layers
         keyboard.hear(desk.gate)
         self.keyboard = keyboard

@@ -215,13 +215,19 @@ def test_a_renamed_file_keeps_its_note_without_a_word(tmp_path: Path) -> None:
 
 def test_a_stranger_on_a_reused_inode_does_not_keep_the_note(tmp_path: Path) -> None:
     workspace = sound(tmp_path)
-    records = read_records(workspace.paths)
-    [name] = records
-    records[name] |= {"birth": 12345, "head": "", "size": 1}
+    engine = tmp_path / "engine.py"
+    (tmp_path / "new").write_text("x = 2\n")
+    (tmp_path / "new").replace(engine)
+    records, name = read_records(workspace.paths), f"{engine.stat().st_dev}:{engine.stat().st_ino}"
+    records[f"{name}.md"] = {"path": "/elsewhere/gone.py", "birth": 12345, "head": "", "size": 1}
     write_records(workspace.paths, records)
-    repaired(workspace, "note-stranger")
-    assert value(bullets.notes(workspace, "engine.py")).bullets == ()
-    assert "starts cold" in read(workspace, f"files/{name.removesuffix('.md')}@12345.md")
+    (workspace.paths.file_notes / f"{name}.md").write_text("# /elsewhere/gone.py\n\n- about another\n")
+    (workspace.paths.file_notes / f"{name}.md").chmod(0o600)
+    assert {finding.code for finding in findings(workspace)} == {"note-stranger", "note-orphaned"}
+    findings(workspace, repair=True)
+    assert findings(workspace) == []
+    assert [row.bullet.text for row in value(bullets.notes(workspace, "engine.py")).bullets] == ["starts cold"]
+    assert "about another" in read(workspace, f"files/{name}@12345.md")
 
 
 def test_a_note_follows_a_file_that_an_editor_replaced(tmp_path: Path) -> None:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import pytest
+
+from core.base import disk
+from core.base.result import Ok
 from core.commands import bullets, history
 from core.commands.history import UndoReport, trash_list, trash_purge, trash_restore
 from core.commands.workspace import Workspace
 from core.knowledge.ledger import read_ledger
+from tests.faults.fault import Counter, Fault
+from tests.harvest_world import NOW, FakeModel, World, never, workspace_of
+from tests.histories.ground import in_child
 from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home, read, value, write
 
 
@@ -122,3 +131,29 @@ def test_the_command_lists_restores_and_purges(tmp_path: Path) -> None:
     assert path.exists()
     assert json.loads(json.dumps(row.to_json()))["name"] == row.name
     assert value(history.trash(workspace, "purge", all=True)).to_json()["purged"] == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("kind", ["before", "after"])
+@pytest.mark.parametrize("at", range(1, 30))
+def test_the_ledger_names_nothing_that_a_killed_purge_has_removed(tmp_path: Path, at: int, kind: str) -> None:
+    """What is gone for good is told as gone, and what is still there can still be brought back."""
+    world = World(tmp_path)
+    for number in range(3):
+        world.converse(f"User: talk {number}\n")
+    world.run(FakeModel())
+    assert len(world.trash()) == 3
+
+    def killed() -> None:
+        with patch.object(disk, "perform", Counter(Fault(at, kind))):
+            trash_purge(workspace_of(world), everything=True, now=lambda: NOW, patience=HURRIED)
+
+    assert in_child(killed) in (0, -9)
+    world.run(FakeModel(never))
+    here = {path.name for path in world.trash()}
+    named = {name for entry in world.entries().values() for name in entry.get("trash", {})}
+    assert named == here
+    pruned = [key for key, entry in world.entries().items() if entry.get("status") == "pruned"]
+    assert len(pruned) == 3 - len(here)
+    for name in sorted(here):
+        assert isinstance(trash_restore(workspace_of(world), name, patience=HURRIED), Ok)

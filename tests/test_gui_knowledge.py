@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -327,3 +330,50 @@ def test_what_is_empty_teaches(stand: Stand) -> None:
     stand.view._clear_filter()
     stand.settle()
     assert not stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item) and len(texts(stand)) == 4
+
+
+# --- Ctrl+Z is of this window ----------------------------------------------------------------------------------------
+
+
+def elsewhere(home: Workspace, *arguments: str) -> None:
+    """Another process of the program, as a person or an agent starts it in a terminal."""
+    command = [sys.executable, "-m", "core", "--home", str(home.paths.home), *arguments]
+    environment = os.environ | {"XDG_CONFIG_HOME": str(home.paths.home.parent)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
+def test_ctrl_z_takes_back_what_this_window_did_and_never_another_process(stand: Stand, home: Workspace) -> None:
+    stand.press("ctrl+z")
+    assert read(home, "facts.md") == FACTS and "Nothing was done in this window" in stand.toast()[0]
+    elsewhere(home, "add", "facts", "theirs before")
+    stand.gather()
+    stand.settle()
+    begin(stand, "boils at 100")
+    stand.type_text(" deg")
+    stand.press("ctrl+Return")
+    elsewhere(home, "add", "facts", "theirs after")
+    elsewhere(home, "add", "decisions", "theirs, too")
+    stand.press("ctrl+z")
+    text = read(home, "facts.md")
+    assert "boils at 100 [from" in text and text.count("theirs") == 2 and "theirs, too" in read(home, "decisions.md")
+    assert stand.toast()[0] == "Took back: 'The kettle boils at 100 deg' in facts.md"
+    stand.press("ctrl+z")
+    assert read(home, "facts.md") == text and "Nothing was done" in stand.toast()[0]
+    stand.press("ctrl+y")
+    assert "boils at 100 deg [from" in read(home, "facts.md") and read(home, "facts.md").count("theirs") == 2
+    assert stand.toast()[0] == "Done again: 'The kettle boils at 100 deg' in facts.md"
+    stand.press("ctrl+z")
+    stand.press("ctrl+shift+z")
+    assert "boils at 100 deg [from" in read(home, "facts.md")
+
+
+def test_a_line_that_somebody_has_changed_since_stays_and_is_told(stand: Stand, home: Workspace) -> None:
+    begin(stand, "boils at 100")
+    stand.type_text(" deg")
+    stand.press("ctrl+Return")
+    elsewhere(home, "edit", "facts", "boils at 100", "It boils at 99")
+    text = read(home, "facts.md")
+    stand.press("ctrl+z")
+    assert read(home, "facts.md") == text
+    assert "changed since, so it stays as it is: 'The kettle boils at 100 deg' in facts.md" in stand.errors[-1].message

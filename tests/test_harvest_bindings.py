@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from core.base.result import Ok
-from core.harvest.bindings import Bindings, still_true
+from core.harvest.bindings import Bindings
 from core.knowledge.edit import add_bullet
-from core.knowledge.file_notes import file_id, merge_records, read_records
+from core.knowledge.file_notes import file_id, merge_records, read_records, still_true
 from tests.harvest_world import NOW, FakeModel, World
 
 
@@ -95,7 +95,17 @@ def test_the_list_is_read_again_only_when_somebody_wrote_it(world: World) -> Non
 def test_rows_of_a_run_win_unless_their_file_has_moved(world: World) -> None:
     here = world.folder / "here.py"
     here.write_text("x")
-    gone, there = {"path": "/gone.py"}, {"path": str(here)}
-    assert still_true(world.paths, {"n": gone}, {"n": there}) == {"n": there}
-    assert still_true(world.paths, {"n": there}, {"n": gone}) == {"n": there}
-    assert still_true(world.paths, {"n": gone}, {}) == {"n": gone}
+    gone, there = {"path": "/gone.py", "birth": 1}, {"path": str(here), "birth": 1}
+    assert still_true({"n": gone}, {"n": there}) == {"n": there}
+    assert still_true({"n": there}, {"n": gone}) == {"n": there}
+    assert still_true({"n": gone}, {}) == {"n": gone}
+
+
+def test_a_name_that_is_another_files_by_now_is_not_taken_back(world: World) -> None:
+    """The inode was given to a stranger while the run was at work, and the note was renamed by who saw that."""
+    mine = {"1:5.md": {"path": "/a.py", "birth": 1}}
+    stranger = {"path": "/b.py", "birth": 9}
+    assert still_true(mine, {"1:5.md": stranger}) == {}
+    moved = {"path": "/a.py", "birth": 7, "origin": "1:5@1"}
+    assert still_true(mine, {"1:5.md": stranger, "1:7.md": moved}) == {}
+    assert still_true(mine, {"1:7.md": moved}) == {}

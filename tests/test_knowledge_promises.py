@@ -13,6 +13,7 @@ import pytest
 from core.base import disk, files
 from core.base.result import Ok
 from core.commands import bullets
+from core.commands.runs import runs
 from core.commands.undo import undo
 from core.knowledge import edit as edits
 from core.knowledge.changes import Change, read_changes
@@ -40,6 +41,9 @@ def test_whatever_an_edit_had_done_when_it_was_killed_can_be_taken_back(world: W
 
     assert in_child(killed) in (0, -9)
     after = world.text("facts.md")
+    listed = runs(workspace_of(world))  # at once: nobody waits for the next harvest to take a slip back
+    assert isinstance(listed, Ok)
+    assert [(row.kind, row.removed) for row in listed.value] == ([("edit", 1)] if after != BEFORE else [])
     world.run()
     told = read_changes(world.paths)
     assert [row.removed for row in told] == ([("- one",)] if after != BEFORE else [])

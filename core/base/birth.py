@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import sys
 from functools import cache
@@ -11,6 +12,9 @@ from pathlib import Path
 _STATX_BTIME = 0x800
 _AT_FDCWD = -100
 _AT_SYMLINK_NOFOLLOW = 0x100
+_AT_EMPTY_PATH = 0x1000
+_UNKNOWN = frozenset((errno.ENOSYS, errno.EPERM, errno.EINVAL, errno.EOPNOTSUPP))
+"""What a system says that has no such call, or forbids it to everybody."""
 
 
 class _StatxTime(ctypes.Structure):
@@ -47,16 +51,24 @@ def _statx() -> ctypes._NamedFuncPointer | None:
         return None
 
 
-def birth_ns(path: str | Path) -> int | None:
-    """Nanoseconds since 1970 at which the file was made, or None where the system does not know."""
+def birth_ns(file: str | Path | int) -> int | None:
+    """Nanoseconds since 1970 at which a file was made, or None where the system does not know. `file` is a path, whose
+    last part is not followed, or a descriptor. Raises OSError when the file cannot be looked at."""
     if sys.platform.startswith("linux"):
         call, record = _statx(), _Statx()
         if call is None:
             return None
-        failed = call(_AT_FDCWD, os.fsencode(path), _AT_SYMLINK_NOFOLLOW, _STATX_BTIME, ctypes.byref(record))
-        if failed or not record.mask & _STATX_BTIME:
+        folder, name, flags = (
+            (file, b"", _AT_EMPTY_PATH) if isinstance(file, int) else (_AT_FDCWD, os.fsencode(file), 0)
+        )
+        if call(folder, name, flags | _AT_SYMLINK_NOFOLLOW, _STATX_BTIME, ctypes.byref(record)):
+            number = ctypes.get_errno()
+            if number in _UNKNOWN:
+                return None
+            raise OSError(number, os.strerror(number), None if isinstance(file, int) else str(file))
+        if not record.mask & _STATX_BTIME:
             return None
         return int(record.birth.seconds) * 1_000_000_000 + int(record.birth.nanoseconds)
-    found = os.stat(path, follow_symlinks=False)
+    found = os.stat(file) if isinstance(file, int) else os.stat(file, follow_symlinks=False)
     seconds = getattr(found, "st_birthtime", None)
     return int(seconds * 1_000_000_000) if seconds is not None else None

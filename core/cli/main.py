@@ -62,6 +62,11 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
     except KeyboardInterrupt:
         print("knowledge: stopped; nothing is lost, run the command again to continue", file=err)
         return 130
+    except (OSError, ImportError) as error:
+        if options.get("debug"):
+            raise
+        print(f"knowledge: {_refusal(error)}", file=err)
+        return 1
     except Exception as error:
         if options.get("debug"):
             raise
@@ -72,12 +77,21 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
         return 1
 
 
+def _refusal(error: OSError | ImportError) -> str:
+    """A sentence for a system that refuses files, perhaps also those of this program: nothing is imported here."""
+    what = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
+    place = str(error.filename) if isinstance(error, OSError) and error.filename else ""
+    words = f"the system refuses to go on: {what}{f' ({place})' if place else ''}"
+    plain = "".join(char if char.isprintable() else "?" for char in words)
+    return f"{plain}; nothing is lost, mend that (knowledge --debug tells more), then run the command again."
+
+
 def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     from pathlib import Path
 
     from core.base.result import Err
     from core.cli.interrupt import Interrupt
-    from core.cli.text import errors_of, grouped, one_line, to_json, to_text, visible
+    from core.cli.text import errors_of, grouped, one_line, prepare, to_json, to_text, visible
     from core.commands.table import COMMAND
     from core.commands.workspace import open_workspace
 
@@ -92,6 +106,7 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
     if not quiet:
         for warning in opened.value.loaded.warnings:
             print(visible(f"knowledge: {warning}"), file=err)
+    prepare(command.name)  # the report: told even where the system refuses every file from now on
     is_new = not opened.value.paths.home.exists()
     with Interrupt(enabled=command.long) as interrupt:
         if command.long:

@@ -54,6 +54,12 @@ def to_text(command: str, value: Any) -> str:
     return text
 
 
+def prepare(command: str) -> None:
+    """Import what `to_text` of this command needs."""
+    if command in TEXT:
+        import_module(TEXT[command].split(":")[0])
+
+
 def visible(text: str) -> str:
     """Text without characters that would command the terminal: names and words in it come from anywhere."""
     return "".join(char if char in "\n\t" or char.isprintable() else "\ufffd" for char in text)

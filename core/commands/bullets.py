@@ -6,6 +6,7 @@ statement: all of its lines are changed together (statements.py).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +23,7 @@ from core.knowledge import edit as edits
 from core.knowledge.categories import CATEGORY, bullets_in, read_text
 from core.knowledge.edit import Edited
 from core.knowledge.file_facts import facts_about
-from core.knowledge.file_notes import notes_for
+from core.knowledge.file_notes import notes_for, refresh_notes
 from core.knowledge.ledger import read_ledger
 from core.knowledge.projects import projects_of
 
@@ -155,6 +156,8 @@ def _changed(
 def notes(workspace: Workspace, path: str) -> Result[Notes]:
     """The notes of a source file, whatever it was called before, and the facts that name it."""
     asked = path if path.startswith("~") else str(workspace.cwd / path)
+    with contextlib.suppress(OSError):
+        refresh_notes(workspace.paths)  # a home that cannot be written answers from what it knows
     try:
         note, current = notes_for(workspace.paths, asked)
         text = read_text(note) if note is not None else ""

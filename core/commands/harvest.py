@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,8 @@ def harvest(
 
     Err when the run cannot start: a prompt that cannot be read, a lock held by another run, an unusable store.
     """
+    if request.apply:
+        import_module("core.commands.fact_feed")  # now: a full table of files at the end must not stop the report
     options = harvest_options(workspace, request, patience)
     if isinstance(options, Err):
         return options

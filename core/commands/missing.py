@@ -16,7 +16,6 @@ from core.harvest.proofs import Proofs
 from core.harvest.recovery import Recovered
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.edit import could_not_write, new_edit_run
-from core.knowledge.file_notes import note_with
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.lines import PlannedFile, ensure_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
@@ -92,12 +91,11 @@ def _settle(workspace: Workspace, back: bool, which: str, store: Recovered, now:
     for file, rows in lines.items():
         gone = tuple(dict.fromkeys(line for row in rows for line in row.lines))
         done = tuple(line for line in gone if any(line in row.done for row in rows))
-        name = note_with(paths, file, gone)
         try:
-            append_changes(paths, [Change(now.isoformat(), run, *((name, gone) if back else (file, (), gone)))])
+            append_changes(paths, [Change(now.isoformat(), run, file, *((gone,) if back else ((), gone)))])
             if back:
                 opened = tuple(line for line in gone if line not in done)
-                ensure_lines(paths.knowledge, PlannedFile(name, rows[0].header, opened, done))
+                ensure_lines(paths.knowledge, PlannedFile(file, rows[0].header, opened, done))
         except OSError as error:
-            return could_not_write(paths.knowledge / name, error)
+            return could_not_write(paths.knowledge / file, error)
     return Ok(Settled(run if lines else "", back, tuple(chosen.value), refresh_digest(workspace) if lines else ""))

@@ -13,9 +13,10 @@ from core.base.paths import Paths
 from core.base.result import Ok, Result, fail
 from core.commands.workspace import Workspace
 from core.knowledge.changes import Change, read_changes
-from core.knowledge.edit import EDIT_RUN
+from core.knowledge.edit import EDIT_RUN as EDIT_RUN
 from core.knowledge.hunks import bare
 from core.knowledge.journal import gather, read_journal
+from core.knowledge.promises import made_promises
 
 UNDO_RUN = "undo-"
 NEWEST = 5
@@ -54,7 +55,7 @@ def runs(workspace: Workspace) -> Result[list[Run]]:
     """All runs that changed something, newest first. An undo is no run of its own: it marks the one it took back."""
     paths = workspace.paths
     try:
-        changes = read_changes(paths)
+        changes = [*read_changes(paths), *made_promises(paths)]
         rows: dict[str, list[Change]] = {}
         for row in changes:
             rows.setdefault(row.run, []).append(row)

@@ -17,8 +17,9 @@ from core.harvest.guard import Guard
 from core.harvest.proofs import Proofs
 from core.harvest.prune import why_not_purge
 from core.harvest.reclaim import purge, restore
-from core.harvest.recovery import Recovered
+from core.harvest.recovery import Recovered, close_run
 from core.harvest.trashed import grace_end, origin, sha_in_trash
+from core.knowledge.journal import Journal
 from core.knowledge.ledger import (
     Entries,
     Entry,
@@ -228,15 +229,19 @@ def trash_purge(
 def _purge(workspace: Workspace, everything: bool, store: Recovered, now: datetime) -> Result[PurgeReport]:
     paths, report = workspace.paths, PurgeReport()
     proofs, guard = Proofs(paths), Guard(paths)
+    going: list[Trashed] = []
     for row in _trashed(paths, store.entries, workspace.config.trash_days):
         if not everything and datetime.fromisoformat(row.until) > now:
             report.waiting += 1
             continue
-        entry, held = store.entries.get(row.sha256), paths.trash / row.name
-        refused = why_not_purge(paths, row.name, entry, proofs, guard)
+        refused = why_not_purge(paths, row.name, store.entries.get(row.sha256), proofs, guard)
         if refused is not None:
             report.errors.append(refused)
-            continue
+        else:
+            going.append(row)
+    _promise(paths, going)
+    for row in going:
+        entry, held = store.entries.get(row.sha256), paths.trash / row.name
         gone = purge(held, row.sha256)
         if isinstance(gone, Err):
             report.errors.append(gone.error)
@@ -249,4 +254,20 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
         report.bytes += gone.value
     if report.purged:
         write_ledger(paths, store.entries)
+    if going:
+        close_run(paths, "", store.entries, now.isoformat())
     return Ok(report)
+
+
+def _promise(paths: Paths, going: list[Trashed]) -> None:
+    """Write down what is about to go: after a crash the next run tells the ledger what is gone. Plans that wait in the
+    journal to be written stay there. Raises OSError."""
+    if not going:
+        return
+    journal = Journal(paths.journal)
+    try:
+        for row in going:
+            last = row is going[-1]
+            journal.append({"t": "purging", "sha": row.sha256, "trash": row.name}, durable=last)
+    finally:
+        journal.close()

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 
 from core.base import files
@@ -18,15 +20,15 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.exclusive import with_store
 from core.commands.runs import UNDO_RUN, newest_runs
 from core.commands.statements import refresh_digest
+from core.commands.undo_edit import Redone, redo_edit, undo_edit, undo_in_project
 from core.commands.undo_edit import UndoReport as UndoReport
-from core.commands.undo_edit import undo_edit, undo_in_project
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.reclaim import restore
 from core.harvest.recovery import Recovered
 from core.harvest.trashed import holds
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.edit import EDIT_RUN
-from core.knowledge.file_notes import note_with
+from core.knowledge.file_notes import note_now
 from core.knowledge.journal import Pending, encode, gather, read_journal
 from core.knowledge.ledger import Entries, Entry, keep_in_place, note_restored, write_ledger
 from core.knowledge.lines import require_lines
@@ -46,6 +48,8 @@ def undo(
     """Take back one run: of the home, or an edit of the project around the current folder. Err when there is no such
     run or the store cannot be used; what could not be taken back of a run that exists stands in `errors` of the report,
     and running it again tries that again."""
+
+    import_module("core.commands.fact_feed")  # now: what is undone is told even if the system refuses files afterwards
     wanted = run.strip()
     if wanted.startswith(UNDO_RUN):
         hint = "'knowledge harvest --apply' harvests again what was undone"
@@ -58,6 +62,22 @@ def undo(
     if isinstance(undone, Ok):
         _undo_facts(workspace, undone.value, now)
     return undone
+
+
+def redo(
+    workspace: Workspace,
+    run: str,
+    *,
+    now: Callable[[], datetime] = utc_now,
+    patience: Patience = DEFAULT_PATIENCE,
+) -> Result[Redone]:
+    """Make an edit of the home again that was taken back. Err when it was not, and when somebody has changed since what
+    stands there."""
+    made = with_store(workspace.paths, "redo", now(), lambda _store: redo_edit(workspace.paths, run, now()), patience)
+    if isinstance(made, Ok):
+        problem = refresh_digest(workspace)
+        return Ok(replace(made.value, warning=made.value.warning or problem))
+    return made
 
 
 def _undo_facts(workspace: Workspace, report: UndoReport, now: Callable[[], datetime]) -> None:
@@ -248,7 +268,7 @@ def _take_lines_out(
             else:
                 wanted.setdefault(row.file, []).append(line)
     for file, lines in wanted.items():
-        taken = take_out(paths, note_with(paths, file, lines), lines, now, UNDO_RUN + report.run)
+        taken = take_out(paths, note_now(paths, file, lines), lines, now, UNDO_RUN + report.run)
         if isinstance(taken, Err):
             report.errors.append(taken.error)
             continue

@@ -7,8 +7,11 @@ undo there looks at what a crash cut off.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from difflib import SequenceMatcher
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -20,6 +23,8 @@ from core.commands.project import find_project, may_read
 from core.commands.runs import UNDO_RUN
 from core.commands.workspace import Workspace
 from core.knowledge.changes import Change, read_changes
+from core.knowledge.edit import change_file, new_edit_run
+from core.knowledge.hunks import Hunk, inverse, join, made, reversed_edit, section_at, split
 from core.knowledge.promises import settle_promises
 from core.knowledge.reversal import CHANGED, GONE, MISSED, REVERSED, take_back
 
@@ -29,7 +34,8 @@ class UndoReport:
     """What an undo did: conversations back in their place, harvests forgotten, lines taken out of the files and brought
     back into them, the lines that `stayed` because they were changed since or are needed by another harvest, and those
     that were `gone` before. `stayed_why` has the reason for each line that stayed. `already`: an earlier undo took it
-    all back, and there was nothing left to do.
+    all back, and there was nothing left to do. `edits` tells of an edit, file by file, which lines went out and came
+    back, and which stayed.
     """
 
     run: str
@@ -41,6 +47,7 @@ class UndoReport:
     stayed_why: dict[str, str] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
     already: bool = False
+    edits: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
 
@@ -102,8 +109,10 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
         elif result.value == REVERSED:
             report.lines_out += len(row.added)
             report.lines_back += len(row.removed)
+            report.edits.append(_told(row.file, out=row.added, back=row.removed))
         elif result.value == CHANGED:
             report.stayed += row.added or row.removed
+            report.edits.append(_told(row.file, stayed=row.added or row.removed))
             report.stayed_why |= dict.fromkeys(row.added or row.removed, CHANGED)
         elif result.value == MISSED:
             report.notes.append("the lines count as missing again: 'knowledge missing restore' puts them back")
@@ -111,6 +120,61 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
             report.gone += row.added
         else:
             report.notes.append(f"{row.file} is already as it was before the edit")
+
+
+def _told(file: str, out: Sequence[str] = (), back: Sequence[str] = (), stayed: Sequence[str] = ()) -> dict[str, Any]:
+    return {"file": file, "out": list(out), "back": list(back), "stayed": list(stayed)}
+
+
+@dataclass(frozen=True)
+class Redone:
+    """An edit that was taken back was made again, as the edit `run`: the lines that came and went in each of `edits`
+    (`file`, `in`, `out`). `warning` is a sentence about what did not work beside it ("" for nothing)."""
+
+    run: str
+    edits: tuple[dict[str, Any], ...]
+    warning: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return {"run": self.run, "edits": list(self.edits), "warning": self.warning or None}
+
+
+def redo_edit(paths: Paths, run: str, now: datetime) -> Result[Redone]:
+    """Make an edit again that was taken back, where it was. Err(changed-since) when somebody has changed since what
+    stands there: then that stays as it is. What it did to several files before is done again to all or to the first
+    few; the edit that comes of it can be taken back like any other."""
+    changes = read_changes(paths)
+    undone = {row.file for row in changes if row.run == UNDO_RUN + run}
+    rows = [row for row in changes if row.run == run and row.file in undone and row.edit is not None]
+    if not rows:
+        return fail("not-undone", "this edit was not taken back, so it cannot be made again", paths.changes)
+    name, told, warnings = new_edit_run(now), [], []
+    for row in rows:
+        made = change_file(paths, row.file, partial(_made_again, row), now, run=name)
+        if isinstance(made, Err):
+            return made
+        told.append({"file": row.file, "in": list(made.value.added), "out": list(made.value.removed)})
+        warnings += [made.value.warning] if made.value.warning else []
+    return Ok(Redone(name, tuple(told), "; ".join(warnings)))
+
+
+def _made_again(row: Change, lines: list[str]) -> Result[list[Hunk]]:
+    """The hunks that make an edit again on a file as it is now, the lowest first."""
+    assert row.edit is not None
+    before = join("", lines)
+    again = reversed_edit(before, inverse(row.edit))
+    if again is None or again == before:
+        what = "is there already" if again == before else "has changed since"
+        return fail("changed-since", f"the line {what}, so it stays as it is", row.file)
+    wanted = split(again)[1]
+    blocks = SequenceMatcher(None, lines, wanted, autojunk=False).get_opcodes()
+    hunks: list[Hunk] = []
+    for kind, start, end, first, last in reversed(blocks):
+        if kind != "equal":
+            section = section_at(lines, start) if row.edit.hunks and any(one.section for one in row.edit.hunks) else ""
+            hunks.append(made(lines, start, end - start, wanted[first:last], section)[1])
+    return Ok(hunks)
 
 
 def settled(where: Paths) -> str:

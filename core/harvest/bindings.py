@@ -10,7 +10,7 @@ import os
 
 from core.base import files
 from core.base.paths import Paths
-from core.knowledge.file_notes import NoteRecords, merge_records, read_records
+from core.knowledge.file_notes import NoteRecords, merge_records, read_records, refresh_notes, still_true
 
 
 class Bindings:
@@ -19,6 +19,7 @@ class Bindings:
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
         self._bound: NoteRecords = {}
+        refresh_notes(paths)  # a file is followed from look to look
         self._seen = self._state()
         self.records = read_records(paths)
 
@@ -30,7 +31,7 @@ class Bindings:
         self._seen = now
         theirs = read_records(self._paths)
         self._bound = {name: row for name, row in self._bound.items() if files.exists(self._paths.file_notes / name)}
-        self.records = theirs | still_true(self._paths, self._bound, theirs)
+        self.records = theirs | still_true(self._bound, theirs)
 
     def add(self, notes: NoteRecords) -> None:
         """What a plan that stands in the files has bound."""
@@ -44,19 +45,8 @@ class Bindings:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def still_true(paths: Paths, mine: NoteRecords, theirs: NoteRecords) -> NoteRecords:
-    """Rows of a run, beside those that others have written meanwhile: theirs is kept where the file that it names is
-    there and the one that the run saw is not (it was renamed since)."""
-    kept: NoteRecords = {}
-    for name, row in mine.items():
-        other = theirs.get(name, row)
-        moved = other["path"] != row["path"] and not files.exists(row["path"]) and files.exists(other["path"])
-        kept[name] = other if moved else row
-    return kept
-
-
 def tell_bindings(paths: Paths, notes: NoteRecords) -> None:
     """Write what a run has bound into file_ids.json. A note that was renamed since is told by who did it. OSError."""
     there = {name: row for name, row in notes.items() if files.exists(paths.file_notes / name)}
     if there:
-        merge_records(paths, still_true(paths, there, read_records(paths)))
+        merge_records(paths, still_true(there, read_records(paths)))

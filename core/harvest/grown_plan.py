@@ -12,7 +12,7 @@ from dataclasses import replace
 from core.base import files
 from core.base.markdown import split_provenance
 from core.base.paths import Paths
-from core.knowledge.file_notes import note_with
+from core.knowledge.file_notes import note_now, read_records
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import PlannedFile, missing_lines
 
@@ -20,8 +20,12 @@ from core.knowledge.lines import PlannedFile, missing_lines
 def onto(paths: Paths, plan: FrozenPlan, earlier: FrozenPlan) -> FrozenPlan:
     """A plan with what still stands of the earlier one, without what it had and stands no more. Raises OSError."""
     rows = {planned.name: planned for planned in plan.files}
+    notes = dict(plan.notes)
     for old in earlier.files:
-        name = note_with(paths, old.name, old.all_lines) if old.all_lines else old.name
+        row = earlier.notes.get(old.name.removeprefix("files/"))
+        name = note_now(paths, old.name, old.all_lines, row) if old.all_lines else old.name
+        if row is not None and name.removeprefix("files/") not in notes:
+            notes |= {note: row for note, row in read_records(paths).items() if f"files/{note}" == name}
         here = files.read_or_empty(paths.knowledge / name) if old.all_lines else b""
         gone = {line.decode("utf-8") for line in missing_lines(here, old.all_lines)}
         said = {_words(line) for line in old.all_lines}
@@ -32,7 +36,7 @@ def onto(paths: Paths, plan: FrozenPlan, earlier: FrozenPlan) -> FrozenPlan:
             done=(*(line for line in old.done if line not in gone), *_unsaid(new.done, said)),
         )
     kept = tuple(row for row in rows.values() if row.all_lines or row.name in {one.name for one in plan.files})
-    return replace(plan, files=kept)
+    return replace(plan, files=kept, notes=notes)
 
 
 def _words(line: str) -> str:

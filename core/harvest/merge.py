@@ -21,7 +21,7 @@ from core.knowledge.bullet_text import with_quote
 from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_text
 from core.knowledge.changes import read_changes, removed_by_hand
 from core.knowledge.edit import EDIT_RUN
-from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, merge_records
+from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, require_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
@@ -93,12 +93,7 @@ def _add(lines: dict[str, dict[str, None]], headers: dict[str, str], name: str, 
 
 def _bind_note(source: SourceFile, paths: Paths, records: NoteRecords, notes: NoteRecords) -> str:
     binding = bind(source, records)
-    renames = binding.aside is not None or (binding.move and binding.move != binding.note)
-    before = dict(records)
     apply_binding(paths, binding, records)
-    if renames:
-        changed = {name: row for name, row in records.items() if before.get(name) != row}
-        merge_records(paths, changed, before.keys() - records.keys())
     notes[binding.note] = binding.record
     return f"files/{binding.note}"
 

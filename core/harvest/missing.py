@@ -59,7 +59,8 @@ def find_missing(
             row = next(row for row in plan.files if row.name == name)
             done = tuple(line for line in lines if line in row.done and line not in row.lines)
             place, run = str(entry.get("path", "")), str(entry.get("run", ""))
-            found.append(Missing(sha, run, place, name, row.header, tuple(lines), done))
+            file = proofs.name_now(plan, name, lines)
+            found.append(Missing(sha, run, place, file, row.header, tuple(lines), done))
     return found
 
 

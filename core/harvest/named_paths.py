@@ -6,11 +6,12 @@ of the system, and a link is judged before it is followed.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Sequence
 
-from core.knowledge.file_notes import SourceFile, examine
+from core.knowledge.file_notes import SourceFile, examine, is_absent
 
 PATH_CHARACTERS = 1024
 MAX_LINKS = 16
@@ -46,15 +47,19 @@ def _within(path: str, roots: Sequence[str]) -> bool:
 
 
 def source_file(text: str, roots: Sequence[str]) -> SourceFile | None:
-    """The regular file that a model named, or None. Its content is not read. A link must not lead out of the roots."""
+    """The regular file that a model named, or None. Its content is not read. A link must not lead out of the roots.
+    Raises OSError when nobody can tell at the moment whether it is there."""
     path = allowed_path(text, roots)
     if path is None:
         return None
     try:
         real = _resolved(path, roots)
         return examine(real, read_head=False) if real is not None else None
-    except (OSError, ValueError):
-        return None
+    except (OSError, ValueError) as error:
+        if is_absent(error):
+            return None
+        hint = error.strerror if isinstance(error, OSError) else ""
+        raise OSError(errno.EIO, f"the source file of a note cannot be looked at: {hint}", path) from error
 
 
 def _resolved(path: str, roots: Sequence[str]) -> str | None:

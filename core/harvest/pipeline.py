@@ -32,6 +32,7 @@ from core.harvest.recovery import Recovered, recover
 from core.harvest.report import HarvestReport, Progress, Report, add_counts
 from core.harvest.sessions import Shelf
 from core.harvest.steps import HarvestPlan, Step
+from core.harvest.unproven import hold_back
 from core.knowledge.digest import regenerate_digest
 
 CANCELLED = "cancelled"
@@ -114,6 +115,7 @@ def _apply(
     done, total = 0, len(plan.steps)
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
+        hold_back(committer, plan.steps, new_run(now()))
         with closing(_distilled(plan, options, generate, budget, breaker, committer, cancelled)) as results:
             for done, distilled in enumerate(results, start=1):
                 outcome = _carry_out(distilled, committer, report)
@@ -163,11 +165,11 @@ def _distilled(
         return Distilled(step, distil_step(step, options, answers, shelf), meter, answers)
 
     def submit(step: Step) -> Distilled | Future[Distilled]:
-        if step.action != "harvest" or step.sha256 in committer.recovered.unfinished:
+        if step.action != "harvest" or step.sha256 in left:
             return Distilled(step, Ok(Harvest(())), None)
         return pool.submit(work, step) if generate is not None else work(step)
 
-    left = committer.recovered.unfinished
+    left = {*committer.recovered.unfinished, *committer.recovered.held}
     first = next((step for step in plan.steps if step.action == "harvest" and step.sha256 not in left), None)
     window: deque[Distilled | Future[Distilled]] = deque()
     with Shelf(options.copies) as shelf, ThreadPoolExecutor(max(1, options.jobs)) as pool:
@@ -203,6 +205,9 @@ def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport
     if step.sha256 in committer.recovered.unfinished:
         report.kept += 1
         return "waits for its plan to be written"
+    if step.sha256 in committer.recovered.held:
+        report.kept += 1
+        return "waits: lines of an earlier harvest stand"
     match step.action:
         case "harvest":
             return _commit(distilled, committer)

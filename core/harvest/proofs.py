@@ -3,7 +3,7 @@ taken away."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.base import files
@@ -11,7 +11,7 @@ from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY_FILES
 from core.knowledge.changes import read_changes, removed_by_hand
-from core.knowledge.file_notes import note_with
+from core.knowledge.file_notes import note_now
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.lines import PlannedFile, missing_lines
 
@@ -71,26 +71,35 @@ class Proofs:
 
     def lost(self, plan: FrozenPlan) -> dict[str, list[str]]:
         """The lines of the plan that are lost in each file, as `why_vanished` has it; only files with any. OSError."""
-        lost = [(row.name, absent) for row in plan.files if (absent := self._absent(row))]
+        lost = [(row.name, absent) for row in plan.files if (absent := self._absent(plan, row))]
         if not lost:
             return {}
         changes = read_changes(self._paths)
         told, harvested = removed_by_hand(changes), {line for row in changes if row.sha for line in row.added}
         shelf = [files.read_or_empty(self._paths.knowledge / name) for name in SHELF]
         missing: dict[str, list[str]] = {}
+        taken_from_notes = {line for name, line in told if name.startswith("files/")}  # whatever they were called then
         for name, absent in lost:
-            left = [line for line in absent if (name, line) not in told]
+            if name.startswith("files/"):
+                left = [line for line in absent if line not in taken_from_notes]
+            else:
+                left = [line for line in absent if (name, line) not in told]
             left = [line for line in left if all(missing_lines(data, [line]) for data in shelf)]
-            if left and not _is_reworded(files.read_or_empty(self._paths.knowledge / name), left, harvested):
+            now = self.name_now(plan, name, left)
+            if left and not _is_reworded(files.read_or_empty(self._paths.knowledge / now), left, harvested):
                 missing[name] = left
         return missing
 
-    def _absent(self, planned: PlannedFile) -> list[str]:
+    def name_now(self, plan: FrozenPlan, name: str, lines: Sequence[str]) -> str:
+        """What a file of a plan is called by now: a note goes with its source file. Raises OSError."""
+        return note_now(self._paths, name, lines, plan.notes.get(name.removeprefix("files/")))
+
+    def _absent(self, plan: FrozenPlan, planned: PlannedFile) -> list[str]:
         """All lines of a plan in one file when not one of them stands there, else none."""
         lines = planned.all_lines
         if not lines:
             return []
-        name = note_with(self._paths, planned.name, lines)
+        name = self.name_now(plan, planned.name, lines)
         absent = missing_lines(files.read_or_empty(self._paths.knowledge / name), lines)
         return list(lines) if len(absent) == len(set(lines)) else []
 

@@ -58,6 +58,9 @@ def _purge(committer: Committer, step: Step) -> Result[int] | None:
         return None
     if refused is not None:
         return Err(refused)
+    committer.append({"t": "purging", "sha": sha_in_trash(name), "trash": name}, durable=True)
+    if not committer.trusted:
+        return None
     removed = purge(paths.trash / name, sha_in_trash(name))
     if isinstance(removed, Ok) and entry is not None:
         drop_from_trash(entry, name)

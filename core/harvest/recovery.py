@@ -1,13 +1,14 @@
 """What happens before a run: whatever the last one left unfinished is brought to its end.
 
-After storage.md, "Recovery at the next start": read the journal up to the first bad checksum, replay every intent
-without a DONE from its frozen plan (the model is not asked again), then close that run as if it had ended by itself.
+After storage.md, "Recovery at the next start": read the journal, replay every intent without a DONE from its frozen
+plan (the model is not asked again), then close that run as if it had ended by itself. A damaged journal is set aside;
+each record carries its own checksum, so those that are whole still count, and a DONE proves what an INTENT has lost.
 """
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import zip_longest
@@ -21,6 +22,7 @@ from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.changes import Change, append_changes, read_changes
+from core.knowledge.file_notes import finish_moves, note_now
 from core.knowledge.journal import (
     FrozenPlan,
     Journal,
@@ -28,13 +30,16 @@ from core.knowledge.journal import (
     Pending,
     Record,
     archive,
-    decode,
+    decode_line,
     encode,
     gather,
+    plan_to_json,
     read_journal,
 )
 from core.knowledge.ledger import (
     Entries,
+    Entry,
+    drop_from_trash,
     merged_entry,
     note_reclaimed,
     read_ledger,
@@ -47,17 +52,31 @@ from core.knowledge.lines import PlannedFile, missing_lines
 from core.knowledge.patience import Patience
 from core.knowledge.promises import settle_promises
 
+UNPROVEN = "unproven"
+"""The key of a ledger entry that names the run under which lines of a lost harvest are told (unproven.py)."""
 _MOVES = ("moving", "reclaimed")
 
 
 @dataclass
 class Recovered:
-    """The state of the store before a run. `unfinished` holds plans that still cannot be written, by sha256."""
+    """The state of the store before a run. `unfinished` holds plans that still cannot be written, by sha256. `damaged`
+    are the bytes of a journal that was not whole, b"" when they are kept already, None for a whole one; `held` are
+    conversations whose lines stand in the files without a proof (unproven.py)."""
 
     entries: Entries
     unfinished: dict[str, Pending] = field(default_factory=dict)
+    damaged: bytes | None = None
+    held: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
+
+    def keep_damaged(self, paths: Paths, now: datetime, what: str = "") -> None:
+        """Set the bytes of a damaged journal aside, and say so. Raises OSError."""
+        if self.damaged:
+            aside = paths.journal.with_name(f"{paths.journal.name}.damaged-{now:%Y%m%dT%H%M%S%f}")
+            files.write_atomic(aside, self.damaged, 0o600)
+            self.damaged = b""
+            self.notes.append(f"the journal of the last run was damaged{what}; it was kept as {aside.name}")
 
 
 def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
@@ -67,6 +86,7 @@ def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
         for aside in clear_leftovers(folder):
             state.notes.append(f"an interrupted save left {aside}: compare it with the file beside it")
     settle_promises(paths)
+    finish_moves(paths)
     state.errors += finish_removals(paths)
     ledger = read_ledger(paths)
     if isinstance(ledger, Ok):
@@ -86,16 +106,19 @@ def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
 
 
 def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, patience: Patience) -> None:
-    records = list(decode(data))
-    trusted = b"".join(map(encode, records))
-    behind = [record for line in data.split(b"\n")[len(records) + 1 :] for record in decode(line)]
-    if behind:
-        aside = paths.journal.with_name(f"{paths.journal.name}.damaged-{now:%Y%m%dT%H%M%S%f}")
-        files.write_atomic(aside, data, 0o600)
+    lines = data.split(b"\n")
+    read = [decode_line(line) for line in lines]
+    bad = [number for number, record in enumerate(read, start=1) if record is None and lines[number - 1]]
+    told_of = [record for record in read if record is not None]
+    behind = [record for record in read[bad[0] :] if record is not None] if bad else []
+    if bad:
+        state.damaged = data
+    if bad and (behind or bad != [len(lines)]):  # a last line without its break may be a write that a crash tore
         what = f"{len(behind)} record{'s' * (len(behind) != 1)} behind the damage"
-        state.notes.append(f"the journal was damaged in the middle; it was kept as {aside.name}, with {what}")
-    if trusted != data:
-        files.write_atomic(paths.journal, trusted)
+        state.keep_damaged(paths, now, f" in line {bad[0]} of {len(lines) - (not lines[-1])}, with {what}")
+    records = _made_whole(paths, told_of, state.entries) if bad else told_of
+    if b"".join(map(encode, records)) != data:
+        files.write_atomic(paths.journal, b"".join(map(encode, records)))
     run = run_of(records) or f"{now:%Y%m%dT%H%M%S%f}-recovered"
     told = {(change.file, line) for change in read_changes(paths) for line in change.added}
     journal = Journal(paths.journal)
@@ -114,6 +137,57 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, patience
     close_run(paths, run, state.entries, f"{now.isoformat()}", behind)
 
 
+def _made_whole(paths: Paths, records: list[Record], entries: Entries) -> list[Record]:
+    """The whole records of a damaged journal, with what can be told of the lost ones: a harvest that says DONE was
+    written and read back, so its other records prove it. What is neither is for unproven.py."""
+    found: list[Record] = []
+    states = gather(records)
+    told = {(change.file, line) for change in read_changes(paths) for line in change.added}
+    run = run_of(records) or next(
+        (str(state.entry["run"]) for state in states.values() if state.entry and state.entry.get("run")), ""
+    )
+    if run and not run_of(records):
+        found.append({"t": "run", "run": run})
+    made: set[str] = set()
+    for record in records:
+        sha, kind = str(record.get("sha")), record.get("t")
+        state = states.get(sha)
+        if state is not None and state.plan is None and sha not in made and kind in ("applied", "done"):
+            made.add(sha)
+            applied = [row for row in records if row.get("sha") == sha and row.get("t") == "applied"]
+            if state.done and state.entry is not None:
+                found.append(_intent(state, applied))
+            elif applied:
+                found.append({"t": "entry", "sha": sha, "entry": _cut_off(state, run, entries.get(sha))})
+        if kind == "done" and state is not None and state.plan is not None:
+            for planned in state.plan.files:
+                if planned.name not in state.applied:
+                    added = [line for line in planned.all_lines if (planned.name, line) not in told]
+                    found.append({"t": "applied", "sha": sha, "file": planned.name, "added": added})
+        found.append(record)
+    return found
+
+
+def _intent(state: Pending, applied: list[Record]) -> Record:
+    """The plan of a harvest that was proven, from what was written of it."""
+    entry = dict(state.entry or {})
+    lines = {str(row.get("file", "")): tuple(map(str, row.get("added", ()))) for row in applied}
+    planned = tuple(PlannedFile(name, "", rows) for name, rows in lines.items())
+    plan = FrozenPlan(planned, dict(entry.get("items", {})), entry=entry)
+    return {"t": "intent", "sha": state.sha256, "path": str(entry.get("path", "")), "plan": plan_to_json(plan)}
+
+
+def _cut_off(state: Pending, run: str, old: Entry | None) -> Entry:
+    """The entry of a harvest of which only a part is known: its lines are told under its run, and it is not asked for
+    again while they stand."""
+    path = next((path for path in (*state.moving, str((old or {}).get("path", "")))), "")
+    error = "its journal was damaged, and nobody knows whether all of it was written"
+    return {"path": path, "status": "harvest-failed", "at": "", "deleted": False, "error": error} | {
+        "run": run,
+        UNPROVEN: run,
+    }
+
+
 def _apply(
     paths: Paths,
     pending: Pending,
@@ -125,11 +199,12 @@ def _apply(
 ) -> bool:
     assert pending.plan is not None
     try:
+        plan = _with_notes_as_called_now(paths, pending.plan, pending.applied)
         apply_plan(
             paths,
-            _without_moved(paths, pending.plan),
+            _without_moved(paths, plan),
             known=lambda name: (paths.knowledge / name).exists(),
-            on_applied=_tell(journal, pending, told),
+            on_applied=_tell(journal, pending.sha256, plan, told),
             skip=frozenset(pending.applied),
             recovering=True,
             patience=patience,
@@ -146,6 +221,19 @@ def _apply(
     return True
 
 
+def _with_notes_as_called_now(paths: Paths, plan: FrozenPlan, applied: Collection[str]) -> FrozenPlan:
+    """The plan with the names that its notes have by now: the person may have saved or renamed their source files, and
+    another file may have the inode that a note is called after."""
+
+    def now(row: PlannedFile) -> PlannedFile:
+        bound = plan.notes.get(row.name.removeprefix("files/"))
+        if bound is None or row.name in applied:
+            return row
+        return replace(row, name=note_now(paths, row.name, row.all_lines, bound))
+
+    return replace(plan, files=tuple(map(now, plan.files)))
+
+
 def _without_moved(paths: Paths, plan: FrozenPlan) -> FrozenPlan:
     """The plan without what stands in another file by now: lines that were written before the crash, and that the
     person has moved since."""
@@ -159,14 +247,14 @@ def _without_moved(paths: Paths, plan: FrozenPlan) -> FrozenPlan:
     return replace(plan, files=tuple(row for row in rows if row.all_lines))
 
 
-def _tell(journal: Journal, pending: Pending, told: set[tuple[str, str]]) -> Callable[[Applied], None]:
+def _tell(journal: Journal, sha: str, plan: FrozenPlan, told: set[tuple[str, str]]) -> Callable[[Applied], None]:
     """Journals a file of a plan. Lines that were written before the crash count as added, though they were found there:
     unless changes.jsonl tells of them (`told`), nobody else knows whose they are."""
-    planned = {row.name: row.all_lines for row in pending.plan.files} if pending.plan is not None else {}
+    planned = {row.name: row.all_lines for row in plan.files}
 
     def applied(row: Applied) -> None:
         added = [line for line in planned[row.name] if line in row.added or (row.name, line) not in told]
-        journal.append({"t": "applied", "sha": pending.sha256, "file": row.name, "added": added})
+        journal.append({"t": "applied", "sha": sha, "file": row.name, "added": added})
 
     return applied
 
@@ -202,15 +290,16 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Seque
             if sha in entries:
                 note_reclaimed(entries[sha], moved)
     _notice_unrecorded_moves(paths, states, entries)
+    _notice_purged(paths, states, entries, when)
     append_changes(paths, _changes(finished, run, when))
     if notes:
         tell_bindings(paths, notes)
-    told = any(state.entry is not None or state.moving for state in states.values())
+    told = any(state.entry is not None or state.moving or state.purging for state in states.values())
     if behind is not None:
         told = _notice_strays(paths, behind, entries, when) or told
     if told or not paths.ledger.exists():
         write_ledger(paths, entries)
-    worth_keeping = [row for row in finished if row.get("t") != "run"]
+    worth_keeping = [row for row in finished if row.get("t") not in ("run", "purging")]
     archive(paths.journal, paths.plans, run, finished if worth_keeping else [], unfinished)
 
 
@@ -236,6 +325,19 @@ def _notice_unrecorded_moves(paths: Paths, states: dict[str, Pending], entries: 
         held = [path.name for path in sorted(paths.trash.glob(f"{sha}*")) if path.name not in known]
         for path, name in zip_longest(lost, held[: len(lost)], fillvalue=""):
             note_reclaimed(entries[sha], {"trash": name, "path": path, "until": ""})
+
+
+def _notice_purged(paths: Paths, states: dict[str, Pending], entries: Entries, when: str) -> None:
+    """What was to go for good, and is gone: the ledger looks for it no more, and says so."""
+    for sha, pending in states.items():
+        for name in pending.purging:
+            held = paths.trash / name
+            if not name or files.exists(held):
+                continue
+            if sha in entries:
+                drop_from_trash(entries[sha], name)
+            pruned = {"path": str(held), "status": "pruned", "at": when, "deleted": True}
+            entries.setdefault(f"path:{held}", pruned)
 
 
 def _notice_strays(paths: Paths, behind: Sequence[Record], entries: Entries, when: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.knowledge.categories import is_done_heading, is_open_heading
@@ -129,6 +129,12 @@ def whole_line(line: str, ending: str) -> str:
 
 
 # --- taking an edit back ---------------------------------------------------------------------------------------------
+
+
+def inverse(edit: FileEdit) -> FileEdit:
+    """The edit that would take this one back: to reverse that is to make this one again."""
+    hunks = tuple(replace(one, removed=one.added, added=one.removed) for one in reversed(edit.hunks))
+    return FileEdit(edit.after, edit.before, hunks)
 
 
 def reversed_edit(data: bytes, edit: FileEdit) -> bytes | None:

@@ -8,6 +8,7 @@ what follows a torn write is not trusted. Kinds of record, in the life of one co
 - `done`       sha, entry: every file was read back; the gate is passed
 - `moving`     sha, path: the conversation is about to be moved away
 - `reclaimed`  sha, path, trash: it was moved away
+- `purging`    sha, trash: a trashed conversation is about to go for good, or is gone
 - `entry`      sha, entry: a ledger entry without a harvest (failed, too large, deleted, pruned)
 
 At the end of a run the records are archived as `.state/plans/<run>.jsonl`, and only then is the journal removed.
@@ -25,6 +26,7 @@ from typing import Any
 from core.base import files
 from core.base.checked_lines import Record as Record
 from core.base.checked_lines import decode as decode
+from core.base.checked_lines import decode_line as decode_line
 from core.base.checked_lines import encode as encode
 from core.knowledge.lines import PlannedFile
 
@@ -61,6 +63,7 @@ class Pending:
     done: bool = False
     moving: list[str] = field(default_factory=list)
     reclaimed: list[Record] = field(default_factory=list)
+    purging: list[str] = field(default_factory=list)
 
 
 def plan_to_json(plan: FrozenPlan) -> Record:
@@ -141,6 +144,8 @@ def gather(records: Iterable[Record]) -> dict[str, Pending]:
             state.entry, state.done = record["entry"], kind == "done" or state.done
         elif kind == "moving":
             state.moving.append(str(record.get("path", "")))
+        elif kind == "purging":
+            state.purging.append(str(record.get("trash", "")))
         elif kind == "reclaimed":
             state.reclaimed.append(record)
     return found

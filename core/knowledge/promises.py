@@ -58,6 +58,17 @@ def settle_promises(paths: Paths) -> int:
     return settled
 
 
+def made_promises(paths: Paths) -> list[Change]:
+    """The rows that `settle_promises` would tell: edits that were made and then killed. Only looks. Raises OSError."""
+    found = []
+    for path in sorted(paths.edits.iterdir()) if paths.edits.is_dir() else ():
+        name = _NAME.match(path.name)
+        change = parse_change(files.read_or_empty(path)) if name and not is_in_use(path, int(name["pid"])) else None
+        if change is not None and not _is_told(paths, change) and _is_made(paths, change):
+            found.append(change)
+    return found
+
+
 def _is_told(paths: Paths, change: Change) -> bool:
     return any((row.run, row.file) == (change.run, change.file) for row in read_changes(paths))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import dearpygui.dearpygui as dpg
 
@@ -45,7 +45,6 @@ class FactsView:
         ("O", "Open its file"),
         ("Ctrl+C", "Copy the fact"),
         ("Delete", "Delete the fact"),
-        ("Ctrl+Z", "Take the last edit back"),
     )
 
     def __init__(self, look: Look, shell: Shell) -> None:
@@ -54,11 +53,10 @@ class FactsView:
         self.kind = self.words = ""
         self.categories: set[str] = set()
         self.domains: set[str] = set()
-        self.edits: list[str] = []
         self.list = FlowList(look, actions=ACTIONS, on_select=self._select, shares=True,
                              on_open=shell.in_order(self._open), on_action=shell.in_order(self.act))  # fmt: skip
         self.session = FactSession(look, shell, self.list, on_arrange=self._rearrange,
-                                   on_saved=lambda _target, value: self._edited(value))  # fmt: skip
+                                   on_saved=lambda _target, _value: None)  # fmt: skip
         self._seen: object = None
 
     def build(self, parent: int) -> None:
@@ -125,8 +123,6 @@ class FactsView:
         if key in TURNS:
             self._kind(TURNS[key], self.kind != TURNS[key])
             return True
-        if key == "Ctrl+Z":
-            return self.undo()
         row = self.list.current
         wanted = KEYS.get("F2" if key == "E" else key, "")
         if wanted and row is not None and wanted in row.can:
@@ -282,19 +278,4 @@ class FactsView:
         self._write("The merge", lambda core: merge_facts(core, keep, gone, seen=found.sha256), said)
 
     def _write(self, name: str, act: Act, said: str) -> None:
-        self._shell.write(
-            name, act, done=self._edited, failed=lambda error: self._shell.error(refusal(error)), said=said
-        )
-
-    def _edited(self, value: Any) -> None:
-        run = str(getattr(value, "run", ""))
-        if run:
-            self.edits.append(run)
-
-    def undo(self) -> bool:
-        """Take the last edit of this window back."""
-        if not self.edits:
-            self._shell.toast("There is no edit to take back", icon="info", color="accent", seconds=3.0)
-        else:
-            self._shell.undo(self.edits.pop())
-        return True
+        self._shell.write(name, act, failed=lambda error: self._shell.error(refusal(error)), said=said)

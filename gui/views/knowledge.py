@@ -49,7 +49,6 @@ class KnowledgeView:
         ("Space, Ctrl+Space", "What seems outdated: accept the new one, or keep both"),
         ("M, Shift+M", "Two that are alike: keep the first, or the second"),
         ("Ctrl+C", "Copy the bullet"),
-        ("Ctrl+Z", "Take the last edit back"),
     )
 
     def __init__(self, look: Look, shell: Shell) -> None:
@@ -150,8 +149,6 @@ class KnowledgeView:
             names = names if self.category in names else [*names, self.category]
             self.show(names[(names.index(self.category) + (1 if key == "Right" else -1)) % len(names)])
             return True
-        if key == "Ctrl+Z":
-            return self.changes.undo()
         simple: dict[str, Callable[[], object]] = {
             "/": lambda: self._look.keys_to(self.filter),
             "Ctrl+F": lambda: self._look.keys_to(self.filter),
@@ -268,12 +265,11 @@ class KnowledgeView:
     def _change(self, name: str, found: Found, row: FlowRow) -> None:
         others = self.data.others.get(cast(BulletKey, row.key), ())
         said, act = act_of(name, found, self._sha(found.category), others)
-        done = self.changes.followed if name == "strike" else self.changes.edited
+        done = self.changes.followed if name == "strike" else None
         self.changes.write(row, said, act, done, leaves=name != "strike")
 
-    def _decided(self, value: Any) -> None:
+    def _decided(self, _value: Any) -> None:
         """A pair is no longer one, also where no file has changed."""
-        self.changes.edited(value)
         self.comparison.ask(self.data, again=True)
 
     def begin_edit(self, row: FlowRow) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from core.base.figures import count
 from core.base.markdown import without_emphasis
@@ -232,8 +231,3 @@ def _pieces(text: str) -> list[str]:
 
 def _is_wide(letter: str) -> bool:
     return "\u2e80" <= letter <= "\u9fff" or "\uf900" <= letter <= "\ufaff" or "\uff00" <= letter <= "\uffef"
-
-
-def is_edit(run: Any) -> bool:
-    """Whether a run of the list of runs is a single edit that can be taken back."""
-    return bool(getattr(run, "kind", "") == "edit" and not getattr(run, "undone", True))

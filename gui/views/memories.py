@@ -42,7 +42,6 @@ class MemoriesView:
         ("Left, Right", "The saved or the archived ones"),
         ("Ctrl+C", "Copy the memory"),
         ("O", "Open its file in the editor"),
-        ("Ctrl+Z", "Take the last change back"),
         ("Ctrl+O, Ctrl+Shift+O", "Open or begin the context.md of the home, of the project"),
     )
 
@@ -152,7 +151,6 @@ class MemoriesView:
             "N": self.begin_add,
             "Left": lambda: self.show(not self.archived),
             "Right": lambda: self.show(not self.archived),
-            "Ctrl+Z": self.changes.undo,
             "Ctrl+O": lambda: self.act_on_context(GLOBAL),
             "Ctrl+Shift+O": lambda: self.act_on_context(PROJECT),
         }

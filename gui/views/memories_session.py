@@ -35,6 +35,7 @@ class MemorySession(Editing[Target]):
     """The editor of the list of memories. `project` is the folder of the project that a new one may go into."""
 
     NAME = "The memory"
+    REMEMBERED = False
     KIND = EditorKind(
         again=("Put mine there", "Write your words over what stands in the file now"),
         theirs=("Keep theirs", "Leave the file as it is; your words can be brought back"),

@@ -1,8 +1,8 @@
 """`python -m tests.quality.secrets [SEED [VALUES]]`: how many made-up secrets a harvest keeps from the model and the
 disk.
 
-Each value stands in five formats (`tests.quality.planted_secrets`), in turns of long conversations, near the borders of the
-parts in which those are summarised. A model behind a real server on loopback repeats what was planted as facts,
+Each value stands in five formats (`tests.quality.planted_secrets`), in turns of long conversations, near the borders of
+the parts in which those are summarised. A model behind a real server on loopback repeats what was planted as facts,
 decisions and playbooks, as if it had guessed it. Then every request that the server got is read, every file that the
 program wrote, what `context` prints and what a search finds.
 """

@@ -1,0 +1,151 @@
+"""Lines of a conversation that stand in the files although nothing proves its harvest any more: its journal was damaged
+or cut off. The model would say the same in other words, and every item would stand twice; so it is not asked. The lines
+are told to changes.jsonl under a run of their own, and the person decides: `knowledge undo RUN` takes them out, and the
+next harvest reads the conversation anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from core.base import files
+from core.base.markdown import parse_bullets, sanitise_name, split_provenance
+from core.base.paths import Paths
+from core.base.result import ErrorInfo
+from core.harvest.committer import Committer
+from core.harvest.proofs import SHELF
+from core.harvest.recovery import UNPROVEN
+from core.harvest.steps import Step
+from core.knowledge.categories import note_files
+from core.knowledge.changes import Change, append_changes, read_changes
+from core.knowledge.file_notes import is_absent
+from core.knowledge.journal import gather, read_journal
+
+Lines = dict[str, list[str]]
+"""File below the knowledge folder -> exact lines."""
+
+
+def hold_back(committer: Committer, steps: Iterable[Step], run: str) -> None:
+    """Find such conversations among the `steps` of a run and keep them from being harvested. They are told once, as
+    errors of the report; `run` is a new run's id. Raises OSError when the files cannot be read."""
+    paths, entries, recovered = committer.paths, committer.entries, committer.recovered
+    wanted = [step for step in steps if step.action == "harvest" and step.sha256 not in recovered.unfinished]
+    if not wanted:
+        return
+    changes = read_changes(paths)
+    standing = _standing(paths, {sanitise_name(step.artifact.name) for step in wanted})
+    damaged = recovered.damaged is not None
+    found = _unvouched(paths, standing, changes, damaged) if standing else {}
+    when, waiting = committer.now(), 0
+    for step in wanted:
+        name = sanitise_name(step.artifact.name)
+        entry = entries.get(step.sha256, {})
+        known, lines = str(entry.get(UNPROVEN, "")), {}
+        if known:
+            lines = _told(changes, known, step.sha256, standing.get(name, {}))
+            known = known if lines else ""
+            waiting += bool(lines) and entry.get("path") == step.artifact.path
+        new = found.get(name, {})
+        lines = _joined(lines, new) if known else new
+        if not lines:
+            continue
+        recovered.held.add(step.sha256)
+        if known and entry.get("path") == step.artifact.path and not new:
+            continue  # told by an earlier run
+        _tell(paths, new, known or run, step.sha256, when)
+        error = _error(lines, known or run, step)
+        told = {"status": "harvest-failed", "error": error.message, "run": known or run, UNPROVEN: known or run}
+        committer.record(step.sha256, committer.entry_for(step, "harvest-failed", when) | told, True)
+        committer.report.failed += 1
+        committer.report.errors.append(error)
+    if found and recovered.damaged:
+        recovered.keep_damaged(paths, when)
+    if waiting:
+        whose = "1 conversation waits" if waiting == 1 else f"{waiting} conversations wait"
+        committer.report.notes.append(
+            f"{whose}, because lines of a harvest that nothing proves any more stand in the files: 'knowledge ledger "
+            "--status harvest-failed' names the runs that 'knowledge undo' takes back"
+        )
+
+
+def _standing(paths: Paths, names: set[str]) -> dict[str, Lines]:
+    """What stands in the files of conversations of these names: name -> lines."""
+    found: dict[str, Lines] = {}
+    notes = [f"files/{path.name}" for path in note_files(paths)]
+    for file in (*SHELF, *notes):
+        try:
+            text = files.read_or_empty(paths.knowledge / file).decode("utf-8", "replace")
+        except OSError as error:
+            if not is_absent(error):
+                raise
+            continue  # a folder or a link of that name: nothing was written there, and nothing will be
+        for bullet in parse_bullets(text) if "[from: " in text else ():
+            if bullet.provenance is not None and bullet.provenance.source in names:
+                found.setdefault(bullet.provenance.source, {}).setdefault(file, []).append(bullet.raw)
+    return found
+
+
+def _unvouched(paths: Paths, standing: dict[str, Lines], changes: list[Change], damaged: bool) -> dict[str, Lines]:
+    """Those of the standing lines that neither changes.jsonl nor a plan tells of. A line that the person has reworded
+    in an editor looks the same: so of a conversation that was harvested before only more lines count than are missing
+    of those that were told, and only after damage was seen."""
+    told = {line for row in changes for line in row.added}
+    found = {
+        name: left
+        for name, lines in standing.items()
+        if (left := {file: new for file, rows in lines.items() if (new := [row for row in rows if row not in told])})
+    }
+    if not found:
+        return {}
+    gone = {line for row in changes for line in row.removed}
+    planned = _planned(paths)
+    for name, lines in list(found.items()):
+        mine = {line for line in (told | planned) - gone if _source(line) == name}
+        here = {line for rows in standing[name].values() for line in rows}
+        left = {file: new for file, rows in lines.items() if (new := [row for row in rows if row not in planned])}
+        reworded = len(mine - here)
+        if not left or (mine and (not damaged or sum(map(len, left.values())) <= reworded)):
+            del found[name]
+        else:
+            found[name] = left
+    return found
+
+
+def _planned(paths: Paths) -> set[str]:
+    """Every line of every archived plan."""
+    archives = sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
+    states = [state for path in archives for state in gather(read_journal(path)).values()]
+    plans = [state.plan for state in states if state.plan is not None]
+    return {line for plan in plans for planned in plan.files for line in planned.all_lines}
+
+
+def _source(line: str) -> str:
+    provenance = split_provenance(line.removeprefix("- "))[1]
+    return provenance.source if provenance is not None else ""
+
+
+def _told(changes: list[Change], run: str, sha: str, standing: Lines) -> Lines:
+    """The lines that a run told of and that stand still."""
+    told = {line for row in changes if (row.run, row.sha) == (run, sha) for line in row.added}
+    return {file: left for file, rows in standing.items() if (left := [row for row in rows if row in told])}
+
+
+def _joined(one: Lines, other: Lines) -> Lines:
+    return {file: [*one.get(file, ()), *other.get(file, ())] for file in dict.fromkeys((*one, *other))}
+
+
+def _tell(paths: Paths, lines: Lines, run: str, sha: str, when: datetime) -> None:
+    """Written row by row where a run has told of a file before: those are another part of it."""
+    append_changes(paths, [Change(when.isoformat(), run, file, tuple(rows), sha=sha) for file, rows in lines.items()])
+
+
+def _error(lines: Lines, run: str, step: Step) -> ErrorInfo:
+    number, where = sum(map(len, lines.values())), sorted(lines)
+    stand = "1 line of an earlier harvest stands" if number == 1 else f"{number} lines of an earlier harvest stand"
+    message = (
+        f"{stand} in {' and '.join(where)}, but what proves that harvest is lost; the model was not asked again, so "
+        "that nothing stands there twice"
+    )
+    hint = f"'knowledge undo {run}' takes the lines out, and the next harvest reads the conversation anew"
+    return ErrorInfo("harvest-failed", message, step.artifact.path, hint)
