@@ -29,14 +29,21 @@ QUARANTINE = "quarantine.md"
 
 
 def freeze(
-    items: Sequence[Item], conversation: str, date: str, roots: Sequence[str], paths: Paths, records: NoteRecords
+    items: Sequence[Item],
+    conversation: str,
+    date: str,
+    roots: Sequence[str],
+    paths: Paths,
+    records: NoteRecords,
+    before_rename: Callable[[], None] = lambda: None,
 ) -> FrozenPlan:
     """Decide the exact lines of every file. `date` is the UTC date of the run, YYYY-MM-DD; `roots` are the folders in
     which a note may be bound to a file.
 
     A note whose path is not allowed or not there becomes a fact `path: note`. It still counts under `files`; how many
     there are stands in the entry as `notes_as_facts`.
-    Renames notes when their source file was renamed or its inode was reused; raises OSError when that fails.
+    Renames notes when their source file was renamed or its inode was reused, after `before_rename`, which writes what
+    earlier plans still want of notes under their old names; raises OSError when that fails.
     """
     provenance = Provenance(sanitise_name(conversation), date)
     lines: dict[str, dict[str, None]] = {}
@@ -57,7 +64,7 @@ def freeze(
         if item.category == "files":
             source = source_file(item.path, roots)
             if source is not None:
-                name = _bind_note(source, paths, records, notes)
+                name = _bind_note(source, paths, records, notes, before_rename)
                 _add(lines, headers, name, f"# {sanitise_line(source.path, None)}", bullet_line(item.text, provenance))
                 continue
             unfound += 1
@@ -83,9 +90,13 @@ def _add(lines: dict[str, dict[str, None]], headers: dict[str, str], name: str, 
         rows[line] = None
 
 
-def _bind_note(source: SourceFile, paths: Paths, records: NoteRecords, notes: NoteRecords) -> str:
+def _bind_note(
+    source: SourceFile, paths: Paths, records: NoteRecords, notes: NoteRecords, before_rename: Callable[[], None]
+) -> str:
     binding = bind(source, records)
     renames = binding.aside is not None or (binding.move and binding.move != binding.note)
+    if renames:
+        before_rename()
     before = dict(records)
     apply_binding(paths, binding, records)
     if renames:

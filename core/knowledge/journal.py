@@ -91,25 +91,41 @@ def plan_from_json(data: Record) -> FrozenPlan:
 
 
 class Journal:
-    """An open journal; appends records. Opened only under the run lock, after recovery dealt with the last one."""
+    """An open journal; appends records. Opened only under the run lock, after recovery dealt with the last one.
+
+    `written` counts the bytes that went into it since it was opened."""
 
     def __init__(self, path: Path) -> None:
         files.make_folder(path.parent)
-        self._broken = False
+        self._broken = self._loose = False
+        self.written = 0
         self._fd = files.open_for_append(path)
         files.sync_folder(path.parent)
 
     def append(self, record: Record, *, durable: bool = False) -> None:
         """Add one record; `durable` waits for the disk. Raises JournalError, and after that on every call."""
+        self.extend([record], durable=durable)
+
+    def extend(self, records: Iterable[Record], *, durable: bool = False) -> None:
+        """Add several records with one write."""
         if self._broken:
             raise JournalError(errno.EIO, "an earlier record could not be written")
+        data = b"".join(map(encode, records))
         try:
-            files.write_all(self._fd, encode(record))
-            if durable:
+            if data:
+                files.write_all(self._fd, data)
+                self.written += len(data)
+                self._loose = True
+            if durable and self._loose:
                 files.sync(self._fd, data_only=True)
+                self._loose = False
         except OSError as error:
             self._broken = True
             raise JournalError(error.errno, error.strerror) from error
+
+    def sync(self) -> None:
+        """Wait for the disk, if anything was added since the last time."""
+        self.extend((), durable=True)
 
     def close(self) -> None:
         os.close(self._fd)

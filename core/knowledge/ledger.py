@@ -114,10 +114,12 @@ def format_ledger(entries: Entries) -> bytes:
     return (text + "\n").encode("utf-8", "backslashreplace")
 
 
-def write_ledger(paths: Paths, entries: Entries) -> None:
-    """Replace ledger.json durably. Raises OSError."""
+def write_ledger(paths: Paths, entries: Entries) -> int:
+    """Replace ledger.json durably; how many bytes it holds. Raises OSError."""
     files.make_folder(paths.knowledge)
-    files.write_atomic(paths.ledger, format_ledger(entries))
+    data = format_ledger(entries)
+    files.write_atomic(paths.ledger, data)
+    return len(data)
 
 
 def set_aside(paths: Paths, now: datetime) -> Path:

@@ -60,11 +60,18 @@ def noting_tail(folder: Path, planned: PlannedFile) -> PlannedFile:
     except OSError:
         return planned
     try:
-        os.lseek(fd, max(0, os.fstat(fd).st_size - TAIL_BYTES), os.SEEK_SET)
-        tail = _tail(os.read(fd, TAIL_BYTES))
+        size = os.fstat(fd).st_size
+        if not size or _read_end(fd, size, 1) == b"\n":
+            return planned  # as most files end: the rest need not be read
+        tail = _tail(_read_end(fd, size, TAIL_BYTES))
     finally:
         os.close(fd)
     return replace(planned, tail=tail.decode("utf-8", "surrogateescape")) if tail else planned
+
+
+def _read_end(fd: int, size: int, number: int) -> bytes:
+    os.lseek(fd, max(0, size - number), os.SEEK_SET)
+    return os.read(fd, number)
 
 
 def missing_lines(data: bytes, lines: Sequence[str]) -> list[bytes]:
