@@ -18,12 +18,11 @@ from core.base import files
 from core.base.paths import Paths
 from core.base.result import ErrorInfo
 from core.harvest.distil import Harvest
-from core.harvest.merge import Applied
 from core.harvest.meter import Meter
 from core.harvest.steps import Step
 from core.knowledge.journal import FrozenPlan, JournalError
 from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, noting_tail, require_lines
-from core.knowledge.patience import Patience
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 PART = 4
 """A batch is full when its lines are this part (a quarter) of the files that it touches."""
@@ -35,6 +34,18 @@ BYTES_A_SECOND = 1 << 18
 """While no answer comes, a batch waits so long that rewriting its files stays below this."""
 LONGEST_SECONDS = 10.0
 """Nothing waits longer than this, whatever the store."""
+
+
+Planned = tuple[str, FrozenPlan]
+"""The sha256 of a conversation, and what its harvest will write."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """One file of a plan was brought up to date: which lines were new in it."""
+
+    name: str
+    added: tuple[str, ...]
 
 
 @dataclass
@@ -112,13 +123,13 @@ def size_of(path: str | Path) -> int:
 
 
 def together(plans: Iterable[FrozenPlan]) -> list[PlannedFile]:
-    """What several plans want of each file, their lines in the order of the plans."""
+    """What several plans want of each file, their lines in the order of the plans; the newest knows the tail."""
     rows: dict[str, PlannedFile] = {}
     lines: dict[str, dict[str, None]] = {}
     done: dict[str, dict[str, None]] = {}
     for plan in plans:
         for planned in plan.files:
-            rows.setdefault(planned.name, planned)
+            rows[planned.name] = planned
             lines.setdefault(planned.name, {}).update(dict.fromkeys(planned.lines))
             done.setdefault(planned.name, {}).update(dict.fromkeys(planned.done))
     return [replace(row, lines=tuple(lines[name]), done=tuple(done[name])) for name, row in rows.items()]
@@ -138,54 +149,33 @@ def with_new_tails(paths: Paths, rows: Sequence[Staged]) -> list[Staged]:
     return changed
 
 
+# --- writing and proving ---------------------------------------------------------------------------------------------
+
+
 def write_together(
     paths: Paths,
-    rows: Sequence[Staged],
+    plans: Sequence[Planned],
     *,
     known: Callable[[str], bool],
     on_applied: Callable[[str, Applied], None],
-    patience: Patience,
-    own: OwnWrites,
-) -> None:
-    """Make every line of all plans stand in its file, then read each file back by its path. A row whose lines are not
-    proven gets its `error`; the others are.
-
-    `on_applied` is told the sha256 and the lines that were new, for each file of each plan. Raises OSError; after a
-    `files.SyncError` or a JournalError nothing is proven.
-    """
-    failed = _ensure(paths, rows, known, on_applied, patience, own)
-    absent: dict[str, set[str]] = {}
-    for planned in together(row.plan for row in rows):
-        if planned.name not in failed:
-            try:
-                absent[planned.name] = set(require_lines(paths.knowledge, planned))
-            except OSError as error:
-                failed[planned.name] = error
-    for row in rows:
-        wrong = {planned.name: failed[planned.name] for planned in row.plan.files if planned.name in failed}
-        gone = sum(line in absent.get(one.name, ()) for one in row.plan.files for line in one.all_lines)
-        if gone:
-            row.error = OSError(0, f"{gone} planned lines are not in the file after writing", row.plan.files[0].name)
-        elif wrong:
-            row.error = next(iter(wrong.values()))
-
-
-def _ensure(
-    paths: Paths,
-    rows: Sequence[Staged],
-    known: Callable[[str], bool],
-    on_applied: Callable[[str, Applied], None],
-    patience: Patience,
-    own: OwnWrites,
+    recovering: bool = False,
+    patience: Patience = DEFAULT_PATIENCE,
+    own: OwnWrites | None = None,
 ) -> dict[str, OSError]:
-    """Write each file once; what went wrong, by file."""
-    joined = together(row.plan for row in rows)
+    """Make every line of all plans stand in its file, then read each file back by its path: the gate. What kept a plan
+    from being proven, by sha256; a file that cannot be written fails the plans that want lines in it, and no other.
+
+    `on_applied` is told the sha256 and the lines that were new, for each file of each plan (it writes the journal).
+    `recovering` mends what a crash tore. After a `files.SyncError` or a JournalError, which are raised, nothing is
+    proven.
+    """
+    joined = together(plan for _, plan in plans)
     failed: dict[str, OSError] = {}
     renamed: dict[str, tuple[str, ...]] = {}
     wanted: dict[str, list[tuple[str, PlannedFile]]] = {}
-    for row in rows:
-        for planned in row.plan.files:
-            wanted.setdefault(planned.name, []).append((row.step.sha256, planned))
+    for sha, plan in plans:
+        for planned in plan.files:
+            wanted.setdefault(planned.name, []).append((sha, planned))
 
     def tell(name: str, added: tuple[str, ...]) -> None:
         left = set(added)
@@ -194,19 +184,23 @@ def _ensure(
             left.difference_update(mine)  # two conversations of one name: the first has written it
             on_applied(sha, Applied(name, mine))
 
-    for folder in {_folder_of(paths, planned.name) for planned in joined}:
-        files.make_folder(folder)
     for planned in joined:
         try:
+            files.make_folder(_folder_of(paths, planned.name))
             added, new_name = ensure_lines(
-                paths.knowledge, planned, known=known(planned.name), patience=patience, own=own
+                paths.knowledge,
+                planned,
+                known=known(planned.name),
+                recovering=recovering,
+                patience=patience,
+                own=own,
             )
         except (files.SyncError, JournalError):
             raise
         except OSError as error:
             failed[planned.name] = error
             continue
-        if new_name:
+        if new_name or recovering:
             renamed[planned.name] = added
         else:
             tell(planned.name, added)
@@ -214,7 +208,30 @@ def _ensure(
         files.sync_folder(folder)  # before the journal may say that these lines are durable
     for name, added in renamed.items():
         tell(name, added)
-    return failed
+    return _unproven(paths, plans, joined, failed)
+
+
+def _unproven(
+    paths: Paths, plans: Sequence[Planned], joined: Sequence[PlannedFile], failed: dict[str, OSError]
+) -> dict[str, OSError]:
+    """Read every file back; what is wrong with each plan, by sha256."""
+    absent: dict[str, set[str]] = {}
+    for planned in joined:
+        if planned.name not in failed:
+            try:
+                absent[planned.name] = set(require_lines(paths.knowledge, planned))
+            except OSError as error:
+                failed[planned.name] = error
+    wrong: dict[str, OSError] = {}
+    for sha, plan in plans:
+        for planned in plan.files:
+            gone = sum(line in absent[planned.name] for line in planned.all_lines) if planned.name in absent else 0
+            if planned.name in failed:
+                wrong.setdefault(sha, failed[planned.name])
+            elif gone:
+                message = f"{gone} planned lines are not in the file after writing"
+                wrong.setdefault(sha, OSError(0, message, planned.name))
+    return wrong
 
 
 def _folder_of(paths: Paths, name: str) -> Path:

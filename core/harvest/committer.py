@@ -11,14 +11,14 @@ from typing import Any
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo
-from core.harvest.batch import Batch, Staged, size_of, with_new_tails, write_together
+from core.harvest.batch import Applied, Batch, Staged, size_of, with_new_tails, write_together
 from core.harvest.bindings import Bindings
 from core.harvest.classify import RESTORED, may_reclaim
 from core.harvest.distil import Harvest
 from core.harvest.grown_plan import onto
 from core.harvest.guard import Guard
 from core.harvest.lessons import lessons_of
-from core.harvest.merge import Applied, freeze, with_old_dates
+from core.harvest.merge import freeze, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.missing import TOLD, find_missing, marks, tell_missing
 from core.harvest.named_paths import is_working_folder
@@ -121,25 +121,24 @@ class Committer:
             changed = with_new_tails(self.paths, rows)
             self._journal.extend([_intent(row.step, row.plan) for row in changed])
             self._journal.sync()
-            write_together(
+            wrong = write_together(
                 self.paths,
-                rows,
+                [(row.step.sha256, row.plan) for row in rows],
                 known=lambda name: name in self._known,
                 on_applied=self._applied,
                 patience=self.patience,
                 own=self.own,
             )
+            for row in rows:
+                row.error = wrong.get(row.step.sha256)
             proven = [row for row in rows if row.error is None]
-            done = [{"t": "done", "sha": row.step.sha256, "entry": row.plan.entry} for row in proven]
+            done = [{"t": "done", "sha": row.step.sha256} for row in proven]
             self._journal.extend(done, durable=True)
         except (files.SyncError, JournalError) as error:
             for row in rows:
                 row.error = error
                 self._distrust(row.step, error, row.meter)
             return
-        except OSError as error:
-            for row in rows:
-                row.error = error
         for row in rows:
             if row.error is not None:
                 self._not_written(row.step, row.error, row.meter)

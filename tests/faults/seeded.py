@@ -17,7 +17,7 @@ from core.base import files
 from core.base.paths import Paths
 from core.harvest import committer, reclaim, recovery
 from core.harvest.committer import Committer
-from core.knowledge import digest, journal, lines
+from core.knowledge import digest, journal, lines, swap
 from tests.faults.errors import errors
 from tests.faults.meddling import meddling
 from tests.faults.pairs import singles
@@ -166,7 +166,11 @@ def written_in_place() -> Iterator[None]:
         files.sync(fd)
         os.close(fd)
 
-    with patch.object(files, "write_atomic", write_atomic):
+    def exchange(path: Path, new: bytes, expected: bytes, mode: int, spent: list[Path]) -> bytes:
+        write_atomic(path, new)
+        return expected
+
+    with patch.object(files, "write_atomic", write_atomic), patch.object(swap, "_exchange", exchange):
         yield
 
 
@@ -175,7 +179,7 @@ def journal_goes_first() -> Iterator[None]:
     """At the end of a run the journal is removed before its records are archived."""
     real = journal.archive
 
-    def archive(place: Path, plans: Path, run: str, records: Any, unfinished: Any) -> None:
+    def archive(place: Path, plans: Path, run: str, records: Any, unfinished: Any, *, whole: bool) -> None:
         files.remove_file(place)
         real(place, plans, run, records, unfinished)
 
