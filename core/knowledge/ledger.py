@@ -124,7 +124,7 @@ _string = json.encoder.encode_basestring
 
 @functools.cache
 def _flat(indent: str) -> Callable[[Any], str]:
-    """The fast encoder, its rows set apart by a line break: right for what holds no table or list that holds anything."""
+    """The fast encoder, its rows set apart by a line break: right for what holds no table or list but empty ones."""
     return json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=("," + indent, ": ")).encode
 
 
