@@ -141,6 +141,7 @@ def _apply(
                 else:
                     if distilled.step.action == "prune":
                         committer.flush()
+                        settle()
                     outcome = _carry_out(distilled, committer, report)
                     if outcome is not None:
                         through(distilled.step, outcome)
