@@ -262,6 +262,7 @@ def test_recovery_writes_each_file_once_for_all_plans_that_wait(world: World) ->
 def test_a_run_writes_its_ledger_a_bounded_number_of_times(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seen by others while it grows, and not rewritten for every few hundred conversations of a hundred thousand."""
     monkeypatch.setattr("core.harvest.committer.CHECKPOINT_BYTES", 10_000)
+    monkeypatch.setattr("core.harvest.committer.CHECKPOINT_SECONDS", 0.0)
     monkeypatch.setattr(batch, "CONVERSATIONS", 1)
     sizes: list[int] = []
     real = files.write_atomic

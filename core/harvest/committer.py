@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -35,7 +36,8 @@ from core.knowledge.lines import OwnWrites, noting_tail
 from core.knowledge.patience import Patience
 
 CHECKPOINT_BYTES = 1 << 20
-"""By so much at least the journal grows before the ledger is written again in the middle of a run."""
+CHECKPOINT_SECONDS = 120.0
+"""By so much at least the journal grows, and so long it takes, before a run writes the ledger again in its middle."""
 
 
 @dataclass
@@ -69,7 +71,8 @@ class Committer:
         self._known = {f"files/{name}" for name in self._bindings.records} | _files_with_items(self.entries)
         self._batch = Batch(self.paths)
         self._through: list[Staged] = []
-        self._told, self._ledger_bytes = 0, size_of(self.paths.ledger)
+        self._last, self._told = time.monotonic(), 0
+        self._ledger_bytes = size_of(self.paths.ledger)
 
     # --- one conversation ---
 
@@ -320,11 +323,12 @@ class Committer:
         return self.fail(step, ErrorInfo(SYNC_FAILED, message, hint="check the disk, then run again"), meter)
 
     def _checkpoint(self) -> None:
-        """Until now the journal alone knows what this run did. Who reads the ledger meanwhile sees it once the journal
-        has grown by as much as the ledger is large: all its writes together are then a few times what is new."""
-        if self._journal.written - self._told < max(CHECKPOINT_BYTES, self._ledger_bytes):
+        """In a long run the ledger is written for others to read when the journal has grown by as much as the ledger
+        is large: then all its writes together are a few times what is new."""
+        grown = self._journal.written - self._told >= max(CHECKPOINT_BYTES, self._ledger_bytes)
+        if not grown or time.monotonic() - self._last < CHECKPOINT_SECONDS:
             return
-        self._told = self._journal.written
+        self._told, self._last = self._journal.written, time.monotonic()
         try:
             sync_reclaimed(self.paths)
             self._ledger_bytes = write_ledger(self.paths, self.entries)
