@@ -39,7 +39,8 @@ def test_what_is_written_to_a_conversation_while_it_is_harvested_is_found_again(
         ("ledger before read-back", "kills"),
         ("reclaim without re-hash", "meddling"),
         ("sync errors ignored", "errors"),
-        ("written in place", "power"),
+        ("written in place", "kills"),
+        ("no fsync", "power"),
     ],
 )
 def test_a_sown_bug_is_caught(bug: str, campaign: str) -> None:

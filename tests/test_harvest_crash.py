@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from unittest.mock import patch
 import pytest
 
 from core.base import files
-from core.knowledge.journal import Journal
+from core.knowledge.journal import Journal, read_journal
 from tests.harvest_world import NOW, FakeModel, World, never, ordinary, says, sha256
 
 
@@ -23,7 +24,7 @@ def test_nothing_is_taken_away_before_its_lines_are_durable(world: World) -> Non
     world.knowledge("tasks.md", "# Tasks\n")
     events: list[str] = []
     real = {name: getattr(files, name) for name in ("write_all", "sync", "sync_folder", "rename_without_replacing")}
-    append = Journal.append
+    extend = Journal.extend
 
     def name_of(fd: int) -> str:
         path = Path(os.readlink(f"/proc/self/fd/{fd}"))
@@ -41,15 +42,15 @@ def test_nothing_is_taken_away_before_its_lines_are_durable(world: World) -> Non
         events.append("take away" if source.parent.name == "conversations" else f"name {target.name}")
         real["rename_without_replacing"](source, target)
 
-    def journal(self: Journal, record: dict[str, Any], *, durable: bool = False) -> None:
-        events.append(f"journal {record['t']}")
-        append(self, record, durable=durable)
+    def journal(self: Journal, records: Sequence[dict[str, Any]], *, durable: bool = False) -> None:
+        events.extend(f"journal {record['t']}" for record in records)
+        extend(self, records, durable=durable)
 
     world.converse("a")
     world.paths.trash.mkdir()
     with (
         patch.multiple(files, write_all=write_all, sync=sync, rename_without_replacing=move),
-        patch.object(Journal, "append", journal),
+        patch.object(Journal, "extend", journal),
     ):
         world.run(FakeModel())
     told = [event for event in events if event != "write journal"]
@@ -86,8 +87,9 @@ def test_the_journal_is_not_written_after_a_torn_line(world: World) -> None:
     with patch.object(files, "write_all", write_all):
         report = world.run(model)
     assert len(seen) == 1 and all(path.exists() for path in paths) and report.errors
-    asked = model.calls
-    assert not world.run(model).errors and model.calls == asked + 2 and not any(path.exists() for path in paths)
+    asked, planned = model.calls, sum(row["t"] == "intent" for row in read_journal(world.paths.journal))
+    assert not world.run(model).errors and not any(path.exists() for path in paths)
+    assert planned and model.calls == asked + 3 - planned
 
 
 def test_a_bullet_deleted_after_a_crash_does_not_come_back(world: World) -> None:
@@ -131,10 +133,18 @@ def test_a_move_that_was_not_recorded_is_found_in_the_trash(world: World) -> Non
 
 
 def test_an_archive_never_loses_what_it_holds(world: World) -> None:
-    """A power cut may take the unsynced end of the journal after the archive was written from it."""
+    """A power cut while the journal becomes the archive may keep both names, and take the end of the journal."""
     world.converse("a")
     world.converse(b"x" * ((1 << 20) + 1))
-    with patch.object(files, "remove_file", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+    real = files.rename_without_replacing
+
+    def rename(source: Path, target: Path) -> None:
+        if source == world.paths.journal:
+            target.write_bytes(source.read_bytes())
+            raise KeyboardInterrupt
+        real(source, target)
+
+    with patch.object(files, "rename_without_replacing", rename), pytest.raises(KeyboardInterrupt):
         world.run(FakeModel())
     lines = world.paths.journal.read_bytes().split(b"\n")
     kept = [line for line in lines if b"too-large" not in line]
@@ -142,6 +152,7 @@ def test_an_archive_never_loses_what_it_holds(world: World) -> None:
     world.run(FakeModel(never))
     archives = b"".join(path.read_bytes() for path in world.paths.plans.iterdir())
     assert archives.count(b"too-large") >= 1 and archives.count(b'"t":"done"') == 1
+    assert not world.paths.journal.exists()
 
 
 def test_an_editor_that_saves_in_the_very_moment_of_a_failed_swap_keeps_its_bytes(world: World) -> None:

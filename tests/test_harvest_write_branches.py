@@ -9,7 +9,8 @@ import pytest
 
 from core.base.paths import Paths
 from core.base.result import Err
-from core.harvest.merge import apply_plan, with_old_dates
+from core.harvest.batch import write_together
+from core.harvest.merge import with_old_dates
 from core.harvest.named_paths import allowed_path
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.journal import FrozenPlan, encode
@@ -24,9 +25,19 @@ def test_lines_that_are_not_there_after_writing_are_no_proof(world: World, monke
     """The gate: without the read-back a conversation would be taken away for lines that an editor has just dropped."""
     world.knowledge("facts.md", "# Facts\n")
     plan = FrozenPlan((PlannedFile("facts.md", "# Facts", (MINE,)),), {"facts": 1})
-    monkeypatch.setattr("core.harvest.merge.ensure_lines", lambda *_, **__: ((), False))
-    with pytest.raises(OSError, match="1 planned lines are not in the file after writing"):
-        apply_plan(world.paths, plan, known=lambda _: True, on_applied=lambda _: None, patience=HURRIED)
+    other = FrozenPlan((PlannedFile("questions.md", "# Questions", ("- why?",)),), {"questions": 1})
+    world.knowledge("questions.md", "# Questions\n\n- why?\n")
+    monkeypatch.setattr("core.harvest.batch.ensure_lines", lambda *_, **__: ((), False))
+    wrong = write_together(
+        world.paths,
+        [("a", plan), ("b", other)],
+        known=lambda _: True,
+        on_applied=lambda *_: None,
+        patience=HURRIED,
+    )
+    assert {sha: str(error.strerror) for sha, error in wrong.items()} == {
+        "a": "1 planned lines are not in the file after writing"
+    }
 
 
 def test_only_what_was_removed_of_this_conversation_stays_away(world: World) -> None:

@@ -51,6 +51,14 @@ def test_reading_in_parts_gives_what_reading_at_once_gives(
             ledger.PART_BYTES = usual
 
 
+@settings(max_examples=300)
+@given(entries=ENTRIES)
+def test_the_text_of_a_ledger_is_that_of_json_to_the_byte(entries: dict[str, dict[str, Any]]) -> None:
+    """Other tools, and a person's diff, know the layout of the seed; we only make it faster."""
+    text = json.dumps({"entries": entries}, indent=2, sort_keys=True, ensure_ascii=False)
+    assert format_ledger(entries) == (text + "\n").encode("utf-8", "backslashreplace")
+
+
 def many(count: int) -> dict[str, dict[str, Any]]:
     row = {"path": "/home/someone/chats/会議", "status": "harvested", "items": {"facts": 3}, "model": "m" * 40}
     return {f"{number:064x}": {**row, "at": f"2026-05-01T00:00:{number % 60:02d}+00:00"} for number in range(count)}

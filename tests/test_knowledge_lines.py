@@ -118,6 +118,12 @@ def test_recovery_completes_a_torn_line_with_line_ends_of_windows(tmp_path: Path
     assert (tmp_path / "facts.md").read_bytes() == before + f"{LINE}\r\n{OTHER}\r\n".encode()
 
 
+def test_the_line_that_was_torn_is_completed_also_behind_others_that_are_missing() -> None:
+    """Several plans may wait: what one of them tore is not the first line that is missing."""
+    found = with_lines(f"# Facts\n{OTHER[:-4]}".encode(), facts(LINE, OTHER), recovering=True)
+    assert found == f"# Facts\n{OTHER}\n{LINE}\n".encode()
+
+
 def test_recovery_removes_the_zeros_that_a_power_cut_left(tmp_path: Path) -> None:
     (tmp_path / "facts.md").write_bytes(b"- mine\n" + b"\0" * 40)
     ensure_lines(tmp_path, facts(LINE), recovering=True, patience=HURRIED)

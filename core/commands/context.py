@@ -13,6 +13,7 @@ from core.base.frontmatter import render_frontmatter
 from core.base.result import Err, Ok, Result, fail
 from core.base.trust import allow_written
 from core.commands.actions import Takes, not_taken
+from core.commands.known_projects import known_projects
 from core.commands.project import find_project, places, project_warnings
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
@@ -21,8 +22,7 @@ from core.context_files import ContextFile as ContextFile
 from core.context_files import join_context, read_context
 from core.injection import Prefix, stable_prefix
 from core.knowledge.digest import project_digest, regenerate_digest
-from core.knowledge.ledger import seen_ledger
-from core.knowledge.projects import project_around, projects_of
+from core.knowledge.projects import project_around
 
 
 @dataclass(frozen=True)
@@ -151,12 +151,12 @@ def scoped_digest(workspace: Workspace, project: str = "") -> tuple[str | None, 
     if config.digest_scope == "global":
         return None, ""
     only = config.digest_scope == "project"
-    ledger = seen_ledger(workspace.paths)
-    if isinstance(ledger, Err):
+    known = known_projects(workspace)
+    if isinstance(known, Err):
         # Only the ledger knows which words are whose: without it the fence stays shut, and the order is the usual one.
         so = "nothing of the digest is shown" if only else "the digest does not put this project's own first"
-        return "" if only else None, f"WARNING: {ledger.error.message}, so {so}; {ledger.error.hint}"
-    projects = projects_of(ledger.value)
+        return "" if only else None, f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
+    projects = known.value
     folder = project or project_around(str(workspace.cwd), projects)
     if not folder:
         return None, ""

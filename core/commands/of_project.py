@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from core.base.repository import domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result
 from core.commands.bullets import Found, Notes, list_tasks, notes
+from core.commands.known_projects import known_projects
 from core.commands.project import find_project
 from core.commands.workspace import Workspace
-from core.knowledge.ledger import seen_ledger
-from core.knowledge.projects import OWN, Projects, nearness, project_around, projects_of
+from core.knowledge.projects import OWN, Projects, nearness, project_around
 
 ALL = "all"
 
@@ -54,8 +54,8 @@ def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[
 
 
 def _projects(workspace: Workspace) -> Projects:
-    ledger = seen_ledger(workspace.paths)
-    return projects_of(ledger.value) if isinstance(ledger, Ok) else {}
+    known = known_projects(workspace)
+    return known.value if isinstance(known, Ok) else {}
 
 
 def _folder(workspace: Workspace, project: str, projects: Projects) -> Result[str]:

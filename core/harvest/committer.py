@@ -1,4 +1,4 @@
-"""The one writer of a run. Every durable step of storage.md, in its order, for one conversation after the other."""
+"""The one writer of a run. Every durable step of storage.md, in its order, for all that is in a batch."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from core.base import files
 from core.base.paths import Paths
 from core.base.redact import redact
 from core.base.result import Err, ErrorInfo
+from core.harvest.batch import Applied, Batch, Staged, size_of, with_new_tails, write_together
 from core.harvest.bindings import Bindings
 from core.harvest.classify import RESTORED, may_reclaim
 from core.harvest.distil import Harvest
 from core.harvest.grown_plan import onto
 from core.harvest.guard import Guard
 from core.harvest.lessons import lessons_of
-from core.harvest.merge import Applied, apply_plan, freeze, with_old_dates
+from core.harvest.merge import freeze, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.missing import TOLD, find_missing, marks, tell_missing
 from core.harvest.named_paths import is_working_folder
@@ -30,13 +31,14 @@ from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import Limits, Step
 from core.harvest.struck import StruckLines
 from core.knowledge.categories import CATEGORIES
-from core.knowledge.journal import FrozenPlan, Journal, JournalError, plan_to_json
+from core.knowledge.journal import FrozenPlan, Journal, JournalError, Record, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger
 from core.knowledge.lines import OwnWrites, noting_tail
 from core.knowledge.patience import Patience
 
-CHECKPOINT_RECORDS = 500
-CHECKPOINT_SECONDS = 30.0
+CHECKPOINT_BYTES = 1 << 20
+CHECKPOINT_SECONDS = 120.0
+"""By so much at least the journal grows, and so long it takes, before a run writes the ledger again in its middle."""
 
 
 @dataclass
@@ -69,45 +71,98 @@ class Committer:
         self._journal = Journal(self.paths.journal)
         self._journal.append({"t": "run", "run": self.run, "at": self.now().isoformat()})
         self._known = {f"files/{name}" for name in self._bindings.records} | _files_with_items(self.entries)
-        self._since = 0
-        self._last = time.monotonic()
+        self._batch = Batch(self.paths)
+        self._through: list[Staged] = []
+        self._last, self._told = time.monotonic(), 0
+        self._ledger_bytes = size_of(self.paths.ledger)
 
     # --- one conversation ---
 
-    def commit(self, step: Step, harvest: Harvest, meter: Meter | None) -> bool:
-        """Steps 3 to 7 for a conversation that was distilled: freeze, intent, lines, read-back, done, reclaim."""
+    def stage(self, step: Step, harvest: Harvest, meter: Meter | None) -> bool:
+        """Steps 3 and 4 for a conversation that was distilled: freeze its plan and journal it. What follows comes with
+        `flush`, for all that were staged; until then a crash costs nothing, for the next run finds the plans."""
         try:
             plan = self._freeze(step, harvest, meter, self.now())
-            self._journal.append(
-                {"t": "intent", "sha": step.sha256, "path": step.artifact.path, "plan": plan_to_json(plan)},
-                durable=True,
-            )
-            apply_plan(
+            self._journal.append(_intent(step, plan))
+        except JournalError as error:
+            return self._distrust(step, error, meter)
+        except OSError as error:
+            return self._not_written(step, error, meter)
+        self._batch.add(Staged(step, harvest, meter, plan, self._struck.problems))
+        return True
+
+    def is_full(self) -> bool:
+        """Whether `flush` is due although more conversations are coming."""
+        return self._batch.is_full()
+
+    def seconds_left(self) -> float | None:
+        """For how long nobody minds if `flush` waits, while no conversation comes; None when nothing is staged."""
+        return self._batch.seconds_left()
+
+    def sync(self) -> None:
+        """Make the plans that are staged durable: no power cut makes anybody pay for their answers again."""
+        if self.trusted:
+            try:
+                self._journal.sync()
+            except OSError as error:
+                rows = self._batch.take()
+                self._through += rows
+                for row in rows:
+                    row.error = error
+                    self._distrust(row.step, error, row.meter)
+
+    def through(self) -> list[Staged]:
+        """What `flush` has dealt with since the last call; rows with an `error` stay, and the report says why."""
+        rows, self._through = self._through, []
+        return rows
+
+    def flush(self) -> None:
+        """Steps 4 to 7 for all that were staged: intents, lines, read-back, done, reclaim."""
+        rows = self._batch.take()
+        if not rows:
+            return
+        self._through += rows
+        try:
+            changed = with_new_tails(self.paths, rows)
+            self._journal.extend([_intent(row.step, row.plan) for row in changed])
+            self._journal.sync()
+            wrong = write_together(
                 self.paths,
-                plan,
+                [(row.step.sha256, row.plan) for row in rows],
                 known=lambda name: name in self._known,
-                on_applied=lambda row: self._applied(step.sha256, row),
+                on_applied=self._applied,
                 patience=self.patience,
                 own=self.own,
             )
-            self._journal.append({"t": "done", "sha": step.sha256, "entry": plan.entry}, durable=True)
+            for row in rows:
+                row.error = wrong.get(row.step.sha256)
+            proven = [row for row in rows if row.error is None]
+            done = [{"t": "done", "sha": row.step.sha256} for row in proven]
+            self._journal.extend(done, durable=True)
         except (files.SyncError, JournalError) as error:
-            return self._distrust(step, error, meter)
-        except OSError as error:
-            name = f"{error.filename}: " if error.filename else ""
-            message = f"the knowledge cannot be written: {name}{error.strerror or error}"
-            return self.fail(step, ErrorInfo("harvest-failed", message, hint="mend the file and run again"), meter)
+            for row in rows:
+                row.error = error
+                self._distrust(row.step, error, row.meter)
+            return
+        for row in rows:
+            if row.error is not None:
+                self._not_written(row.step, row.error, row.meter)
+            else:
+                self._proven(row)
+        self._checkpoint()
+
+    def _proven(self, row: Staged) -> None:
+        """The gate is passed: from here on the conversation may go."""
+        step, plan = row.step, row.plan
         self.proofs.add(step.sha256, plan)
         self._bindings.add(plan.notes)
         self.entries[step.sha256] = merged_entry(self.entries.get(step.sha256), plan.entry)
-        self._count(harvest, plan)
-        self.report.errors += self._struck.problems
-        if may_reclaim(plan.entry, self.limits, step.artifact):
+        self._count(row.harvest, plan)
+        self.report.errors += row.problems
+        if self.trusted and may_reclaim(plan.entry, self.limits, step.artifact):
             self._move(step)
         else:
             self.report.kept += 1
-        self._checkpoint()
-        return True
 
     def notice_missing(self, also: Iterable[str]) -> None:
         """Before anything else: have lines of earlier harvests vanished? `also` are hashes that the run will meet."""
@@ -122,15 +177,17 @@ class Committer:
             self._append_error("missing-unknown", error)
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
-        name, date = self._told(step.artifact.name), at.astimezone(UTC).date().isoformat()
+        name, date = self._masked(step.artifact.name), at.astimezone(UTC).date().isoformat()
         roots = [*self.roots, harvest.folder] if is_working_folder(harvest.folder) else self.roots
         if any(item.category == "files" for item in harvest.items):
             self._bindings.refresh()
-        plan = freeze(harvest.items, name, date, roots, self.paths, self._bindings.records)
+        plan = freeze(harvest.items, name, date, roots, self.paths, self._bindings.records, before_rename=self.flush)
         old = self.entries.get(step.sha256, {})
+        called = str(old.get("name", "")) or Path(str(old.get("path", ""))).name
+        if (old.get("items") or step.earlier is not None) and self._batch.has_lines_of(name, self._masked(called)):
+            self.flush()
         if old.get("items"):
-            called = str(old.get("name", "")) or Path(str(old.get("path", ""))).name
-            plan = with_old_dates(self.paths, plan, (name, self._told(called)))
+            plan = with_old_dates(self.paths, plan, (name, self._masked(called)))
         if step.earlier is not None:
             earlier = self.proofs.plan(step.earlier.sha256, self.entries.get(step.earlier.sha256))
             plan = onto(self.paths, plan, earlier) if earlier is not None else plan
@@ -146,7 +203,7 @@ class Committer:
             plan, entry=entry, facts=lessons_of(harvest.items, harvest.folder, noted, quotes_checked=checked)
         )
 
-    def _told(self, name: str) -> str:
+    def _masked(self, name: str) -> str:
         """A conversation's name as provenances have it: a key in a file's name must not travel with each line."""
         if not self.secrets or not (clean := redact(name)).counts:
             return name
@@ -267,19 +324,26 @@ class Committer:
                 self.report.errors.append(ErrorInfo("journal-failed", message, str(self.paths.journal)))
             self.trusted = False
 
+    def _not_written(self, step: Step, error: OSError, meter: Meter | None) -> bool:
+        name = f"{error.filename}: " if error.filename else ""
+        message = f"the knowledge cannot be written: {name}{error.strerror or error}"
+        return self.fail(step, ErrorInfo("harvest-failed", message, hint="mend the file and run again"), meter)
+
     def _distrust(self, step: Step, error: OSError, meter: Meter | None) -> bool:
         self.trusted = False
         message = f"the disk did not confirm a write ({error.strerror}); the run stops and reclaims nothing more"
         return self.fail(step, ErrorInfo(SYNC_FAILED, message, hint="check the disk, then run again"), meter)
 
     def _checkpoint(self) -> None:
-        self._since += 1
-        if self._since < CHECKPOINT_RECORDS and time.monotonic() - self._last < CHECKPOINT_SECONDS:
+        """In a long run the ledger is written for others to read when the journal has grown by as much as the ledger
+        is large: then all its writes together are a few times what is new."""
+        grown = self._journal.written - self._told >= max(CHECKPOINT_BYTES, self._ledger_bytes)
+        if not grown or time.monotonic() - self._last < CHECKPOINT_SECONDS:
             return
-        self._since, self._last = 0, time.monotonic()
+        self._told, self._last = self._journal.written, time.monotonic()
         try:
             sync_reclaimed(self.paths)
-            write_ledger(self.paths, self.entries)
+            self._ledger_bytes = write_ledger(self.paths, self.entries)
         except OSError as error:
             self.trusted = not isinstance(error, files.SyncError)
             self._append_error("ledger-failed", error)
@@ -296,6 +360,10 @@ class Committer:
     def _append_error(self, code: str, error: OSError) -> None:
         message = f"the end of the run could not be written: {error.strerror}; the next run finishes it"
         self.report.errors.append(ErrorInfo(code, message, str(error.filename or self.paths.ledger)))
+
+
+def _intent(step: Step, plan: FrozenPlan) -> Record:
+    return {"t": "intent", "sha": step.sha256, "path": step.artifact.path, "plan": plan_to_json(plan)}
 
 
 def _spent(meter: Meter) -> Entry:

@@ -193,7 +193,9 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
                 before = earlier_by_path(recovered.entries)
                 for row in report.rows:
                     if row.status in (NEW, CHANGED) and committer.trusted:
-                        report.imported += _commit(row, before, committer)
+                        _stage(row, before, committer)
+                committer.flush()
+                report.imported = told.harvested
             finally:
                 committer.finish()
             write_digest(paths, options, told)
@@ -209,12 +211,14 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
         return fail("store-failed", message, error.filename or "", advice(error))
 
 
-def _commit(row: ImportRow, before: Mapping[str, str], committer: Committer) -> bool:
+def _stage(row: ImportRow, before: Mapping[str, str], committer: Committer) -> None:
     item = Artifact(row.path, row.name, "conversation", row.size, source=SOURCE)
     earlier = Earlier(before[row.path]) if row.path in before else None
     step = Step(item, "harvest", row.sha256, "imported", earlier)
     entry = {"bytes": row.size, "project": row.project}
-    return committer.commit(step, Harvest(row.items, dict(row.skipped), {}, row.project, entry), None)
+    committer.stage(step, Harvest(row.items, dict(row.skipped), {}, row.project, entry), None)
+    if committer.is_full():
+        committer.flush()
 
 
 # --- which files -----------------------------------------------------------------------------------------------------

@@ -1,17 +1,12 @@
-"""Stages 4 and 5: freeze what a harvest will write, write it, and prove that it is there.
-
-`freeze` decides every line and its file once; from then on nothing but the plan is written, also after a crash.
-`apply_plan` follows storage.md: each file gets its lines, then every file is read back by its path. Only a proof of all
-lines is DONE.
+"""Stage 4: freeze what a harvest will write: every line and its file, decided once. From then on nothing but the plan
+is written (batch.py), also after a crash.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
-from core.base import files
 from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
 from core.harvest.answer import Item
@@ -23,21 +18,27 @@ from core.knowledge.changes import read_changes, removed_by_hand
 from core.knowledge.edit import EDIT_RUN
 from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind
 from core.knowledge.journal import FrozenPlan
-from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, require_lines
-from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+from core.knowledge.lines import PlannedFile
 
 QUARANTINE = "quarantine.md"
 
 
 def freeze(
-    items: Sequence[Item], conversation: str, date: str, roots: Sequence[str], paths: Paths, records: NoteRecords
+    items: Sequence[Item],
+    conversation: str,
+    date: str,
+    roots: Sequence[str],
+    paths: Paths,
+    records: NoteRecords,
+    before_rename: Callable[[], None] = lambda: None,
 ) -> FrozenPlan:
     """Decide the exact lines of every file. `date` is the UTC date of the run, YYYY-MM-DD; `roots` are the folders in
     which a note may be bound to a file.
 
     A note whose path is not allowed or not there becomes a fact `path: note`. It still counts under `files`; how many
     there are stands in the entry as `notes_as_facts`, and as `from_tools` how many items only a tool's output told.
-    Renames notes when their source file was renamed or its inode was reused; raises OSError when that fails.
+    Renames notes when their source file was renamed or its inode was reused, after `before_rename`, which writes what
+    earlier plans still want of notes under their old names; raises OSError when that fails.
     """
     provenance = Provenance(sanitise_name(conversation), date)
     lines: dict[str, dict[str, None]] = {}
@@ -60,7 +61,7 @@ def freeze(
         if item.category == "files":
             source = source_file(item.path, roots)
             if source is not None:
-                name = _bind_note(source, paths, records, notes)
+                name = _bind_note(source, paths, records, notes, before_rename)
                 _add(lines, headers, name, f"# {sanitise_line(source.path, None)}", bullet_line(item.text, provenance))
                 continue
             unfound += 1
@@ -91,8 +92,12 @@ def _add(lines: dict[str, dict[str, None]], headers: dict[str, str], name: str, 
         rows[line] = None
 
 
-def _bind_note(source: SourceFile, paths: Paths, records: NoteRecords, notes: NoteRecords) -> str:
+def _bind_note(
+    source: SourceFile, paths: Paths, records: NoteRecords, notes: NoteRecords, before_rename: Callable[[], None]
+) -> str:
     binding = bind(source, records)
+    if binding.aside is not None or (binding.move and binding.move != binding.note):
+        before_rename()
     apply_binding(paths, binding, records)
     notes[binding.note] = binding.record
     return f"files/{binding.note}"
@@ -131,59 +136,3 @@ def _without(lines: Sequence[str], texts: set[str]) -> list[str]:
 
 def _each(keep: Callable[[str], str], lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(keep, lines)))
-
-
-# --- writing and proving ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Applied:
-    """One file of a plan was brought up to date: which lines were new in it."""
-
-    name: str
-    added: tuple[str, ...]
-
-
-def apply_plan(
-    paths: Paths,
-    plan: FrozenPlan,
-    *,
-    known: Callable[[str], bool],
-    on_applied: Callable[[Applied], None],
-    skip: frozenset[str] = frozenset(),
-    recovering: bool = False,
-    patience: Patience = DEFAULT_PATIENCE,
-    own: OwnWrites | None = None,
-) -> None:
-    """Make every line of the plan stand in its file, then read all files back.
-
-    `on_applied` is told after each file (it writes the journal); files in `skip` were proven before a crash and are
-    left as the person has them now. Raises OSError when a line cannot be written or is not there when read back.
-    """
-    renamed: dict[Path, list[Applied]] = {}
-    written = [planned for planned in plan.files if planned.name not in skip]
-    knowledge = paths.knowledge
-    for folder in {paths.file_notes if "/" in planned.name else knowledge for planned in written}:
-        files.make_folder(folder)
-    for planned in written:
-        folder = paths.file_notes if "/" in planned.name else knowledge
-        added, new_name = ensure_lines(
-            knowledge,
-            planned,
-            known=known(planned.name),
-            recovering=recovering,
-            patience=patience,
-            own=own,
-        )
-        if new_name or recovering:
-            renamed.setdefault(folder, []).append(Applied(planned.name, added))
-        else:
-            on_applied(Applied(planned.name, added))
-    for folder, applied in renamed.items():
-        files.sync_folder(folder)  # before the journal may say that these lines are durable
-        for row in applied:
-            on_applied(row)
-    for planned in written:
-        absent = require_lines(knowledge, planned)
-        if absent:
-            raise OSError(0, f"{len(absent)} planned lines are not in the file after writing", planned.name)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import queue
 import secrets
-from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -15,6 +15,7 @@ from core.base.answer import Generate
 from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.harvest.batch import Staged
 from core.harvest.breaker import NOT_TRIED, Breaker, stopped_note
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
@@ -35,6 +36,8 @@ from core.harvest.steps import HarvestPlan, Step
 from core.harvest.unproven import hold_back
 from core.knowledge.digest import regenerate_digest
 
+AHEAD = 2
+"""So many conversations for each job are handed to the model before their answers are used."""
 CANCELLED = "cancelled"
 """The code with which a provider says that it gave up because the person asked for it."""
 
@@ -113,16 +116,52 @@ def _apply(
         options.distil.redact,
     )
     done, total = 0, len(plan.steps)
+    waiting = {step.sha256 for step in plan.steps if step.action == "harvest"}
+    twins: dict[str, list[Step]] = {}
+    paid: dict[str, KeptAnswers] = {}
+
+    def through(step: Step, outcome: str) -> None:
+        nonlocal done
+        done += 1
+        used = report.input_tokens + report.output_tokens  # as the report counts them: of what is through
+        progress(Progress(done, total, step.artifact.name, outcome, used))
+        if step.action == "harvest":
+            waiting.discard(step.sha256)
+            for twin in twins.pop(step.sha256, ()):
+                through(twin, _carry_out(Distilled(twin, Ok(Harvest(())), None), committer, report) or "")
+
+    def settle() -> None:
+        for row in committer.through():
+            if row.error is None and row.step.sha256 in paid:
+                paid.pop(row.step.sha256).drop()
+            through(row.step, _committed(row, report))
+
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
         hold_back(committer, plan.steps, new_run(now()))
         with closing(_distilled(plan, options, generate, budget, breaker, committer, cancelled)) as results:
-            for done, distilled in enumerate(results, start=1):
-                outcome = _carry_out(distilled, committer, report)
-                used = report.input_tokens + report.output_tokens  # as the report counts them: of what is through
-                progress(Progress(done, total, distilled.step.artifact.name, outcome, used))
+            for distilled in results:
+                if distilled is None:  # no answer is there: time to write what is staged, if there is enough of it
+                    committer.flush() if committer.seconds_left() == 0 else committer.sync()
+                elif distilled.step.action == "duplicate" and distilled.step.sha256 in waiting:
+                    twins.setdefault(distilled.step.sha256, []).append(distilled.step)
+                else:
+                    if distilled.step.action == "prune":
+                        committer.flush()
+                        settle()
+                    if distilled.answers is not None:
+                        paid[distilled.step.sha256] = distilled.answers
+                    outcome = _carry_out(distilled, committer, report)
+                    if outcome is not None:
+                        through(distilled.step, outcome)
+                    elif committer.is_full():
+                        committer.flush()
+                settle()
                 if not committer.trusted:
                     break
+        if committer.trusted:
+            committer.flush()
+        settle()
         report.cancelled = report.cancelled or (done < total and committer.trusted)
         if report.held and report.reclaimed:
             report.notes.append(_held_note(report.held, options.trash_days))
@@ -142,8 +181,9 @@ def _distilled(
     breaker: Breaker,
     committer: Committer,
     cancelled: Callable[[], bool],
-) -> Generator[Distilled, None, None]:
-    """The steps in their order, the model calls made ahead of it in parallel. Ends early when cancelled."""
+) -> Generator[Distilled | None, None, None]:
+    """The steps in their order, those that ask the model as their answers come: a slow one holds nobody up. None stands
+    for a moment in which no answer is there. Ends early when cancelled."""
 
     def work(step: Step) -> Distilled:
         if generate is not None and step is first:
@@ -161,43 +201,61 @@ def _distilled(
         meter = Meter(generate, budget, breaker) if generate is not None else None
         if meter is None or options.kept is None:
             return Distilled(step, distil_step(step, options, meter, shelf), meter)
-        answers = KeptAnswers(meter, options.kept, step.sha256, options.asked)
-        return Distilled(step, distil_step(step, options, answers, shelf), meter, answers)
+        paid = KeptAnswers(meter, options.kept, step.sha256, options.asked)
+        return Distilled(step, distil_step(step, options, paid, shelf), meter, paid)
 
-    def submit(step: Step) -> Distilled | Future[Distilled]:
-        if step.action != "harvest" or step.sha256 in left:
-            return Distilled(step, Ok(Harvest(())), None)
-        return pool.submit(work, step) if generate is not None else work(step)
+    def arriving() -> Iterator[Distilled | None]:
+        """The next answer, and None before each wait for it."""
+        while True:
+            with suppress(queue.Empty):
+                future = answers.get_nowait()
+                break
+            yield None
+            with suppress(queue.Empty):
+                future = answers.get(timeout=committer.seconds_left())
+                break
+        asking.discard(future)
+        yield future.result()
 
     left = {*committer.recovered.unfinished, *committer.recovered.held}
     first = next((step for step in plan.steps if step.action == "harvest" and step.sha256 not in left), None)
-    window: deque[Distilled | Future[Distilled]] = deque()
-    with Shelf(options.copies) as shelf, ThreadPoolExecutor(max(1, options.jobs)) as pool:
-        ahead = max(1, options.jobs) * 2 if generate is not None else 1
+    asking: set[Future[Distilled]] = set()
+    answers: queue.SimpleQueue[Future[Distilled]] = queue.SimpleQueue()
+    jobs = max(1, options.jobs)
+    with Shelf(options.copies) as shelf, ThreadPoolExecutor(jobs) as pool:
         try:
             for step in plan.steps:
                 if cancelled():
                     break
-                window.append(submit(step))
-                if len(window) >= ahead:
-                    yield _result(window.popleft())
-            while window and not cancelled():
-                yield _result(window.popleft())
-            for waiting in window:  # cancelled: an answer that is there already was paid for
-                if isinstance(waiting, Future) and not waiting.cancel() and waiting.done():
-                    yield waiting.result()
+                while step.action == "prune" and asking and not cancelled():  # that is for the end of a run
+                    yield from arriving()
+                if step.action != "harvest" or step.sha256 in left:
+                    yield Distilled(step, Ok(Harvest(())), None)
+                    continue
+                if generate is None:
+                    yield work(step)
+                    continue
+                future = pool.submit(work, step)
+                asking.add(future)
+                future.add_done_callback(answers.put)
+                while not cancelled() and (len(asking) >= jobs * AHEAD or not answers.empty()):
+                    yield from arriving()
+            while asking and not cancelled():
+                yield from arriving()
+            for future in asking:
+                future.cancel()
+            while not answers.empty():  # cancelled: an answer that is there already was paid for
+                future = answers.get()
+                if not future.cancelled():
+                    yield future.result()
         finally:
-            for waiting in window:
-                if isinstance(waiting, Future):
-                    waiting.cancel()
+            for future in asking:
+                future.cancel()
 
 
-def _result(waiting: Distilled | Future[Distilled]) -> Distilled:
-    return waiting.result() if isinstance(waiting, Future) else waiting
-
-
-def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str:
-    """Stages 4 to 7 for one step; returns what became of it, in a word or two for the progress line."""
+def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport) -> str | None:
+    """Stages 4 to 7 for one step; returns what became of it, in a word or two for the progress line. None: it is
+    staged, and `Committer.through` tells when that is known."""
     step, meter = distilled.step, distilled.meter
     if meter is not None:
         report.input_tokens += meter.input_tokens or 0
@@ -210,7 +268,7 @@ def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport
         return "waits: lines of an earlier harvest stand"
     match step.action:
         case "harvest":
-            return _commit(distilled, committer)
+            return _stage(distilled, committer)
         case "reclaim":
             return "reclaimed" if committer.take_away(step) else "kept"
         case "duplicate":
@@ -236,7 +294,7 @@ def _carry_out(distilled: Distilled, committer: Committer, report: HarvestReport
             return "failed"
 
 
-def _commit(distilled: Distilled, committer: Committer) -> str:
+def _stage(distilled: Distilled, committer: Committer) -> str | None:
     if isinstance(distilled.result, Err) and distilled.result.error.code == CANCELLED:
         committer.report.cancelled = True  # that is no failure of this conversation
         committer.report.kept += 1
@@ -253,12 +311,15 @@ def _commit(distilled: Distilled, committer: Committer) -> str:
     if isinstance(distilled.result, Err):
         committer.fail(distilled.step, distilled.result.error, distilled.meter)
         return "failed"
-    harvest = distilled.result.value
-    if not committer.commit(distilled.step, harvest, distilled.meter):
+    return None if committer.stage(distilled.step, distilled.result.value, distilled.meter) else "failed"
+
+
+def _committed(row: Staged, report: HarvestReport) -> str:
+    """What became of a conversation that was staged."""
+    if row.error is not None:
         return "failed"
-    if distilled.answers is not None:
-        distilled.answers.drop()
-    add_counts(committer.report.changed, {harvest.entry["change"]: 1} if "change" in harvest.entry else {})
+    harvest = row.harvest
+    add_counts(report.changed, {harvest.entry["change"]: 1} if "change" in harvest.entry else {})
     held = sum(bool(item.held) for item in harvest.items)
     number = len(harvest.items) - held
     if not harvest.items:

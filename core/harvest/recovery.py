@@ -8,7 +8,7 @@ each record carries its own checksum, so those that are whole still count, and a
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import zip_longest
@@ -16,8 +16,8 @@ from itertools import zip_longest
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok
+from core.harvest.batch import Applied, write_together
 from core.harvest.bindings import tell_bindings
-from core.harvest.merge import Applied, apply_plan
 from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.harvest.trashed import origin, sha_in_trash
@@ -30,11 +30,11 @@ from core.knowledge.journal import (
     Pending,
     Record,
     archive,
+    decode,
     decode_line,
     encode,
     gather,
     plan_to_json,
-    read_journal,
 )
 from core.knowledge.ledger import (
     Entries,
@@ -48,7 +48,7 @@ from core.knowledge.ledger import (
     write_ledger,
 )
 from core.knowledge.leftovers import clear_leftovers, folders_below
-from core.knowledge.lines import PlannedFile, missing_lines
+from core.knowledge.lines import PlannedFile, lines_in
 from core.knowledge.patience import Patience
 from core.knowledge.promises import settle_promises
 
@@ -122,13 +122,9 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, patience
     run = run_of(records) or f"{now:%Y%m%dT%H%M%S%f}-recovered"
     told = {(change.file, line) for change in read_changes(paths) for line in change.added}
     journal = Journal(paths.journal)
-    replayed = 0
     try:
-        for pending in gather(records).values():
-            if pending.plan is None or pending.done:
-                continue
-            if _apply(paths, pending, journal, run, state, patience, told):
-                replayed += 1
+        waiting = [row for row in gather(records).values() if row.plan is not None and not row.done]
+        replayed = _apply(paths, waiting, journal, run, state, patience, told)
     finally:
         journal.close()
     if replayed:
@@ -190,35 +186,40 @@ def _cut_off(state: Pending, run: str, old: Entry | None) -> Entry:
 
 def _apply(
     paths: Paths,
-    pending: Pending,
+    waiting: Sequence[Pending],
     journal: Journal,
     run: str,
     state: Recovered,
     patience: Patience,
     told: set[tuple[str, str]],
-) -> bool:
-    assert pending.plan is not None
+) -> int:
+    """Write what stands in the plans, each file once for all of them; how many were finished."""
+    plans = {row.sha256: row.plan for row in waiting if row.plan is not None}
     try:
-        plan = _with_notes_as_called_now(paths, pending.plan, pending.applied)
-        apply_plan(
+        plans = {row.sha256: _with_notes_as_called_now(paths, plans[row.sha256], row.applied) for row in waiting}
+        tell = {sha: _tell(journal, sha, plan, told) for sha, plan in plans.items()}
+        shelf = {name: lines_in(files.read_or_empty(paths.knowledge / name)) for name in SHELF} if waiting else {}
+        wrong = write_together(
             paths,
-            _without_moved(paths, plan),
+            [(row.sha256, _left_to_write(plans[row.sha256], row.applied, shelf)) for row in waiting],
             known=lambda name: (paths.knowledge / name).exists(),
-            on_applied=_tell(journal, pending.sha256, plan, told),
-            skip=frozenset(pending.applied),
+            on_applied=lambda sha, row: tell[sha](row),
             recovering=True,
             patience=patience,
         )
-        entry = {**pending.plan.entry, "run": run}
-        journal.append({"t": "done", "sha": pending.sha256, "entry": entry}, durable=True)
     except (files.SyncError, JournalError):
         raise
-    except OSError as error:
-        message = f"a planned harvest still cannot be written: {error.strerror or error}"
-        state.errors.append(ErrorInfo("harvest-failed", message, pending.path, "mend the file and run again"))
-        state.unfinished[pending.sha256] = pending
-        return False
-    return True
+    except OSError as error:  # what cannot be read may hold any of the lines: all plans wait
+        wrong = dict.fromkeys(plans, error)
+    done = [sha for sha in plans if sha not in wrong]
+    journal.extend([{"t": "done", "sha": sha, "entry": {**plans[sha].entry, "run": run}} for sha in done], durable=True)
+    for row in waiting:
+        if row.sha256 in wrong:
+            why = wrong[row.sha256]
+            message = f"a planned harvest still cannot be written: {why.strerror or why}"
+            state.errors.append(ErrorInfo("harvest-failed", message, row.path, "mend the file and run again"))
+            state.unfinished[row.sha256] = row
+    return len(done)
 
 
 def _with_notes_as_called_now(paths: Paths, plan: FrozenPlan, applied: Collection[str]) -> FrozenPlan:
@@ -234,17 +235,17 @@ def _with_notes_as_called_now(paths: Paths, plan: FrozenPlan, applied: Collectio
     return replace(plan, files=tuple(map(now, plan.files)))
 
 
-def _without_moved(paths: Paths, plan: FrozenPlan) -> FrozenPlan:
-    """The plan without what stands in another file by now: lines that were written before the crash, and that the
-    person has moved since."""
-    shelf = {name: files.read_or_empty(paths.knowledge / name) for name in SHELF}
+def _left_to_write(plan: FrozenPlan, applied: set[str], shelf: Mapping[str, set[bytes]]) -> FrozenPlan:
+    """The plan without the files that were proven before the crash, which are left as the person has them now, and
+    without what stands in another file by now: lines that were written before it, and that the person has moved since.
+    """
 
     def here(row: PlannedFile, lines: Sequence[str]) -> tuple[str, ...]:
-        others = [data for name, data in shelf.items() if name != row.name]
-        return tuple(line for line in lines if all(missing_lines(data, [line]) for data in others))
+        others = [there for name, there in shelf.items() if name != row.name]
+        return tuple(line for line in lines if not any(line.encode("utf-8") in there for there in others))
 
     rows = [replace(row, lines=here(row, row.lines), done=here(row, row.done)) for row in plan.files]
-    return replace(plan, files=tuple(row for row in rows if row.all_lines))
+    return replace(plan, files=tuple(row for row in rows if row.all_lines and row.name not in applied))
 
 
 def _tell(journal: Journal, sha: str, plan: FrozenPlan, told: set[tuple[str, str]]) -> Callable[[Applied], None]:
@@ -271,7 +272,8 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Seque
     given after a crash: whole records that stand behind a damaged one, which are trusted for nothing but for where
     a conversation was that lies in the trash.
     """
-    records = read_journal(paths.journal)
+    data = files.read_or_empty(paths.journal)
+    records = list(decode(data))
     states = gather(records)
     finished: list[Record] = []
     unfinished: list[Record] = []
@@ -300,7 +302,8 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Seque
     if told or not paths.ledger.exists():
         write_ledger(paths, entries)
     worth_keeping = [row for row in finished if row.get("t") not in ("run", "purging")]
-    archive(paths.journal, paths.plans, run, finished if worth_keeping else [], unfinished)
+    whole = data.endswith(b"\n") and data.count(b"\n") == len(records)
+    archive(paths.journal, paths.plans, run, finished if worth_keeping else [], unfinished, whole=whole)
 
 
 def _changes(records: list[Record], run: str, when: str) -> list[Change]:

@@ -5,7 +5,7 @@ what follows a torn write is not trusted. Kinds of record, in the life of one co
 
 - `intent`     sha, path, the frozen plan: from here on the model is never asked again for this content
 - `applied`    sha, file: its lines were proven to be there: a re-run does not bring back what the person then deletes
-- `done`       sha, entry: every file was read back; the gate is passed
+- `done`       sha: every file was read back; the gate is passed (`entry` only where it is not that of the plan)
 - `moving`     sha, path: the conversation is about to be moved away
 - `reclaimed`  sha, path, trash: it was moved away
 - `purging`    sha, trash: a trashed conversation is about to go for good, or is gone
@@ -94,25 +94,41 @@ def plan_from_json(data: Record) -> FrozenPlan:
 
 
 class Journal:
-    """An open journal; appends records. Opened only under the run lock, after recovery dealt with the last one."""
+    """An open journal; appends records. Opened only under the run lock, after recovery dealt with the last one.
+
+    `written` counts the bytes that went into it since it was opened."""
 
     def __init__(self, path: Path) -> None:
         files.make_folder(path.parent)
-        self._broken = False
+        self._broken = self._loose = False
+        self.written = 0
         self._fd = files.open_for_append(path)
         files.sync_folder(path.parent)
 
     def append(self, record: Record, *, durable: bool = False) -> None:
         """Add one record; `durable` waits for the disk. Raises JournalError, and after that on every call."""
+        self.extend([record], durable=durable)
+
+    def extend(self, records: Iterable[Record], *, durable: bool = False) -> None:
+        """Add several records with one write."""
         if self._broken:
             raise JournalError(errno.EIO, "an earlier record could not be written")
+        data = b"".join(map(encode, records))
         try:
-            files.write_all(self._fd, encode(record))
-            if durable:
+            if data:
+                files.write_all(self._fd, data)
+                self.written += len(data)
+                self._loose = True
+            if durable and self._loose:
                 files.sync(self._fd, data_only=True)
+                self._loose = False
         except OSError as error:
             self._broken = True
             raise JournalError(error.errno, error.strerror) from error
+
+    def sync(self) -> None:
+        """Wait for the disk, if anything was added since the last time."""
+        self.extend((), durable=True)
 
     def close(self) -> None:
         os.close(self._fd)
@@ -140,8 +156,11 @@ def gather(records: Iterable[Record]) -> dict[str, Pending]:
             state.applied.clear()
         elif kind == "applied":
             state.applied.add(str(record.get("file", "")))
-        elif kind in ("done", "entry") and isinstance(record.get("entry"), dict):
-            state.entry, state.done = record["entry"], kind == "done" or state.done
+        elif kind in ("done", "entry"):
+            planned = state.plan.entry if kind == "done" and state.plan is not None else None
+            entry = record.get("entry", planned)
+            if isinstance(entry, dict):
+                state.entry, state.done = entry, kind == "done" or state.done
         elif kind == "moving":
             state.moving.append(str(record.get("path", "")))
         elif kind == "purging":
@@ -151,21 +170,40 @@ def gather(records: Iterable[Record]) -> dict[str, Pending]:
     return found
 
 
-def archive(journal: Path, plans: Path, run: str, records: list[Record], unfinished: list[Record]) -> None:
+def archive(
+    journal: Path, plans: Path, run: str, records: list[Record], unfinished: list[Record], *, whole: bool = False
+) -> None:
     """Keep what the run did as `<run>.jsonl`, then leave only `unfinished` in the journal (none: remove it).
 
     The archive is durable before the journal shrinks, so a crash in between only repeats this step; what it holds
-    already stays in it, even if a power cut took the end of the journal meanwhile.
+    already stays in it, even if a power cut took the end of the journal meanwhile. `whole` says that the journal holds
+    `records` and `unfinished` and nothing else: where nothing is unfinished it becomes the archive itself.
     """
+    path = plans / f"{run}.jsonl"
     if records:
         files.make_folder(plans)
-        path = plans / f"{run}.jsonl"
+    if records and whole and not unfinished and not files.exists(path):
+        _become(journal, path)
+        return
+    if records:
         lines = dict.fromkeys([*map(encode, read_journal(path)), *map(encode, records)])
         files.write_atomic(path, b"".join(lines))
     if unfinished:
         files.write_atomic(journal, b"".join(map(encode, unfinished)))
     else:
         files.remove_file(journal)
+
+
+def _become(journal: Path, path: Path) -> None:
+    """Rename the journal, its bytes made durable before; its new name is sure before the old one may be gone."""
+    fd = files.open_regular(journal, os.O_RDWR)
+    try:
+        files.sync(fd)
+    finally:
+        os.close(fd)
+    files.rename_without_replacing(journal, path)
+    files.sync_folder(path.parent)
+    files.sync_folder(journal.parent)
 
 
 def read_plans(plans: Path, run: str) -> dict[str, FrozenPlan]:

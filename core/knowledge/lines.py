@@ -21,6 +21,8 @@ from core.knowledge.swap import swap_in
 from core.knowledge.tasks import insert_tasks
 
 ATTEMPTS = 10
+FEW_LINES = 8
+"""So many lines are searched for one by one; for more, the file is taken apart once."""
 TAIL_BYTES = 1 << 16
 """How much of a file's end is looked at for an unfinished line: far more than a planned line is long."""
 
@@ -60,21 +62,36 @@ def noting_tail(folder: Path, planned: PlannedFile) -> PlannedFile:
     except OSError:
         return planned
     try:
-        os.lseek(fd, max(0, os.fstat(fd).st_size - TAIL_BYTES), os.SEEK_SET)
-        tail = _tail(os.read(fd, TAIL_BYTES))
+        size = os.fstat(fd).st_size
+        if not size or _read_end(fd, size, 1) == b"\n":
+            return planned  # as most files end: the rest need not be read
+        tail = _tail(_read_end(fd, size, TAIL_BYTES))
     finally:
         os.close(fd)
     return replace(planned, tail=tail.decode("utf-8", "surrogateescape")) if tail else planned
 
 
+def _read_end(fd: int, size: int, number: int) -> bytes:
+    os.lseek(fd, max(0, size - number), os.SEEK_SET)
+    return os.read(fd, number)
+
+
 def missing_lines(data: bytes, lines: Sequence[str]) -> list[bytes]:
     """Those of `lines` that the file does not hold, as bytes, each once."""
     wanted = dict.fromkeys(line.encode("utf-8") for line in lines)
-    return [line for line in wanted if not _holds(data, line)]
+    if len(wanted) <= FEW_LINES:
+        return [line for line in wanted if not _holds(data, line)]
+    there = lines_in(data)
+    return [line for line in wanted if line not in there]
+
+
+def lines_in(data: bytes) -> set[bytes]:
+    """The whole lines of a file, without what ends them."""
+    return {row.removesuffix(b"\r") for row in data.split(b"\n")}
 
 
 def _holds(data: bytes, line: bytes) -> bool:
-    """Whether `line` is a whole line of the file. Searching is many times faster than splitting a large file."""
+    """Whether `line` is a whole line of the file. For a few lines, searching is faster than splitting a large file."""
     at = data.find(line)
     while at >= 0:
         after = data[at + len(line) : at + len(line) + 2]
@@ -186,7 +203,10 @@ def with_lines(data: bytes, planned: PlannedFile, *, recovering: bool = False) -
         torn = b""
     if torn.removesuffix(b"\r").decode("utf-8", "replace") in planned.all_lines:
         kept += _line_break(kept)
-    return kept + _payload(kept, missing_lines(kept, planned.all_lines), torn)
+    missing = missing_lines(kept, planned.all_lines)
+    if torn:  # first of all the line that was torn: of several plans it need not be the first that is missing
+        missing.sort(key=lambda line: not (line + b"\r").startswith(torn))
+    return kept + _payload(kept, missing, torn)
 
 
 def _payload(data: bytes, lines: list[bytes], torn: bytes = b"") -> bytes:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from core.llm.wire import Call, Reply, is_loopback
 
 if TYPE_CHECKING:
-    from requests import PreparedRequest, Response
+    from requests import PreparedRequest, Response, Session
     from requests.adapters import HTTPAdapter
 
 CHUNK_BYTES = 16 * 1024
@@ -83,9 +83,12 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
     line = Line()
     outcome: queue.SimpleQueue[Reply | Broken | BaseException] = queue.SimpleQueue()
 
+    kept: Kept = _of_thread.__dict__.pop("kept", None) or Kept()  # whoever does not put it back has spoilt it
+    kept.line = line
+
     def work() -> None:
         try:
-            outcome.put(_post(call, line, deadline, max_bytes))
+            outcome.put(_post(call, kept, deadline, max_bytes))
         except BaseException as bug:  # noqa: BLE001 - handed to the caller's thread, which raises it
             outcome.put(bug)
 
@@ -104,57 +107,86 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
                 continue
             if isinstance(result, BaseException):
                 raise result
+            if isinstance(result, Reply):
+                _of_thread.kept = kept
             return result
     finally:
-        line.cut()  # also when Ctrl-C ends the waiting; after a complete answer there is nothing left to cut
+        if getattr(_of_thread, "kept", None) is not kept:
+            line.cut()  # also when Ctrl-C ends the waiting
 
 
-def _post(call: Call, line: Line, deadline: float, max_bytes: int) -> Reply | Broken:
+class Kept:
+    """The connections of one thread, for its next call: most of the time of a short call is that of a handshake.
+
+    Only a complete answer leaves them behind. No cookie is kept with them, and no redirect is seen: following one could
+    carry the key to a stranger. `line` is that of the call at work.
+    """
+
+    def __init__(self) -> None:
+        self.line = Line()
+        self._session: Session | None = None
+
+    def session(self) -> Session:
+        """The session of requests, made for the first call."""
+        if self._session is None:
+            from http.cookiejar import DefaultCookiePolicy
+
+            import requests
+
+            class Blind(requests.Session):
+                def get_redirect_target(self, resp: Response) -> None:
+                    """Sees no redirects; requests would also read the body of one whole."""
+
+            session = Blind()
+            session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+            adapter = _watched_adapter(self)
+            session.mount("http://", adapter)
+            session.mount("https://", adapter)
+            self._session = session
+        return self._session
+
+
+_of_thread = threading.local()
+
+
+def _post(call: Call, kept: Kept, deadline: float, max_bytes: int) -> Reply | Broken:
     """The blocking part, in the thread. Expected failures become `Broken`; anything else is a bug and raises."""
     from http.client import HTTPException
 
     import requests
     import urllib3
 
-    class Session(requests.Session):
-        def get_redirect_target(self, resp: Response) -> None:
-            """Sees no redirects: following one could carry the key to a stranger, and requests reads its body whole."""
-
-    with Session() as session:
-        adapter = _watched_adapter(line)
-        session.mount("http://", adapter)
-        session.mount("https://", adapter)
-        # Proxies and certificates of the environment count, but no proxy can reach this very machine for us.
-        proxies = {"no_proxy": urlsplit(call.url).hostname or ""} if is_loopback(call.url) else None
-        seconds = max(0.05, deadline - time.monotonic())
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-        headers |= {"User-Agent": "knowledge-memory", "Connection": "close", **call.headers}
-        try:
-            response = session.post(
-                call.url,
-                data=json.dumps(call.body).encode("ascii"),
-                headers=headers,
-                stream=True,
-                allow_redirects=False,
-                timeout=(seconds, seconds),
-                auth=_as_prepared,
-                proxies=proxies,
-            )
-            with response:
-                return _read(response, max_bytes)
-        except requests.exceptions.SSLError as problem:
-            return Broken("certificate", _system_words(problem))
-        except requests.exceptions.ProxyError as problem:
-            return Broken("connection", " ".join(("the proxy does not let it through", _system_words(problem))).strip())
-        except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema, UnicodeError):
-            return Broken("address")
-        except requests.exceptions.InvalidHeader:
-            return Broken("address", "a header cannot be sent; look for stray characters in the key")
-        except (requests.RequestException, urllib3.exceptions.HTTPError, HTTPException, OSError) as problem:
-            # A time-out of the socket is our own deadline: it was set to what was left.
-            if time.monotonic() >= deadline - SLICE_SECONDS:
-                return Broken("timeout")
-            return Broken("absent" if _never_connected(problem) else "connection", _system_words(problem))
+    # Proxies and certificates of the environment count, but no proxy can reach this very machine for us.
+    proxies = {"no_proxy": urlsplit(call.url).hostname or ""} if is_loopback(call.url) else None
+    seconds = max(0.05, deadline - time.monotonic())
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+    headers |= {"User-Agent": "knowledge-memory", **call.headers}
+    try:
+        response = kept.session().post(
+            call.url,
+            data=json.dumps(call.body).encode("ascii"),
+            headers=headers,
+            stream=True,
+            allow_redirects=False,
+            timeout=(seconds, seconds),
+            auth=_as_prepared,
+            proxies=proxies,
+        )
+        with response:
+            return _read(response, max_bytes)
+    except requests.exceptions.SSLError as problem:
+        return Broken("certificate", _system_words(problem))
+    except requests.exceptions.ProxyError as problem:
+        return Broken("connection", " ".join(("the proxy does not let it through", _system_words(problem))).strip())
+    except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema, UnicodeError):
+        return Broken("address")
+    except requests.exceptions.InvalidHeader:
+        return Broken("address", "a header cannot be sent; look for stray characters in the key")
+    except (requests.RequestException, urllib3.exceptions.HTTPError, HTTPException, OSError) as problem:
+        # A time-out of the socket is our own deadline: it was set to what was left.
+        if time.monotonic() >= deadline - SLICE_SECONDS:
+            return Broken("timeout")
+        return Broken("absent" if _never_connected(problem) else "connection", _system_words(problem))
 
 
 def _never_connected(problem: BaseException) -> bool:
@@ -170,18 +202,26 @@ def _as_prepared(request: PreparedRequest) -> PreparedRequest:
     return request
 
 
-def _watched_adapter(line: Line) -> HTTPAdapter:
-    """A transport adapter whose connections, direct or through a proxy, report to `line`."""
+def _watched_adapter(kept: Kept) -> HTTPAdapter:
+    """A transport adapter whose connections, direct or through a proxy, report to the line of the call at work."""
     from requests.adapters import HTTPAdapter
 
     def watch(pool: Any) -> Any:
         plain = pool.ConnectionCls
+        if hasattr(plain, "is_watched"):
+            return pool
 
         class Watched(plain):  # type: ignore[misc, valid-type]
+            is_watched = True
+
             def connect(self) -> None:
-                line.follow(self)
+                kept.line.follow(self)
                 super().connect()
-                line.follow(self)  # refuses if the line was cut while we connected: the prompt must not go out then
+                kept.line.follow(self)  # refuses if it was cut while we connected: the prompt must not go out then
+
+            def putrequest(self, *arguments: Any, **named: Any) -> None:
+                kept.line.follow(self)  # a connection that was kept does not connect again
+                super().putrequest(*arguments, **named)
 
         pool.ConnectionCls = Watched
         return pool

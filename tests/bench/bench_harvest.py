@@ -1,23 +1,25 @@
-"""What a harvest costs beside what it cannot do without: reading and hashing every byte, and syncing every write."""
+"""What a harvest costs beside what it cannot do without: reading and hashing every byte, a synced record for each
+conversation, the calls of the model; and that a store costs no more for each conversation when it is large."""
 
 from __future__ import annotations
 
 import os
 import random
 import shutil
-import stat
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from core.base import files
+from core.base import disk, files
 from tests.harvest_world import FakeModel, World, ordinary
 
 Row = tuple[str, float, float]
@@ -34,6 +36,8 @@ def figures() -> Iterator[Row]:
     finally:
         shutil.rmtree(folder)
     yield from commit_figures()
+    yield from growth_figures()
+    yield from waiting_figures()
 
 
 # --- the dry run -----------------------------------------------------------------------------------------------------
@@ -83,30 +87,23 @@ def make_conversations(folder: Path) -> None:
 
 # --- committing ------------------------------------------------------------------------------------------------------
 
-Write = tuple[str, str, int]
-"""append, new or folder; the file; the bytes that were written to it before this sync."""
-
 
 def commit_figures() -> Iterator[Row]:
-    """Time outside the model per conversation beside its durable writes alone, and how many syncs that takes."""
+    """Time outside the model per conversation beside one record that is synced for each, as a database without group
+    commit would; and how many syncs it takes."""
     ratios, most = [], 0.0
     for _ in range(ROUNDS):
         folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
         try:
-            writes = recorded_writes(prepared(folder / "counted"))
+            most = max(most, counted_syncs(prepared(folder / "counted")) / HARVESTS)
             ours = timed_harvest(prepared(folder / "ours"))
-            floor = timed_writes(folder / "floor", writes)
+            floor = timed_records(folder / "floor")
         finally:
             shutil.rmtree(folder)
         ratios.append(ours / floor)
-        most = max(most, len(writes) / HARVESTS)
         tell([ours, floor])
-    yield (
-        "time of a commit outside the model / as many syncs after writes of equal size",
-        statistics.median(ratios),
-        1.6,
-    )
-    yield "syncs for a conversation with lines for 4 files", most, 4 + 4
+    yield "time of a commit outside the model / a synced record of 3 KB for each", statistics.median(ratios), 6
+    yield "syncs for a conversation with lines for 4 files", most, 2
 
 
 def prepared(folder: Path) -> World:
@@ -134,49 +131,95 @@ def timed_harvest(world: World) -> float:
     return seconds
 
 
-def recorded_writes(world: World) -> list[Write]:
-    """What such a run writes and syncs, in its order."""
-    writes: list[Write] = []
-    sizes: dict[str, int] = {}
-    real = files.sync
-
-    def recorded(fd: int, *, data_only: bool = False) -> None:
-        path, found = os.readlink(f"/proc/self/fd/{fd}"), os.fstat(fd)
-        name = path.rsplit("/", 1)[1]
-        if stat.S_ISDIR(found.st_mode):
-            writes.append(("folder", "", 0))
-        elif files.TEMPORARY_MARK in path:
-            writes.append(("new", name.split(".")[1], found.st_size))
-        else:
-            writes.append(("append", name, max(1, found.st_size - sizes.get(path, found.st_size - 200))))
-            sizes[path] = found.st_size
-        real(fd, data_only=data_only)
-
-    with patch.object(files, "sync", recorded):
+def counted_syncs(world: World) -> int:
+    """How often such a run waits for the disk."""
+    with patch.object(files, "sync", wraps=files.sync) as syncs:
         world.run(FakeModel(answering))
-    return writes
+    return syncs.call_count
 
 
-def timed_writes(folder: Path, writes: list[Write]) -> float:
-    """The same writes and syncs, and nothing else."""
-    folder.mkdir()
-    place = os.open(folder, os.O_RDONLY)
-    fds = {name: os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND) for kind, name, _ in writes if name}
+def timed_records(path: Path) -> float:
+    """Seconds for one synced record a conversation, and nothing else."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     started = time.perf_counter()
-    for kind, name, size in writes:
-        if kind == "folder":
-            os.fsync(place)
-            continue
-        fd = fds[name] if kind == "append" else os.open(folder / "new", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        os.write(fd, b"x" * size)
-        os.fsync(fd)
-        if kind == "new":
-            os.close(fd)
-            os.rename(folder / "new", folder / name)
+    for _ in range(HARVESTS):
+        os.write(fd, b"x" * 3000)
+        os.fdatasync(fd)
     seconds = time.perf_counter() - started
-    for fd in (place, *fds.values()):
-        os.close(fd)
+    os.close(fd)
     return seconds
+
+
+# --- a store that grows ----------------------------------------------------------------------------------------------
+
+
+def growth_figures() -> Iterator[Row]:
+    """Bytes for one conversation of 5 KB, in a small store and in larger ones: nothing is written or read again for
+    each of them."""
+    first: tuple[float, float] | None = None
+    for number in (1000, 4000, *([16_000] if os.environ.get("BENCH_WHOLE") else [])):
+        written, read = bytes_for_each(number)
+        tell([written, read])
+        first = first or (written, read)
+        yield f"bytes written for a conversation of 5 KB, {number} in a run / 1000", written / first[0], 1.1
+        yield f"bytes read for it, {number} in a run / 1000", read / first[1], 1.1
+
+
+def bytes_for_each(number: int) -> tuple[float, float]:
+    """Bytes written and read for each of so many conversations, each giving a fact, a decision and a task."""
+    folder, counted = Path(tempfile.mkdtemp(prefix="knowledge-bench-")), Counter[str]()
+    real = disk.perform
+
+    def perform(name: str, call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        done = real(name, call, *arguments, **named)
+        if name in ("read", "write"):
+            counted[name] += done if name == "write" else len(done)
+        return done
+
+    try:
+        world = World(folder)
+        for one in range(number):
+            world.converse(f"User: talk {one}\n\nAssistant: " + f"{one} words of a conversation. " * 180)
+        with patch.object(disk, "perform", perform):
+            assert world.run(FakeModel(answering)).harvested == number
+    finally:
+        shutil.rmtree(folder)
+    return counted["write"] / number, counted["read"] / number
+
+
+# --- slow answers ----------------------------------------------------------------------------------------------------
+
+CALLS, JOBS = 200, 8
+
+
+def waiting_figures() -> Iterator[Row]:
+    """A run whose calls take very different times, beside the calls alone, each begun as soon as a worker is free."""
+    letters = random.Random(7)
+    seconds = [min(1.0, letters.lognormvariate(-2.6, 1.0)) for _ in range(CALLS)]
+    seconds[5] = seconds[150] = 1.0
+
+    def answer(number: int, prompt: str) -> dict[str, Any]:
+        time.sleep(seconds[int(prompt.split("talk ")[1].split()[0])])
+        return answering(number, prompt)
+
+    ratios = []
+    for _ in range(ROUNDS):
+        folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
+        try:
+            world = World(folder)
+            for one in range(CALLS):
+                world.converse(f"User: talk {one} \n\nAssistant: Noted.\n")
+            started = time.perf_counter()
+            assert world.run(FakeModel(answer), jobs=JOBS).harvested == CALLS
+            ours = time.perf_counter() - started
+        finally:
+            shutil.rmtree(folder)
+        started = time.perf_counter()
+        with ThreadPoolExecutor(JOBS) as pool:
+            list(pool.map(time.sleep, seconds))
+        ratios.append(ours / (time.perf_counter() - started))
+        tell(ratios)
+    yield f"a run with {JOBS} jobs and answers of uneven length / its calls alone", statistics.median(ratios), 1.25
 
 
 def tell(seconds: list[float] | list[list[float]]) -> None:

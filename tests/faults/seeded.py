@@ -17,7 +17,7 @@ from core.base import files
 from core.base.paths import Paths
 from core.harvest import committer, reclaim, recovery
 from core.harvest.committer import Committer
-from core.knowledge import digest, journal, lines
+from core.knowledge import digest, journal, lines, swap
 from tests.faults.errors import errors
 from tests.faults.meddling import meddling
 from tests.faults.pairs import singles
@@ -48,15 +48,14 @@ class Caught:
 @contextlib.contextmanager
 def unlink_first() -> Iterator[None]:
     """The conversation is taken away before its lines are written."""
-    real = Committer.commit
+    real, move = Committer.stage, Committer._move
 
-    def commit(self: Committer, step: Any, harvest: Any, meter: Any) -> bool:
+    def stage(self: Committer, step: Any, harvest: Any, meter: Any) -> bool:
         self.entries.setdefault(step.sha256, {})
-        self._move(step)
-        with patch.object(Committer, "_move", lambda self, step: True):
-            return real(self, step, harvest, meter)
+        move(self, step)
+        return real(self, step, harvest, meter)
 
-    with patch.object(Committer, "commit", commit):
+    with patch.object(Committer, "stage", stage), patch.object(Committer, "_move", lambda self, step: True):
         yield
 
 
@@ -101,7 +100,7 @@ def no_folder_sync() -> Iterator[None]:
 @contextlib.contextmanager
 def done_before_read_back() -> Iterator[None]:
     """The ledger's record DONE comes before the lines are written and read back."""
-    real, waiting = committer.apply_plan, []
+    real, waiting = committer.write_together, []
     move = Committer._move
 
     def later(*arguments: Any, **named: Any) -> None:
@@ -113,7 +112,7 @@ def done_before_read_back() -> Iterator[None]:
             real(*arguments, **named)
         return move(self, step)
 
-    with patch.object(committer, "apply_plan", later), patch.object(Committer, "_move", _move):
+    with patch.object(committer, "write_together", later), patch.object(Committer, "_move", _move):
         yield
 
 
@@ -133,14 +132,15 @@ def no_second_hash() -> Iterator[None]:
 @contextlib.contextmanager
 def digest_before_gate() -> Iterator[None]:
     """The digest tells of items before they are proven to stand in the files."""
-    real = committer.apply_plan
+    real = committer.write_together
 
-    def early(paths: Paths, plan: Any, **named: Any) -> None:
-        text = digest.HEADER + "".join(f"{line}\n" for row in plan.files for line in row.all_lines)
+    def early(paths: Paths, rows: Any, **named: Any) -> None:
+        planned = [one for row in rows for one in row.plan.files]
+        text = digest.HEADER + "".join(f"{line}\n" for row in planned for line in row.all_lines)
         files.write_atomic(paths.digest, text.encode())
-        real(paths, plan, **named)
+        real(paths, rows, **named)
 
-    with patch.object(committer, "apply_plan", early):
+    with patch.object(committer, "write_together", early):
         yield
 
 
@@ -166,7 +166,11 @@ def written_in_place() -> Iterator[None]:
         files.sync(fd)
         os.close(fd)
 
-    with patch.object(files, "write_atomic", write_atomic):
+    def exchange(path: Path, new: bytes, expected: bytes, mode: int, spent: list[Path]) -> bytes:
+        write_atomic(path, new)
+        return expected
+
+    with patch.object(files, "write_atomic", write_atomic), patch.object(swap, "_exchange", exchange):
         yield
 
 
@@ -175,7 +179,7 @@ def journal_goes_first() -> Iterator[None]:
     """At the end of a run the journal is removed before its records are archived."""
     real = journal.archive
 
-    def archive(place: Path, plans: Path, run: str, records: Any, unfinished: Any) -> None:
+    def archive(place: Path, plans: Path, run: str, records: Any, unfinished: Any, *, whole: bool) -> None:
         files.remove_file(place)
         real(place, plans, run, records, unfinished)
 

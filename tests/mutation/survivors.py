@@ -23,8 +23,9 @@ EXPLAINED: dict[str, dict[str, str]] = {
         "parse_ledger: GtE in len(data) > PART_BYTES": _SPEED,
         "rebuild: without part 1 of state.entry or {}": "an entry of that state was put there just before",
     },
+    "core.harvest.batch": {"_unproven: 1 for 0": "the number of this error is not told"},
     "core.harvest.merge": {
-        "apply_plan: 1 for 0": "the number of this error is not told",
+        "_bind_note: without part 2 of binding.move and binding.move != binding.note": "one write more",
     },
     "core.harvest.named_paths": {
         "<module>: 1025 for 1024": _SIZE,

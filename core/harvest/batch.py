@@ -1,0 +1,238 @@
+"""Conversations that are written together: each file is read, written and read back once for all of them.
+
+What a batch costs grows with the files that it touches, so it may wait until it brings a quarter of their size: then a
+store is written a bounded number of times while it grows, however large it is. Nobody waits long for that. Every plan
+stands in the journal before it waits, and when there is nothing else to do a small store is written at once, a large
+one after seconds (group commit, as databases do it).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from core.base import files
+from core.base.paths import Paths
+from core.base.result import ErrorInfo
+from core.harvest.distil import Harvest
+from core.harvest.meter import Meter
+from core.harvest.steps import Step
+from core.knowledge.journal import FrozenPlan, JournalError
+from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, noting_tail, require_lines
+from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+
+PART = 4
+"""A batch is full when its lines are this part (a quarter) of the files that it touches."""
+CONVERSATIONS = 32
+"""So many conversations are worth waiting for in any store: they share three waits for the disk."""
+MOST_CONVERSATIONS, MOST_BYTES = 4096, 2 << 20
+"""A batch is full with so many conversations, or bytes of lines: what waits is held in memory."""
+BYTES_A_SECOND = 1 << 18
+"""While no answer comes, a batch waits so long that rewriting its files stays below this."""
+LONGEST_SECONDS = 10.0
+"""Nothing waits longer than this, whatever the store."""
+
+
+Planned = tuple[str, FrozenPlan]
+"""The sha256 of a conversation, and what its harvest will write."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """One file of a plan was brought up to date: which lines were new in it."""
+
+    name: str
+    added: tuple[str, ...]
+
+
+@dataclass
+class Staged:
+    """One conversation whose plan is in the journal and whose lines are not written yet. `problems` are to be told when
+    they are; `error` is what kept them from being written, None while nothing did."""
+
+    step: Step
+    harvest: Harvest
+    meter: Meter | None
+    plan: FrozenPlan
+    problems: Sequence[ErrorInfo] = ()
+    error: OSError | None = None
+
+
+@dataclass
+class Batch:
+    """What waits to be written. `clock` tells seconds."""
+
+    paths: Paths
+    clock: Callable[[], float] = time.monotonic
+    rows: list[Staged] = field(default_factory=list)
+    _bytes: int = 0
+    _cost: int = 0
+    _names: set[str] = field(default_factory=set)
+    _talks: set[str] = field(default_factory=set)
+    _since: float = 0.0
+
+    def add(self, row: Staged) -> None:
+        if not self.rows:
+            self._since = self.clock()
+        self.rows.append(row)
+        self._talks.add(row.step.artifact.name)
+        for planned in row.plan.files:
+            self._bytes += sum(len(line) + 1 for line in planned.all_lines)
+            if planned.name not in self._names:
+                self._names.add(planned.name)
+                self._cost += size_of(os.path.join(self.paths.knowledge, planned.name))
+
+    def take(self) -> list[Staged]:
+        """All that waits; nothing waits any more."""
+        rows, self.rows = self.rows, []
+        self._bytes = self._cost = 0
+        self._names.clear()
+        self._talks.clear()
+        return rows
+
+    def has_lines_of(self, *names: str) -> bool:
+        """Whether a conversation that is called so waits."""
+        return not self._talks.isdisjoint(names)
+
+    def is_full(self) -> bool:
+        """Whether it is to be written although more is coming."""
+        number = len(self.rows)
+        if number >= MOST_CONVERSATIONS or self._bytes >= MOST_BYTES:
+            return True
+        if number and self.clock() - self._since >= LONGEST_SECONDS:
+            return True
+        return number >= CONVERSATIONS and self._bytes * PART >= self._cost
+
+    def seconds_left(self) -> float | None:
+        """How long it may still wait while nothing comes, 0 for no longer, None when nothing waits."""
+        if not self.rows:
+            return None
+        allowed = min(LONGEST_SECONDS, self._cost / BYTES_A_SECOND)
+        return max(0.0, allowed - (self.clock() - self._since))
+
+
+def size_of(path: str | Path) -> int:
+    """The bytes of a file, 0 for one that is not there."""
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
+
+
+def together(plans: Iterable[FrozenPlan]) -> list[PlannedFile]:
+    """What several plans want of each file, their lines in the order of the plans; the newest knows the tail."""
+    rows: dict[str, PlannedFile] = {}
+    lines: dict[str, dict[str, None]] = {}
+    done: dict[str, dict[str, None]] = {}
+    for plan in plans:
+        for planned in plan.files:
+            rows[planned.name] = planned
+            lines.setdefault(planned.name, {}).update(dict.fromkeys(planned.lines))
+            done.setdefault(planned.name, {}).update(dict.fromkeys(planned.done))
+    return [replace(row, lines=tuple(lines[name]), done=tuple(done[name])) for name, row in rows.items()]
+
+
+def with_new_tails(paths: Paths, rows: Sequence[Staged]) -> list[Staged]:
+    """Looks again at what stands behind the last line break of each file; the rows whose plans had to be changed,
+    because a person has typed there while they waited. Their plans are to be journaled again."""
+    plans = [row.plan for row in rows]
+    tails = {one.name: noting_tail(paths.knowledge, replace(one, tail="")).tail for one in together(plans)}
+    changed = []
+    for row in rows:
+        if any(planned.tail != tails[planned.name] for planned in row.plan.files):
+            now = tuple(replace(planned, tail=tails[planned.name]) for planned in row.plan.files)
+            row.plan = replace(row.plan, files=now)
+            changed.append(row)
+    return changed
+
+
+# --- writing and proving ---------------------------------------------------------------------------------------------
+
+
+def write_together(
+    paths: Paths,
+    plans: Sequence[Planned],
+    *,
+    known: Callable[[str], bool],
+    on_applied: Callable[[str, Applied], None],
+    recovering: bool = False,
+    patience: Patience = DEFAULT_PATIENCE,
+    own: OwnWrites | None = None,
+) -> dict[str, OSError]:
+    """Make every line of all plans stand in its file, then read each file back by its path: the gate. What kept a plan
+    from being proven, by sha256; a file that cannot be written fails the plans that want lines in it, and no other.
+
+    `on_applied` is told the sha256 and the lines that were new, for each file of each plan (it writes the journal).
+    `recovering` mends what a crash tore. After a `files.SyncError` or a JournalError, which are raised, nothing is
+    proven.
+    """
+    joined = together(plan for _, plan in plans)
+    failed: dict[str, OSError] = {}
+    renamed: dict[str, tuple[str, ...]] = {}
+    wanted: dict[str, list[tuple[str, PlannedFile]]] = {}
+    for sha, plan in plans:
+        for planned in plan.files:
+            wanted.setdefault(planned.name, []).append((sha, planned))
+
+    def tell(name: str, added: tuple[str, ...]) -> None:
+        left = set(added)
+        for sha, planned in wanted[name]:
+            mine = tuple(line for line in dict.fromkeys(planned.all_lines) if line in left)
+            left.difference_update(mine)  # two conversations of one name: the first has written it
+            on_applied(sha, Applied(name, mine))
+
+    for planned in joined:
+        try:
+            files.make_folder(_folder_of(paths, planned.name))
+            added, new_name = ensure_lines(
+                paths.knowledge,
+                planned,
+                known=known(planned.name),
+                recovering=recovering,
+                patience=patience,
+                own=own,
+            )
+        except (files.SyncError, JournalError):
+            raise
+        except OSError as error:
+            failed[planned.name] = error
+            continue
+        if new_name or recovering:
+            renamed[planned.name] = added
+        else:
+            tell(planned.name, added)
+    for folder in {_folder_of(paths, name) for name in renamed}:
+        files.sync_folder(folder)  # before the journal may say that these lines are durable
+    for name, added in renamed.items():
+        tell(name, added)
+    return _unproven(paths, plans, joined, failed)
+
+
+def _unproven(
+    paths: Paths, plans: Sequence[Planned], joined: Sequence[PlannedFile], failed: dict[str, OSError]
+) -> dict[str, OSError]:
+    """Read every file back; what is wrong with each plan, by sha256."""
+    absent: dict[str, set[str]] = {}
+    for planned in joined:
+        if planned.name not in failed:
+            try:
+                absent[planned.name] = set(require_lines(paths.knowledge, planned))
+            except OSError as error:
+                failed[planned.name] = error
+    wrong: dict[str, OSError] = {}
+    for sha, plan in plans:
+        for planned in plan.files:
+            gone = sum(line in absent[planned.name] for line in planned.all_lines) if planned.name in absent else 0
+            if planned.name in failed:
+                wrong.setdefault(sha, failed[planned.name])
+            elif gone:
+                message = f"{gone} planned lines are not in the file after writing"
+                wrong.setdefault(sha, OSError(0, message, planned.name))
+    return wrong
+
+
+def _folder_of(paths: Paths, name: str) -> Path:
+    return paths.file_notes if "/" in name else paths.knowledge
