@@ -10,10 +10,12 @@ from core.base.result import Err
 from core.commands.fact_feed import sync_facts
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
-from core.factindex.facts import sort_key
-from core.factindex.places import UnreadableError
+from core.factindex.facts import DAMAGE, sort_key
 from core.factindex.sync import JOURNAL, project
 from core.knowledge.check import Finding
+
+NAMED = (*DAMAGE, "duplicate-id")
+"""What the doctor calls damage; any other problem is a slip in one item."""
 
 
 def check_facts(workspace: Workspace) -> Iterator[Finding]:
@@ -25,15 +27,12 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("facts-unfinished", message, str(journal), _mend(workspace))
     try:
         facts, found, _ = project(paths.knowledge, paths.state, utc_now())
-    except UnreadableError as error:
-        yield Finding("facts-unreadable", f"a file of facts cannot be read: {error.strerror}", error.filename or "")
-        return
     except OSError as error:
         yield Finding("facts-unreadable", f"the facts cannot be read: {error.strerror}", str(error.filename or ""))
         return
     for number, problem in enumerate(found.problems):
         where = paths.knowledge / problem.file
-        yield Finding(problem.code, problem.error.message, str(where), note=True, at=number)
+        yield Finding(problem.code, problem.error.message, str(where), note=problem.code not in NAMED, at=number)
     read = index.read_index(paths.knowledge)
     if isinstance(read, Err):
         if facts or read.error.code != "no-index":

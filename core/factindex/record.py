@@ -8,6 +8,7 @@ Appended to, never rewritten; each line has its own checksum, and a damaged one 
 - `undone`   the harvest `sha` of `run` was taken back; `kept` are `[mark, id]` that stay deleted, `known` as below
 - `known`    `{id: [confidence, last_confirmed]}` of facts that a person has written or changed
 - `merged`   `from` became a part of `into`
+- `renumbered`  the fact of this `mark` that was `from` is `to`; `retired` names what had been `to` before
 - `archive`  all of a run's plans up to `size` bytes are fed
 - `index`    what `index.json` holds: sum of its facts, `at` (ISO 8601), and the newest `day` there has been
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,8 @@ def _take(row: Record, history: History, people: set[str], is_undone: bool) -> N
     elif kind == "merged":
         history.merged[str(row["from"])] = str(row["into"])
         history.ids.add(str(row["from"]))
+    elif kind == "renumbered":
+        _renumber(str(row["from"]), str(row["to"]), str(row["mark"]), str(row["retired"]), history)
     elif kind == "archive":
         history.archives[str(row["run"])] = int(row["size"])
     elif kind == "index":
@@ -151,6 +154,28 @@ def _know(facts: dict[str, list[Any]], history: History, anchor: int | None) -> 
         history.ids.add(name)
         if anchor is not None:
             history.anchors[name] = anchor
+
+
+def _renumber(old: str, new: str, mark: str, retired: str, history: History) -> None:
+    """A fact that two machines had given the same number has another one now. What had that before and was deleted
+    keeps a name of its own; what this store knows of `old` goes along where it was its own fact that moved."""
+    history.ids.add(new)
+    for key, name in history.seen.items():
+        if name == new:
+            history.seen[key] = retired
+    own = {key for key, name in history.seen.items() if name == old}
+    if mark not in {known for _, known in own}:
+        return  # the other machine's
+    history.seen |= dict.fromkeys(own, new)
+    marks = {known for _, known in own}
+    for at, fed in history.fed.items():
+        if any(name == old for _, name, _ in fed.rows):
+            rows = tuple((known, new if name == old and known in marks else name, how) for known, name, how in fed.rows)
+            history.fed[at] = replace(fed, rows=rows)
+    if old in history.anchors:
+        history.anchors[new] = history.anchors[old]
+    if old in history.known:
+        history.known[new] = history.known.pop(old)
 
 
 def append_records(path: Path, records: Iterable[Record]) -> None:
