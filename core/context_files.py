@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.conflict import conflict_line, without_marks
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter
 from core.base.markdown import defuse_fences, without_invisible
 from core.base.redact import redact
@@ -89,8 +90,11 @@ def read_context(scope: str, path: Path) -> ContextFile:
         problem = f"{path} cannot be read: {error.strerror or error}; it is left out"
         return ContextFile(scope, path, True, budget=budget, problems=(problem,))
     text = read.data.decode("utf-8", "replace")
-    parsed = parse_frontmatter(text)
     problems = []
+    if line := conflict_line(text):
+        problems.append(f"{path}:{line}: a merge conflict begins here; both sides are loaded, without its marks")
+        text = without_marks(text)
+    parsed = parse_frontmatter(text)
     if "\ufffd" in text and b"\xef\xbf\xbd" not in read.data:
         problems.append(f"{path} is not UTF-8 text; what is damaged shows as \ufffd")
     if parsed.problem:

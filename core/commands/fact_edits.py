@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from difflib import SequenceMatcher
 from functools import partial
 from typing import Any
 
@@ -27,7 +26,7 @@ from core.factindex.record import append_records
 from core.factindex.reunite import Renumbered, changed_text, plan_renumbering, retired_id
 from core.factindex.sync import project, record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
-from core.knowledge.hunks import Hunk, made, split
+from core.knowledge.hunks import Hunk, becoming, made
 
 BY_HAND = "to write them as they are, change the YAML file in a text editor"
 EDITABLE = ("fact", "confidence", "tags", "expires", "related")
@@ -243,23 +242,19 @@ def renumber_facts(
             errors.append(ErrorInfo("not-editable", message))
         if text == read.text:
             continue
-        written = change_file(workspace.paths, file, partial(_whole, text=text), moment, seen=read.sha256, run=run)
+        written = change_file(
+            workspace.paths,
+            file,
+            partial(becoming, text),
+            moment,
+            seen=read.sha256,
+            run=run,
+        )
         if isinstance(written, Err):
             errors.append(written.error)
     synced = sync_facts(workspace, now=now)
     warning = () if isinstance(synced, Ok) else (f"the index is not up to date yet: {synced.error}",)
     return Ok(Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors)))
-
-
-def _whole(lines: list[str], text: str) -> Result[list[Hunk]]:
-    """The hunks that make a file's lines those of `text`, the last first."""
-    wanted = split(text.encode("utf-8"))[1]
-    hunks: list[Hunk] = []
-    for tag, start, stop, first, last in reversed(SequenceMatcher(None, lines, wanted, False).get_opcodes()):
-        if tag != "equal":
-            lines, hunk = made(lines, start, stop - start, wanted[first:last])
-            hunks.append(hunk)
-    return Ok(hunks)
 
 
 # --- one place in one file -------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from core.base import files, locks
+from core.base.conflict import conflict_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok
 from core.harvest.trashed import holds, sha_in_trash
@@ -49,6 +50,9 @@ def check_history(paths: Paths) -> Iterator[Finding]:
         return
     entries = loaded.value
     try:
+        if line := conflict_line(files.read_or_empty(paths.ledger).decode("utf-8", "replace")):
+            message = f"a merge conflict begins in line {line}; the entries of both sides count, and stay"
+            yield Finding("merge-conflict", message, str(paths.ledger), lambda: write_ledger(paths, entries))
         archived = rebuild(paths)
         if entries and not files.exists(paths.ledger):
             message = "the ledger is missing, though runs are archived"

@@ -31,6 +31,9 @@ from core.factindex.facts import split_id
 NAME = "facts.jsonl"
 NEW, SAME, GONE, KEPT = "new", "same", "gone", "kept"
 
+_MARKS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
+"""Of a merge conflict: the lines of both sides are records, so nothing is damaged."""
+
 Key = tuple[str, str]
 """sha256 and run of one harvest."""
 
@@ -77,7 +80,7 @@ class History:
 def read_history(path: Path) -> tuple[list[Record], History]:
     """The records and what they say. Raises OSError when the file is there and cannot be read."""
     data = files.read_or_empty(path)
-    lines = [line for line in data.split(b"\n") if line]
+    lines = [line for line in data.split(b"\n") if line and not line.startswith(_MARKS)]
     records = [record for record in map(decode_line, lines) if record is not None]
     history = history_of(records)
     history.damaged = len(lines) - len(records)
