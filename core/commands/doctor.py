@@ -137,7 +137,7 @@ def _end_conflicts(workspace: Workspace, now: Callable[[], datetime]) -> Result[
             if isinstance(written, Err):
                 return written
             message = (
-                f"the lines of both sides of a merge conflict stand here now ('knowledge undo {run}' takes it back)"
+                f"both sides of a merge conflict stand here now, each line once ('knowledge undo {run}' takes it back)"
             )
             done.append(Finding("merge-ended", message, str(path), repaired=True))
     except OSError as error:

@@ -10,7 +10,7 @@ from core.base.conflict import conflict_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok
 from core.harvest.trashed import holds, sha_in_trash
-from core.knowledge.check import Finding
+from core.knowledge.check import Finding, in_checkout
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger
 
@@ -66,13 +66,14 @@ def check_history(paths: Paths) -> Iterator[Finding]:
 
 def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterator[Finding]:
     plans: dict[str, dict[str, FrozenPlan]] = {}
+    shared = in_checkout(paths)  # then much of it was done on another machine, where its conversations and trash are
     for sha, entry in entries.items():
         place = str(entry.get("path", ""))
         if entry.get("status") == "harvested":
             run = str(entry.get("run", ""))
             if run not in plans:
                 plans[run] = read_plans(paths.plans, run)
-            if sha not in plans[run]:
+            if sha not in plans[run] and not (shared and not holds(place, sha)):
                 message = f"no committed plan proves the harvest of {place or sha}; it will be harvested again"
                 where = f"{paths.ledger}#{sha}"
                 yield Finding("no-plan", message, where, partial(_amend, paths, sha, _set_unproven))
@@ -80,7 +81,7 @@ def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterato
             message = f"the ledger says that this conversation was reclaimed, but it is in its place: {place}"
             yield Finding("not-deleted", message, place, partial(_amend, paths, sha, _set_present))
         for name in entry.get("trash", {}) if isinstance(entry.get("trash"), dict) else ():
-            if not files.exists(paths.trash / name):
+            if not shared and not files.exists(paths.trash / name):
                 message = f"the ledger looks for a conversation in the trash that is not there: {place}"
                 where = str(paths.trash / name)
                 yield Finding("trash-missing", message, where, partial(_amend, paths, sha, partial(_drop, name)))

@@ -9,6 +9,7 @@ Appended to, never rewritten; each line has its own checksum, and a damaged one 
 - `known`    `{id: [confidence, last_confirmed]}` of facts that a person has written or changed
 - `merged`   `from` became a part of `into`
 - `renumbered`  the fact of this `mark` that was `from` is `to`; `retired` names what had been `to` before
+- `stranger` the number `id` belongs to a fact of another machine now; what said `marks` and had it here is `retired`
 - `archive`  all of a run's plans up to `size` bytes are fed
 - `index`    what `index.json` holds: sum of its facts, `at` (ISO 8601), and the newest `day` there has been
 
@@ -55,7 +56,8 @@ class History:
     """What the record says, undone harvests taken out.
 
     `seen` tells which fact a text (domain, mark) has become; `anchors` the position at which a fact was last confirmed
-    or changed; `known` its confidence and last_confirmed as the program or the person last wrote them.
+    or changed; `known` its confidence and last_confirmed as the program or the person last wrote them; `made` the mark
+    of the text that it was made of, `made_twice` those of a number that two machines have given.
     """
 
     fed: dict[Key, Fed] = field(default_factory=dict)
@@ -71,6 +73,8 @@ class History:
     index_at: str = ""
     day: str = ""
     damaged: int = 0
+    made: dict[str, str] = field(default_factory=dict)
+    made_twice: dict[str, set[str]] = field(default_factory=dict)
 
     def marks_of(self, sha: str, path: str) -> set[str]:
         """The marks of everything that this conversation, under this content or this path, has said."""
@@ -121,6 +125,8 @@ def _take(row: Record, history: History, people: set[str], is_undone: bool) -> N
     elif kind == "merged":
         history.merged[str(row["from"])] = str(row["into"])
         history.ids.add(str(row["from"]))
+    elif kind == "stranger":
+        _retire(str(row["id"]), str(row["retired"]), history, {str(mark) for mark in row["marks"]})
     elif kind == "renumbered":
         _renumber(str(row["from"]), str(row["to"]), str(row["mark"]), str(row["retired"]), history)
     elif kind == "archive":
@@ -145,6 +151,8 @@ def _take_fed(row: Record, history: History, people: set[str]) -> None:
         history.seen.setdefault((parts[0], mark), name)
         for key in names:
             history.marks.setdefault(key, set()).add(mark)
+        if what == NEW and history.made.setdefault(name, mark) != mark:
+            history.made_twice.setdefault(name, {history.made[name]}).add(mark)
         if what in (NEW, SAME):
             history.anchors[name] = history.total
             history.known[name] = [float(rest[0]), str(rest[1])]
@@ -159,13 +167,18 @@ def _know(facts: dict[str, list[Any]], history: History, anchor: int | None) -> 
             history.anchors[name] = anchor
 
 
+def _retire(name: str, retired: str, history: History, marks: set[str] | None = None) -> None:
+    """What was said under a number (`marks`: only this of it) belongs to a fact that is gone, not to the one that has
+    the number now."""
+    keys = [key for key, known in history.seen.items() if known == name and (marks is None or key[1] in marks)]
+    history.seen |= dict.fromkeys(keys, retired)
+
+
 def _renumber(old: str, new: str, mark: str, retired: str, history: History) -> None:
     """A fact that two machines had given the same number has another one now. What had that before and was deleted
     keeps a name of its own; what this store knows of `old` goes along where it was its own fact that moved."""
     history.ids.add(new)
-    for key, name in history.seen.items():
-        if name == new:
-            history.seen[key] = retired
+    _retire(new, retired, history)
     own = {key for key, name in history.seen.items() if name == old}
     if mark not in {known for _, known in own}:
         return  # the other machine's

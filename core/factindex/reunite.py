@@ -13,11 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.base.checked_lines import Record
 from core.base.conflict import both_sides
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import Fact, format_id, normalised, split_id
+from core.factindex.facts import Fact, format_id, mark_of, normalised, split_id
 from core.factindex.items import scan
 from core.factindex.places import FactFile, FactFiles, Placed, read_one
+from core.factindex.record import History
 
 RETIRED = 10**17
 """Numbers from here on stand for facts that are gone (see `retired_id`); no fact has such a number."""
@@ -158,6 +160,31 @@ def retired_id(old: str, new: str) -> str:
     domain, category, _ = _order(new)
     sign = int.from_bytes(hashlib.sha256(f"{old} {new}".encode()).digest()[:6], "big")
     return format_id(domain, category, RETIRED + sign)
+
+
+def strangers(found: FactFiles, before: Iterable[Iterable[str]], history: History) -> list[Record]:
+    """Records that tell of numbers which this store had given, and which belong to another machine's fact now: no file
+    had the number at the last sync (`before`: the ids of each file) and it came back with words that were never said
+    here; or, where the record itself was merged, it was given twice."""
+    there = {name for ids in before for name in ids}
+    came = {name for name in found.placed if name not in there and name in history.ids}
+    twice = history.made_twice.keys() & found.placed.keys()
+    if not came and not twice:
+        return []
+    said: dict[str, set[str]] = defaultdict(set)
+    for (_, mark), name in history.seen.items():
+        if name in came or name in twice:
+            said[name].add(mark)
+    rows: list[Record] = []
+    for name, marks in sorted(said.items()):
+        now = mark_of(found.placed[name].fact.fact)
+        if now in marks:
+            marks = (marks & history.made_twice[name]) - {now} if name in twice else set()
+        elif name not in came:
+            continue
+        if marks:
+            rows.append({"t": "stranger", "id": name, "marks": sorted(marks), "retired": retired_id(name, now)})
+    return rows
 
 
 def changed_text(read: FactFile, changes: Sequence[Change]) -> tuple[str, list[int]]:

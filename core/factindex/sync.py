@@ -32,6 +32,7 @@ from core.factindex.held import Known, hold, read_known, write_known
 from core.factindex.places import FactFiles, read_all, read_at, together, why_broken
 from core.factindex.record import NAME as RECORD
 from core.factindex.record import History, Key, append_records, history_of, read_history
+from core.factindex.reunite import strangers
 
 ATTEMPTS = 10
 TOLD = 20
@@ -105,8 +106,9 @@ def sync(
     missed with it stay in the index until it is whole again or `accept_removals` says that they may go. Raises
     OSError."""
     report = SyncReport(index=str(knowledge / index.NAME))
-    known = Known() if accept_removals else read_known(state)
-    known = replaced(known, seen=known.seen or accept_removals)
+    known = last = read_known(state)
+    if accept_removals:
+        known = Known(seen=True)
     removed: set[str] = set()
     found = read_all(knowledge)
     if files.exists(state / JOURNAL):
@@ -116,6 +118,11 @@ def sync(
     records, history = read_history(record_path(state))
     if history.damaged:
         report.notes.append(f"{history.damaged} damaged lines of {record_path(state)} were passed over")
+    foreign = strangers(found, last.ids.values(), history) if last.seen else []
+    if foreign:
+        append_records(record_path(state), foreign)
+        records += foreign
+        history = replaced(history_of(records), damaged=history.damaged)
     told = harvests(history)
     plan = plan_feed(found, records, told.taught, undone=told.undone, committed=told.committed, agents=agents)
     fresh = [

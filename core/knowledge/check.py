@@ -185,12 +185,17 @@ def check_leftovers(paths: Paths, clear: Callable[[Path], object]) -> Iterator[F
             yield Finding("leftover", message, str(temporary), partial(clear, folder))
 
 
+def in_checkout(paths: Paths) -> bool:
+    """Whether git carries the knowledge folder, maybe from one machine to another."""
+    return any((folder / ".git").exists() for folder in (paths.knowledge, *paths.knowledge.parents))
+
+
 def check_permissions(paths: Paths) -> Iterator[Finding]:
     """Folders 0700, files 0600: what the conversations taught is nobody else's business. In a checkout of git, which
     keeps no such permissions, it is advice that is given once, and none where a closed folder hides them all."""
     if os.name == "nt":
         return
-    in_git = any((folder / ".git").exists() for folder in (paths.knowledge, *paths.knowledge.parents))
+    in_git = in_checkout(paths)
     closed = not all(folder.stat().st_mode & 0o077 for folder in (paths.home, paths.knowledge) if folder.is_dir())
     if in_git and closed:
         return
