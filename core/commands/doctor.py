@@ -23,6 +23,7 @@ from core.commands.harvest_options import prompt_names
 from core.commands.history_check import check_history, check_journal
 from core.commands.provider import connect_provider
 from core.commands.search import check_index
+from core.commands.sources import set_sources
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import reunite
 from core.factindex.places import fact_file_names
@@ -233,6 +234,8 @@ def _check_digest(workspace: Workspace) -> Iterator[Finding]:
 def _check_settings(workspace: Workspace) -> Iterator[Finding]:
     for number, warning in enumerate(workspace.loaded.warnings):
         yield Finding("config-warning", warning, str(workspace.loaded.file), note=True, at=number)
+    if told := set_sources(workspace)[1]:
+        yield Finding("bad-setting", told, str(workspace.loaded.file))
     if workspace.config.provider != "offline":
         ready = connect_provider(workspace, workspace.config.provider, "")
         if isinstance(ready, Err):

@@ -15,6 +15,7 @@ from core.commands.context import DigestState, digest_state
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.project import find_project, places
+from core.commands.sources import set_sources
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
@@ -52,6 +53,7 @@ class Status:
     outdated: int = 0
     errors: list[ErrorInfo] = field(default_factory=list)
     exists: bool = True
+    warnings: tuple[str, ...] = ()
     """Whether there is such a home; one that is not there yet is made by the first command that writes."""
 
     def to_json(self) -> dict[str, Any]:
@@ -72,6 +74,7 @@ class Status:
             "memories": self.memories,
             "outdated": self.outdated,
             "errors": [asdict(error) for error in self.errors],
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
 
@@ -100,6 +103,7 @@ def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
             _outdated(paths),
             errors,
             files.exists(paths.home),
+            tuple(filter(None, [set_sources(workspace)[1]])),
         )
     )
 
