@@ -9,7 +9,7 @@ from core.base import files, locks
 from core.base.conflict import conflict_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok
-from core.harvest.trashed import holds, sha_in_trash
+from core.harvest.trashed import holds, sha_in_trash, split_in_trash
 from core.knowledge.check import Finding, in_checkout
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger
@@ -128,6 +128,8 @@ def _check_trash(paths: Paths, entries: Entries) -> Iterator[Finding]:
         return
     for item in sorted(paths.trash.iterdir()):
         sha = sha_in_trash(item.name)
+        if split_in_trash(item.name) is not None and item.is_dir() and not item.is_symlink():
+            continue
         if not sha:
             message = "this lies in the trash, but was not put there by a harvest"
             yield Finding("trash-foreign", message, str(item), note=True)
