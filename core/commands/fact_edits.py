@@ -20,7 +20,7 @@ from core.commands.masking import without_secrets
 from core.commands.workspace import Workspace, utc_now
 from core.factindex.confidence import unconfirmed
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import Fact, Problem, check, mark_of, sort_key
+from core.factindex.facts import DISK_FAILED, Fact, Problem, check, mark_of, sort_key
 from core.factindex.places import FactFiles, Placed, read_all, read_one
 from core.factindex.record import append_records
 from core.factindex.reunite import Renumbered, changed_text, plan_renumbering, retired_id
@@ -212,7 +212,7 @@ def renumber_facts(
         found = read_all(workspace.paths.knowledge)
     except OSError as error:
         return _unreadable(error)
-    broken = [problem for problem in found.problems if problem.code == "broken-file"]
+    broken = [problem for problem in found.problems if problem.code in ("broken-file", DISK_FAILED)]
     if broken:
         return fail("facts-unreadable", f"nothing was renumbered: {broken[0].error.message}", hint="mend it first")
     plan = plan_renumbering(found)

@@ -23,7 +23,7 @@ from core.commands.runs import UNDO_RUN
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
 from core.factindex.bootstrap import FILE_NOTE
-from core.factindex.facts import DAMAGE, FACT_CHARACTERS, normalised
+from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, normalised
 from core.factindex.feed import Lesson, Taught
 from core.factindex.kinds import OF_CATEGORY, kind_of
 from core.factindex.places import FOLDERS
@@ -120,7 +120,8 @@ def after_harvest(workspace: Workspace, now: Callable[[], datetime]) -> tuple[di
     if number:
         which = "one thing keeps an item" if number == 1 else f"{number} things keep items"
         notes.append(f"{which} of the YAML files out of the fact index ('knowledge facts validate' lists them)")
-    return {"new": report.new, "confirmed": report.confirmed, "total": report.total}, notes, None
+    failed = next((problem.error for problem in report.problems if problem.code == DISK_FAILED), None)
+    return {"new": report.new, "confirmed": report.confirmed, "total": report.total}, notes, failed
 
 
 def after_undo(workspace: Workspace, run: str, now: Callable[[], datetime]) -> list[str] | ErrorInfo:

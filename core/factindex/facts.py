@@ -27,7 +27,9 @@ KEYS = (
 """The seed's fields, in its order."""
 DATES = ("first_seen", "last_confirmed", "expires")
 
-DAMAGE = ("broken-file", "held-facts")
+DISK_FAILED = "unreadable-file"
+"""The system would not give what a file holds: maybe only now, so that a run in which it happens has failed."""
+DAMAGE = ("broken-file", "held-facts", DISK_FAILED)
 """The problems that cost a whole file, or facts that were there: more than a slip in one item."""
 
 _ID = re.compile(r"(?P<domain>[^:\s/\\]+):(?P<category>[^:\s]+):(?P<sequence>[0-9]{3,18})")

@@ -8,6 +8,7 @@ are not followed, and named as a problem.
 
 from __future__ import annotations
 
+import errno
 import gc
 import hashlib
 import os
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.conflict import conflict_line
-from core.factindex.facts import CATEGORIES, GLOBAL, Fact, Problem, check, fact_from, shown
+from core.factindex.facts import CATEGORIES, DISK_FAILED, GLOBAL, Fact, Problem, check, fact_from, shown
 from core.factindex.items import BOM, Item, scan
 
 FOLDERS = ("global", "repos", "agents")
@@ -161,7 +162,9 @@ def read_at(knowledge: Path, name: str) -> FactFile:
     except FileNotFoundError:
         raise
     except OSError as error:
-        return _broken(name, b"", 0, f"it cannot be read: {error.strerror or error}")
+        closed = error.errno in (errno.EACCES, errno.EPERM, errno.EFBIG, errno.ELOOP, errno.EISDIR)
+        code = "broken-file" if closed else DISK_FAILED
+        return _broken(name, b"", 0, f"it cannot be read: {error.strerror or error}", code)
 
 
 def together(read: Iterable[FactFile], passed: Sequence[Problem] = ()) -> FactFiles:
@@ -228,8 +231,8 @@ def why_broken(data: bytes) -> tuple[str, int]:
     return ("a merge conflict begins here ('knowledge doctor' tells how to end it)", line) if line else ("", 0)
 
 
-def _broken(name: str, data: bytes, line: int, why: str) -> FactFile:
-    problem = Problem("broken-file", name, line, "", f"{why}. The file is left out")
+def _broken(name: str, data: bytes, line: int, why: str, code: str = "broken-file") -> FactFile:
+    problem = Problem(code, name, line, "", f"{why}. The file is left out")
     return FactFile(name, data, hashlib.sha256(data).hexdigest(), "", "", "", [], [problem], {}, why)
 
 

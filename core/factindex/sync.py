@@ -26,7 +26,7 @@ from core.base.result import ErrorInfo
 from core.factindex import index
 from core.factindex.confidence import aged
 from core.factindex.edits import Operation, apply_operations, is_bare, new_file_text
-from core.factindex.facts import Fact, Problem
+from core.factindex.facts import DISK_FAILED, Fact, Problem
 from core.factindex.feed import Plan, Taught, plan_feed
 from core.factindex.held import Known, hold, read_known, write_known
 from core.factindex.places import FactFiles, read_all, read_at, together, why_broken
@@ -259,6 +259,8 @@ def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFile
             read[name] = read_at(knowledge, name)
         except FileNotFoundError:
             read.pop(name, None)
+        if name in read and any(problem.code == DISK_FAILED for problem in read[name].problems):
+            raise OSError(errno.EIO, "it cannot be read back after writing", str(knowledge / name))
     return together((read[name] for name in sorted(read)), found.passed)
 
 

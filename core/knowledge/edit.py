@@ -44,6 +44,7 @@ _NOTE = re.compile(r"(?:(?:files|memories)/[^/.][^/]*\.md|(?:global|repos|agents
 PATIENCE = Patience(settle=0, swap_file=0)
 """Whoever types an edit does not wait for an editor to settle: a clash is noticed by the exchange itself."""
 
+AS_FACT = "write it as a fact instead"
 END_CONFLICT = "end it first: 'knowledge doctor' tells how"
 
 Hunks = Callable[[list[str]], Result[list[Hunk]]]
@@ -121,9 +122,11 @@ def note_file(paths: Paths, path: str) -> Result[tuple[str, str]]:
             source = examine(os.path.realpath(absolute))
         except (OSError, ValueError):
             known, _ = notes_for(paths, absolute)
+            if os.path.isdir(absolute):
+                return fail("no-such-file", "this is a folder; a note belongs to one file", absolute, AS_FACT)
             if known is not None and known.is_file():
                 return Ok((f"files/{known.name}", ""))
-            return fail("no-such-file", "there is no file of that name", absolute, "write it as a fact instead")
+            return fail("no-such-file", "there is no file of that name", absolute, AS_FACT)
         binding = bind_note(paths, source)
     except OSError as error:
         return fail("note-failed", f"the note cannot be bound to the file: {error.strerror}", absolute)
