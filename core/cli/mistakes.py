@@ -36,7 +36,7 @@ def with_category(arguments: Sequence[str]) -> list[str]:
     ("any") in front of the bullet's words where no category was given."""
     words = list(arguments)
     plain = [(at, word) for at, word in _told(words) if not word.startswith("-")]
-    needed = {"rm": 1, "unstrike": 1, "edit": 2}.get(plain[0][1], -1) if plain else -1
+    needed = {"rm": 1, "unstrike": 1, "edit": 2}.get(plain[0][1], -2) if plain else -2
     if (
         len(plain) == needed + 1
         and plain[1][1] not in (*BULLET_CATEGORIES, ANY_CATEGORY)
