@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.conflict import conflict_line, without_marks
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter
 from core.base.homes import own_target, why_refused
 from core.base.markdown import defuse_fences, without_invisible
@@ -111,8 +112,11 @@ def read_context(scope: str, path: Path, environment: Mapping[str, str] | None =
         problem = f"{path} may come from somebody else, so it is left out; {ALLOW} there lets it in"
         return ContextFile(scope, path, True, budget=budget, sha256=read.sha256, problems=(problem,), trusted=False)
     text = read.data.decode("utf-8", "replace")
-    parsed = parse_frontmatter(text)
     problems = []
+    if line := conflict_line(text):
+        problems.append(f"{path}:{line}: a merge conflict begins here; both sides are loaded, without its marks")
+        text = without_marks(text)
+    parsed = parse_frontmatter(text)
     if "\ufffd" in text and b"\xef\xbf\xbd" not in read.data:
         problems.append(f"{path} is not UTF-8 text; what is damaged shows as \ufffd")
     if parsed.problem:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.base import files
+from core.base.conflict import without_marks
 from core.base.homes import is_home
 from core.base.markdown import defuse_fences
 from core.base.paths import PROJECT_FOLDER, Paths, project_paths
@@ -71,7 +72,7 @@ def knowledge_block(digest: Path, *, enabled: bool = True, secrets: bool = True)
 def _fenced(text: str, secrets: bool) -> str:
     if not text.strip():
         return ""
-    text = defuse_fences(text)
+    text = defuse_fences(without_marks(text))
     if secrets:
         text = redact(text).text
     return f"{OPEN}\n{text}\n{CLOSE}\n"

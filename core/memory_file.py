@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.conflict import without_marks
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter, render_frontmatter
 from core.base.homes import own_target
 from core.base.markdown import defuse_fences, sanitise_line, without_invisible
@@ -40,7 +41,7 @@ FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "id": (lambda value: type(value) is int and value > 0, "a whole number above 0"),
     "created": (lambda value: _is_time(value), "a time, YYYY-MM-DDTHH:MM:SS with its time zone"),
     "tags": (
-        lambda value: isinstance(value, list) and all(isinstance(tag, str) for tag in value),
+        lambda value: value is None or (isinstance(value, list) and all(isinstance(tag, str) for tag in value)),
         "a list of words",
     ),
     "source": (lambda value: value is None or isinstance(value, str), "text"),
@@ -77,11 +78,11 @@ class Memory:
 
 
 def read_memory(path: Path, scope: str = "global") -> Result[Memory]:
-    """One file; in the home (scope `global`) also one that is linked to and the person's own. Err names the file, the
-    line, and the field that is wrong."""
+    """One file, of a merge conflict in it both sides; in the home (scope `global`) also one that is linked to and the
+    person's own. Err names the file, the line, and the field that is wrong."""
     try:
         read = files.read_file(own_target(path) if scope == "global" else path, CONTENT_BYTES * 2)
-        text = read.data.decode("utf-8")
+        text = without_marks(read.data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = read.data.count(b"\n", 0, error.start) + 1
         return fail("not-utf8", f"{path}:{line}: this memory is not UTF-8 text; it is skipped")

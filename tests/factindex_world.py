@@ -50,9 +50,12 @@ class Shelf:
         self.taught = [one for one in self.taught if one.run != run]
         self.undone.add(run)
 
-    def sync(self) -> SyncReport:
+    def sync(self, *, accept_removals: bool = False) -> SyncReport:
         self.knowledge.mkdir(parents=True, exist_ok=True)
-        return sync(self.knowledge, self.state, self._harvests, self.clock, replace=replace_expected)
+        state, now = self.state, self.clock
+        return sync(
+            self.knowledge, state, self._harvests, now, replace=replace_expected, accept_removals=accept_removals
+        )
 
     def _harvests(self, history: History) -> Harvests:
         committed = {(one.sha, one.run) for one in self.taught}

@@ -224,8 +224,8 @@ def test_a_split_that_cannot_be_removed_is_told_and_finished_by_the_next_run(
     (world.paths.splits / f".c..1-0{files.TEMPORARY_MARK}").write_text("a file is not ours to remove")
     with monkeypatch.context() as patched:
         patched.setattr(files, "remove_tree", refusing)
-        message = "the folder could not be removed: Input/output error"
-        assert told(remove_split(world.paths, str(split))) == ("prune-failed", message)
+        message = "the folder could not be taken away: Input/output error"
+        assert told(remove_split(world.paths, str(split), 0, NOW)) == ("prune-failed", message)
         [failed] = finish_removals(world.paths)
         assert (
             failed.code == "prune-failed"

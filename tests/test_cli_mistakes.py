@@ -58,3 +58,37 @@ def test_a_place_says_the_category_itself(tmp_path: Path) -> None:
     assert call("done", "tasks.md:4", *home)[0] == 0
     assert call("rm", "tasks.md:7", *home)[0] == 0
     assert "milk" not in read(workspace, "tasks.md")
+
+
+def test_words_that_one_bullet_has_need_no_category(tmp_path: Path) -> None:
+    workspace = make_home(tmp_path)
+    home = ("--home", str(workspace.paths.home))
+    write(workspace, "facts.md", "# Facts\n\n- The port is 8080\n- Shared words\n")
+    write(workspace, "decisions.md", "# Decisions\n\n- Shared words\n- We use SQLite\n")
+    assert call("edit", "port is 8080", "The port is 8081", *home)[0] == 0
+    assert call("rm", *home, "We use SQLite")[0] == 0
+    assert "8081" in read(workspace, "facts.md") and "SQLite" not in read(workspace, "decisions.md")
+    code, _, err = call("edit", "Shared words", "Other words", *home)
+    assert code == 1 and "2 bullets match" in err and "facts.md:4" in err and "decisions.md:3" in err
+    code, _, err = call("edit", "nowhere", "Other words", *home)
+    assert code == 1 and "no bullet in any category matches 'nowhere'" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("rm", "facts.md:99"), "there is no bullet of facts in line 99 of facts.md; 2 stand in lines 3 to 4"),
+        (("rm", "questions.md:3"), "there is no bullet of questions in questions.md"),
+        (("done", "nope"), "no open task matches 'nope'"),
+        (("done", "tasks.md:99"), "there is no open task in line 99 of tasks.md; one stands in line 4"),
+        (("reopen", "nope"), "no task that is done matches 'nope'"),
+        (("add", "files", "words", "--file", "."), "this is a folder; a note belongs to one file"),
+    ],
+    ids=str,
+)
+def test_what_is_not_there_is_said_in_plain_words(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    workspace = make_home(tmp_path)
+    write(workspace, "facts.md", "# Facts\n\n- One\n- Two\n")
+    write(workspace, "tasks.md", "# Tasks\n\n## Open\n- Buy milk\n\n## Done\n")
+    code, _, err = call(*words, "--home", str(workspace.paths.home))
+    assert code == 1 and told in err and "tasks_" not in err

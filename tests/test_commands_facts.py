@@ -15,7 +15,6 @@ from core.commands.facts import bootstrap, validate
 from core.commands.quarantine import quarantine_accept, quarantine_drop
 from core.commands.undo import undo
 from tests.facts_home import (
-    YAML,
     claude_session,
     facts_of,
     harvested,
@@ -179,13 +178,13 @@ def test_a_second_harvest_and_a_second_sync_change_nothing(world: World) -> None
 def test_a_failure_is_told_and_costs_the_harvest_nothing(world: World) -> None:
     """The conversation was harvested and reclaimed; the next run makes up for the facts."""
     world.converse("User: a\n")
-    (world.paths.knowledge / "global").mkdir(parents=True)
-    (world.paths.knowledge / YAML).write_bytes(b"\xff")
+    world.knowledge("global", "no folder")
     report = harvested(world, says(facts=["One"]))
-    assert [error.code for error in report.errors] == ["facts-unreadable"]
+    assert [error.code for error in report.errors] == ["facts-failed"]
     assert report.harvested == report.reclaimed == 1
-    (world.paths.knowledge / YAML).unlink()
-    assert harvested(world, says()).facts == {"new": 1, "confirmed": 0, "total": 1, "too_long": 0}
+    (world.paths.knowledge / "global").unlink()
+    harvested(world, says())
+    assert [fact.fact for fact in facts_of(world)] == ["One"]
 
 
 def test_undo_takes_the_facts_of_the_run_back(world: World) -> None:

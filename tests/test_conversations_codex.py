@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
+import tracemalloc
 from random import Random
 from typing import Any
 
 import pytest
 
 from core.conversations import packed
+from core.conversations.packed import LEAST_UNPACKED
 from core.conversations.read import read_all, read_conversation, why_unread
 from tests.made_records import check_records, lines, roles, said
 
@@ -158,3 +160,20 @@ def test_a_packed_rollout_that_cannot_be_unpacked_never_counts_as_read(monkeypat
     assert conversation.turns == ()
     assert trouble is not None
     assert "knowledge-memory[zst]" in str(trouble)
+
+
+def test_a_small_file_that_unpacks_to_very_much_costs_no_memory() -> None:
+    """64 KB took two gigabytes. It must not count as harvested either: what is in it was never read."""
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed: packed rollouts are not read")
+    packer = zstandard.ZstdCompressor(level=3).compressobj()
+    data = b"".join(packer.compress(bytes(1 << 20)) for _ in range(600)) + packer.flush()
+    assert len(data) < 65536
+    tracemalloc.start()
+    try:
+        conversation = read_conversation("r.jsonl.zst", data)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    trouble = why_unread(data, conversation)
+    assert trouble is not None and trouble.code == "overpacked-conversation"
+    assert peak < 4 * LEAST_UNPACKED

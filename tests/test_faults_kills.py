@@ -101,7 +101,7 @@ def test_a_removal_of_splits_that_was_cut_is_finished(world: World) -> None:
     (folder / "1.txt").write_text("cut")
     counter = Counter(Fault(2, "EIO"), frozenset(("unlink",)))
     with performing(counter):
-        report = world.run(FakeModel())
+        report = world.run(FakeModel(), trash_days=0)
     assert report.errors and [path.name.endswith(files.TEMPORARY_MARK) for path in world.paths.splits.iterdir()] == [
         True
     ]

@@ -11,10 +11,11 @@ import pytest
 
 from core.base.result import Ok
 from core.commands import bullets
-from core.commands.trash import trash_list, trash_purge
+from core.commands.trash import trash_list, trash_purge, trash_restore
 from core.commands.workspace import open_workspace
 from core.knowledge.changes import Change, append_changes
-from tests.harvest_world import HURRIED, NOW, FakeModel, World, never, says, sha256
+from tests.facts_home import value
+from tests.harvest_world import HURRIED, NOW, FakeModel, World, never, says, sha256, workspace_of
 
 Purge = Callable[[World], "list[str]"]
 
@@ -167,3 +168,45 @@ def test_a_split_that_was_cut_anew_during_the_run_stays(world: World) -> None:
     (split / "index.json").write_text(json.dumps(index))
     world.run(FakeModel(never))
     assert not split.exists()
+
+
+def stale_split(world: World) -> tuple[Path, dict[str, bytes]]:
+    split = world.paths.splits / "big"
+    split.mkdir(parents=True)
+    index = {"source_path": str(world.folder / "gone.txt"), "source_sha256": "0" * 64}
+    (split / "index.json").write_text(json.dumps(index))
+    (split / "part-1.txt").write_text("words that stand nowhere else")
+    return split, {path.name: path.read_bytes() for path in split.iterdir()}
+
+
+def test_a_stale_split_lies_in_the_trash_for_its_grace_period(world: World) -> None:
+    """It may be the last copy of a file that somebody removed by mistake."""
+    split, held = stale_split(world)
+    world.run(FakeModel(never))
+    (trashed,) = world.paths.trash.iterdir()
+    assert not split.exists() and {path.name: path.read_bytes() for path in trashed.iterdir()} == held
+    world.clock += timedelta(days=13)
+    world.run(FakeModel(never))
+    assert trashed.exists()
+    world.clock += timedelta(days=2)
+    world.run(FakeModel(never))
+    assert not trashed.exists()
+
+
+def test_a_trashed_split_is_listed_brought_back_and_purged(world: World) -> None:
+    split, held = stale_split(world)
+    world.run(FakeModel(never))
+    workspace = workspace_of(world)
+    (row,) = value(trash_list(workspace))
+    assert row.path == str(split) and row.size == sum(map(len, held.values()))
+    value(trash_restore(workspace, row.name, now=lambda: world.clock))
+    assert {path.name: path.read_bytes() for path in split.iterdir()} == held
+    world.run(FakeModel(never))
+    purged = value(trash_purge(workspace, everything=True, now=lambda: world.clock))
+    assert purged.purged == [row.name] and not list(world.paths.trash.iterdir())
+
+
+def test_without_a_grace_period_a_stale_split_goes_at_once(world: World) -> None:
+    split, _ = stale_split(world)
+    world.run(FakeModel(never), trash_days=0)
+    assert not split.exists() and not (world.paths.trash.exists() and list(world.paths.trash.iterdir()))

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from core.conversations.store_file import StoreError
+from core.harvest.artifact import Artifact
 from core.harvest.hashes import HashCache
 from core.harvest.options import HarvestOptions
+from core.harvest.sessions import Shelf
 from core.harvest.sources import FILES, Place
 from tests.harvest_world import FakeModel, World
 from tests.store_makers import MAKERS, opencode_files, say_in_opencode
@@ -111,3 +114,36 @@ def test_the_older_storage_is_found_by_its_path_too(tmp_path: Path) -> None:
     model = FakeModel()
     assert world.run(model, **vars(reading(world, storage, FILES))).harvested == 2
     assert {row["name"] for row in world.entries().values()} == {"opencode/ses_1", "opencode/ses_2"}
+
+
+def test_a_session_that_cannot_be_read_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """27 damaged pieces of one store made every run fail, for ever."""
+    world = World(tmp_path)
+    path = tmp_path / "theirs" / "opencode.db"
+    made = MAKERS["opencode"](path)
+    options = reading(world, path, "opencode")
+    real = Shelf.content
+
+    def content(shelf: Shelf, item: Artifact) -> bytes:
+        if item.path.endswith("ses_1"):
+            raise StoreError("the database cannot be read: database disk image is malformed", item.path)
+        return real(shelf, item)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Shelf, "content", content)
+        first = world.run(FakeModel(), **vars(options))
+        assert (first.harvested, first.failed, len(first.errors)) == (2, 1, 1)
+        second = world.run(FakeModel(), **vars(options))
+        assert (second.failed, second.errors) == (0, [])
+        assert [note for note in second.notes if "1 that could not be read before" in note]
+    assert world.run(FakeModel(), **vars(options)).harvested == 1, "it is whole again"
+    made.close()
+
+
+def test_a_conversation_that_holds_nothing_readable_is_told_once_until_it_changes(world: World) -> None:
+    path = world.converse('{"type":"session_meta","timestamp":"2026-02-03T04:05:06Z","payload":{}}\n' + "{broken\n" * 9)
+    model = FakeModel()
+    assert [error.code for error in world.run(model).errors] == ["unread-conversation"]
+    assert not world.run(model).errors and path.exists()
+    path.write_text(path.read_text() + "{more\n")
+    assert [error.code for error in world.run(model).errors] == ["unread-conversation"] and not model.calls

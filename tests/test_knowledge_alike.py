@@ -214,3 +214,30 @@ def test_wrong_words_get_one_sentence(home: Path, words: tuple[str, ...], senten
 def test_similar_lists_pairs_with_their_places(home: Path) -> None:
     out = run(home, "similar")[1]
     assert "facts.md:5 the server listens on port 8080" in out and "1 pair alike" in out
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("the port is 8080", "the port is 8081"),
+        ("port 8080 for the server", "port 9090 for the server"),
+        ("The cache is Redis", "The cache is Memcached"),
+    ],
+)
+def test_what_was_typed_in_is_compared_like_what_was_harvested(tmp_path: Path, old: str, new: str) -> None:
+    """The README's own example: both lines are by hand, and no conversation has weighed the one against the other."""
+    for text in (old, new):
+        assert run(tmp_path, "add", "facts", text)[0] == 0
+    code, out, _ = run(tmp_path, "supersede")
+    assert code == 0 and old in out and new in out and "1 " in out
+    assert run(tmp_path, "supersede", "accept", old)[0] == 0
+    assert f"~~{old}~~" in (tmp_path / "knowledge" / "facts.md").read_text()
+
+
+def test_two_typed_lines_of_two_things_are_left_alone() -> None:
+    for old, new in (
+        ("Sort a file in ascending order", "Sort a file in random order"),
+        ("Ask Ann for it", "Ask Bob for it"),
+    ):
+        lines = f"- {old} [from: by-hand, 2026-06-01]\n- {new} [from: by-hand, 2026-06-02]\n"
+        assert superseding(placed("facts", "facts.md", parse_bullets(lines))) == []

@@ -10,6 +10,7 @@ ENTRY_KINDS = ("bullet", "note", "memory", "context", "fact")
 PROVIDERS = ("offline", "openai", "ollama", "anthropic", "gemini", "command")
 # What a bullet can be: five files of the knowledge folder, and notes on source files.
 BULLET_CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
+ANY_CATEGORY = "any"
 # The seed's five categories of the fact index, in its order.
 FACT_CATEGORIES = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 FACT_FORMATS = ("text", "json", "yaml", "csv", "md")

@@ -10,6 +10,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
+
 ITEM_CHARACTERS = 500
 
 _PROVENANCE = re.compile(r"\[from: (?P<source>.*), (?P<date>\d{4}-\d{2}-\d{2})\]\Z")
@@ -70,10 +72,15 @@ def split_lines(text: str) -> list[str]:
 
 
 def parse_bullets(text: str) -> list[Bullet]:
-    """All bullets of a markdown text in the order of the file; everything else in it is left alone."""
+    """All bullets of a markdown text in the order of the file; everything else in it is left alone. Of a merge conflict
+    both sides count, and what both had before does not."""
     bullets: list[Bullet] = []
     section, more, pending = "", [], None
-    for number, line in enumerate(split_lines(text), start=1):
+    lines = split_lines(text)
+    roles = roles_of(lines) if may_conflict(text) else None
+    for number, line in enumerate(lines, start=1):
+        if roles is not None and roles[number - 1] in (MARK, ANCESTOR):
+            continue
         if pending is not None and line[:1] in (" ", "\t") and line.strip():
             more.append(line)
             continue

@@ -68,7 +68,7 @@ def _folders(value: Value) -> bool:
     return isinstance(value, tuple) and all(_folder(folder) for folder in value)
 
 
-_SOURCE = re.compile(r"[a-z][a-z_-]*\Z")
+_SOURCE = re.compile(r"[a-z][a-z0-9_-]*\Z")
 
 
 def _sources(value: Value) -> bool:

@@ -9,12 +9,12 @@ from itertools import groupby
 from typing import Any
 
 from core.cli.figures import count
-from core.commands.fact_edits import Merged
+from core.commands.fact_edits import Merged, Renumbering
 from core.commands.facts import Bootstrap, Fact, FactList, SyncReport, Validation, fact_yaml
 
 KEYS = (
     "id", "fact", "category", "domain", "confidence", "tags", "source_count", "first_seen", "last_confirmed",
-    "expires", "related", "stale",
+    "expires", "related", "stale", "unread",
 )  # fmt: skip
 _FORMULA = ("=", "+", "-", "@", "\t")
 
@@ -32,6 +32,8 @@ def facts_text(value: Any) -> str:
             return value.text or f"no facts for {', '.join(value.domains)}\n"
         case Merged():
             return merged_text(value)
+        case Renumbering():
+            return renumbered_text(value)
     raise TypeError(type(value).__name__)
 
 
@@ -66,6 +68,22 @@ def merged_text(merged: Merged) -> str:
     return "\n".join(rows + [f"note: {merged.warning}"] * bool(merged.warning)) + "\n"
 
 
+def renumbered_text(done: Renumbering) -> str:
+    """What gets, or got, another number, and what to do next."""
+    if not done.rows:
+        return "every number stands once: nothing to do\n"
+    rows = [
+        f"{row.old} -> {row.new or 'joined with the same words'}  {row.fact} ({row.file}:{row.line})"
+        for row in done.rows
+    ]
+    if done.references:
+        rows.append(
+            f"{count(done.references, 'fact')} related to one of them: both are named, for it is not known which"
+        )
+    end = f"'knowledge undo {done.run}' takes this back" if done.applied else "nothing was written; --apply does it"
+    return "\n".join([*rows, end]) + "\n"
+
+
 # --- the list --------------------------------------------------------------------------------------------------------
 
 
@@ -95,7 +113,11 @@ def list_text(found: FactList) -> str:
 
 def _age(fact: Fact) -> str:
     confirmed = f"{fact.source_count}x " if fact.source_count is not None and fact.source_count > 1 else ""
-    return f"{'[stale] ' if fact.stale else ''}{confirmed}"
+    return f"{'[stale] ' * fact.stale}{'[file unreadable] ' * fact.unread}{confirmed}"
+
+
+def _marks(fact: Fact) -> str:
+    return ", stale" * fact.stale + ", file unreadable" * fact.unread
 
 
 def _csv(facts: tuple[Fact, ...]) -> str:
@@ -116,5 +138,5 @@ def _markdown(facts: tuple[Fact, ...]) -> str:
         rows += ["", f"## {domain}: {category}", ""] if rows else [f"## {domain}: {category}", ""]
         for fact in group:
             tags = f" ({', '.join(fact.tags)})" if fact.tags else ""
-            rows.append(f"- {fact.fact} [{fact.id}, {fact.confidence:g}{', stale' * fact.stale}]{tags}")
+            rows.append(f"- {fact.fact} [{fact.id}, {fact.confidence:g}{_marks(fact)}]{tags}")
     return "\n".join(rows) + "\n" if rows else ""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
 from core.commands.table import COMMAND
 
 _VALUED = ("--home", "--config")
@@ -31,10 +32,18 @@ def slip(arguments: Sequence[str]) -> str:
 
 
 def with_category(arguments: Sequence[str]) -> list[str]:
-    """The words of `rm`, `unstrike` and `edit` with the category in front of a FILE:LINE that stands in its place."""
+    """The words of `rm`, `unstrike` and `edit` with the category in front of a FILE:LINE that stands in its place, or
+    ("any") in front of the bullet's words where no category was given."""
     words = list(arguments)
     plain = [(at, word) for at, word in _told(words) if not word.startswith("-")]
-    if len(plain) > 1 and plain[0][1] in ("rm", "unstrike", "edit") and (place := _PLACE.match(plain[1][1])):
+    needed = {"rm": 1, "unstrike": 1, "edit": 2}.get(plain[0][1], -2) if plain else -2
+    if (
+        len(plain) == needed + 1
+        and plain[1][1] not in (*BULLET_CATEGORIES, ANY_CATEGORY)
+        and not _PLACE.match(plain[1][1])
+    ):
+        words.insert(plain[1][0], ANY_CATEGORY)
+    elif len(plain) > 1 and plain[0][1] in ("rm", "unstrike", "edit") and (place := _PLACE.match(plain[1][1])):
         words.insert(plain[1][0], place["name"] or place["folder"])
     return words
 

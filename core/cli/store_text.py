@@ -102,7 +102,9 @@ def trash_text(value: list[Trashed] | Restored | LetGo | PurgeReport) -> str:
         kept = f", {value.waiting} still in their grace period" if value.waiting else ""
         return f"purged: {count(len(value.purged), 'conversation')}, {size(value.bytes)}{kept}\n"
     rows = [
-        f"{row.name[:KEY_CHARACTERS]}  until {row.until[:10]}  {size(row.size):>8}  {row.path or '?'}" for row in value
+        f"{row.name[:KEY_CHARACTERS] if row.sha256 else row.name}  until {row.until[:10]}  {size(row.size):>8}  "
+        f"{row.path or '?'}"
+        for row in value
     ]
     total = sum(row.size for row in value)
     return "\n".join([*rows, f"{count(len(value), 'conversation')}, {size(total)}"]) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.base.choices import BULLET_CATEGORIES
+from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
 from core.commands.row import Argument, flag
 
 
@@ -21,7 +21,11 @@ def option(name: str, words: str, metavar: str, **options: Any) -> Argument:
 
 REPEATED: Mapping[str, Any] = {"action": "append", "metavar": "T"}
 CATEGORY = Argument(("category",), listed(BULLET_CATEGORIES), {"choices": BULLET_CATEGORIES, "metavar": "CATEGORY"})
-OF_BULLET = Argument(CATEGORY.names, f"{CATEGORY.help}; omit it when you give FILE:LINE", CATEGORY.options)
+OF_BULLET = Argument(
+    CATEGORY.names,
+    f"{CATEGORY.help}; omit it when you give FILE:LINE, or words that only one bullet has",
+    {**CATEGORY.options, "choices": (*BULLET_CATEGORIES, ANY_CATEGORY)},
+)
 MATCH = Argument(
     ("match",),
     "the bullet's text or a unique part of it (changes every line that says it), or FILE:LINE (that line only)",

@@ -4,13 +4,16 @@ mends what can be mended without asking. What it calls repaired was looked at on
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.conflict import conflict_line
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.paths import Paths, shipped_root
 from core.base.result import Err, ErrorInfo, Ok, Result
@@ -22,19 +25,28 @@ from core.commands.history_check import check_history, check_journal
 from core.commands.project import project_problem
 from core.commands.provider import connect_provider
 from core.commands.search import check_index
+from core.commands.sources import set_sources
 from core.commands.workspace import Workspace, utc_now
+from core.factindex import reunite
+from core.factindex.places import fact_file_names
 from core.harvest.options import read_prompt
+from core.knowledge import mend
+from core.knowledge.categories import CATEGORY_FILES, note_files
 from core.knowledge.check import (
     Finding,
     check_bullets,
     check_changes,
+    check_conflicts,
     check_leftovers,
     check_notes,
     check_permissions,
 )
 from core.knowledge.digest import current_digest, regenerate_digest
+from core.knowledge.edit import QUARANTINE, change_file, could_not_write, new_edit_run
+from core.knowledge.hunks import becoming
 from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+from core.memories import load_memories
 
 ROUNDS = 3
 """Mending one thing may bring another to light."""
@@ -64,11 +76,21 @@ class DoctorReport:
 def doctor(
     workspace: Workspace,
     repair: bool = False,
+    merge_conflicts: bool = False,
     *,
     now: Callable[[], datetime] = utc_now,
     patience: Patience = DEFAULT_PATIENCE,
 ) -> Result[DoctorReport]:
-    """Check the whole store; with `repair`, mend it under the run lock. Err when another run holds that."""
+    """Check the whole store; with `repair`, mend it under the run lock; with `merge_conflicts`, end those in files of
+    bullets and of facts by keeping the lines of both sides, each once. Err when another run holds the lock."""
+    if merge_conflicts and workspace.paths.knowledge.is_dir():
+        ended = with_store(workspace.paths, "doctor", now(), lambda _: _end_conflicts(workspace, now), patience)
+        if isinstance(ended, Err):
+            return ended
+        report = doctor(workspace, repair, now=now, patience=patience)
+        if isinstance(report, Ok):
+            report.value.findings[:0] = ended.value
+        return report
     before = list(examine_store(workspace))
     if not repair or not workspace.paths.knowledge.is_dir():
         return Ok(DoctorReport(before))
@@ -97,6 +119,35 @@ def _repair(workspace: Workspace, before: list[Finding]) -> Result[DoctorReport]
     return Ok(DoctorReport([found if key in left else replace(found, repaired=True) for key, found in seen.items()]))
 
 
+def _end_conflicts(workspace: Workspace, now: Callable[[], datetime]) -> Result[list[Finding]]:
+    """Keep both sides of every conflict where that is certain; what was done, as findings that are repaired. One edit,
+    which `undo` takes back."""
+    paths, run = workspace.paths, new_edit_run(now())
+    bullets = [*CATEGORY_FILES, QUARANTINE, *(f"files/{path.name}" for path in note_files(paths))]
+    done = []
+    try:
+        rows = [(name, mend.united) for name in bullets]
+        rows += [(name, partial(reunite.united, name)) for name in fact_file_names(paths.knowledge)]
+        for name, unite in rows:
+            path = paths.knowledge / name
+            data = files.read_or_empty(path)
+            new = unite(data) if conflict_line(data.decode("utf-8", "replace")) else None
+            if new is None:
+                continue
+            hunks = partial(becoming, new.decode("utf-8"))
+            seen = hashlib.sha256(data).hexdigest()
+            written = change_file(paths, name, hunks, now(), seen=seen, run=run, ends_conflict=True)
+            if isinstance(written, Err):
+                return written
+            message = (
+                f"both sides of a merge conflict stand here now, each line once ('knowledge undo {run}' takes it back)"
+            )
+            done.append(Finding("merge-ended", message, str(path), repaired=True))
+    except OSError as error:
+        return could_not_write(Path(error.filename or paths.knowledge), error)
+    return Ok(done)
+
+
 def _key(found: Finding) -> tuple[str, str, int]:
     return found.code, found.path, found.at
 
@@ -110,6 +161,8 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         check_journal(paths, locked),
         check_leftovers(paths, clear_leftovers),
         check_bullets(paths),
+        check_conflicts(paths, _others(paths)),
+        _check_memories(paths),
         check_changes(paths),
         check_notes(paths),
         check_history(paths),
@@ -138,6 +191,29 @@ def _check_rights(paths: Paths) -> Iterator[Finding]:
         )
 
 
+# --- memories --------------------------------------------------------------------------------------------------------
+
+
+def _others(paths: Paths) -> list[Path]:
+    """The files of other rooms in which a merge may have left its marks."""
+    return sorted(paths.memories.glob("*.md")) if paths.memories.is_dir() else []
+
+
+def _check_memories(paths: Paths) -> Iterator[Finding]:
+    """Memories that nobody can recall, and ids that two of them have."""
+    found = load_memories([("global", paths.memories)])
+    for number, error in enumerate(found.skipped):
+        yield Finding(error.code, error.message, error.path, at=number)
+    by_id: dict[int, list[Path]] = {}
+    for memory in found.memories:
+        by_id.setdefault(memory.id, []).append(memory.path)
+    for name, places in by_id.items():
+        if len(places) > 1:
+            which = " and ".join(path.name for path in places)
+            message = f"these memories have the same id {name}: {which}; give one of them another, in its line 'id:'"
+            yield Finding("duplicate-memory", message, str(places[1]), at=name)
+
+
 # --- digest and settings ---------------------------------------------------------------------------------------------
 
 
@@ -164,6 +240,8 @@ def _check_settings(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(left.code, str(left), left.path, note=True)
     if (record := read_trust(workspace.environment)).problem:
         yield Finding("bad-trust", record.problem, str(record.file), note=True)
+    if told := set_sources(workspace)[1]:
+        yield Finding("bad-setting", told, str(workspace.loaded.file))
     if workspace.config.provider != "offline":
         ready = connect_provider(workspace, workspace.config.provider, "")
         if isinstance(ready, Err):

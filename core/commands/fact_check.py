@@ -10,12 +10,13 @@ from core.base.result import Err
 from core.commands.fact_feed import lines_too_long, sync_facts
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
-from core.factindex.facts import FACT_CHARACTERS, sort_key
-from core.factindex.places import UnreadableError
+from core.factindex.facts import DAMAGE, FACT_CHARACTERS, sort_key
 from core.factindex.sync import JOURNAL, project
 from core.knowledge.check import Finding
 
-NAMED = 5
+NAMED = (*DAMAGE, "duplicate-id")
+"""What the doctor calls damage; any other problem is a slip in one item."""
+MOST_NAMED = 5
 
 
 def check_facts(workspace: Workspace) -> Iterator[Finding]:
@@ -27,17 +28,15 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("facts-unfinished", message, str(journal), _mend(workspace))
     try:
         facts, found, _ = project(paths.knowledge, paths.state, utc_now())
-    except UnreadableError as error:
-        yield Finding("facts-unreadable", f"a file of facts cannot be read: {error.strerror}", error.filename or "")
-        return
     except OSError as error:
         yield Finding("facts-unreadable", f"the facts cannot be read: {error.strerror}", str(error.filename or ""))
         return
     for number, problem in enumerate(found.problems):
         where = paths.knowledge / problem.file
-        yield Finding(problem.code, problem.error.message, str(where), note=True, at=number)
+        yield Finding(problem.code, problem.error.message, str(where), note=problem.code not in NAMED, at=number)
     if workspace.config.fact_index and (long := lines_too_long(paths)):
-        named = ", ".join(long[:NAMED]) + (f" and {len(long) - NAMED} more" if len(long) > NAMED else "")
+        more = f" and {len(long) - MOST_NAMED} more" if len(long) > MOST_NAMED else ""
+        named = ", ".join(long[:MOST_NAMED]) + more
         message = f"longer than a fact may be ({FACT_CHARACTERS} characters), so not in the fact index: {named}"
         yield Finding("facts-too-long", message, note=True)
     read = index.read_index(paths.knowledge)

@@ -1,4 +1,4 @@
-"""What a person does to single facts: change, delete, merge; and what a window reads before it.
+"""What a person does to single facts: change, delete, merge, renumber; and what a window reads before it.
 
 A change goes into the YAML file, is refused when that is no longer the one that was seen (`seen`, its sha256), can be
 taken back with `knowledge undo`, and reaches the index at once.
@@ -9,22 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.fact_feed import sync_facts, with_facts
 from core.commands.masking import without_secrets
 from core.commands.workspace import Workspace, utc_now
 from core.factindex.confidence import unconfirmed
 from core.factindex.edits import differing, with_values
-from core.factindex.facts import Fact, Problem, check, sort_key
-from core.factindex.places import FactFiles, Placed, UnreadableError, read_all, read_one
+from core.factindex.facts import DISK_FAILED, Fact, Problem, check, mark_of, sort_key
+from core.factindex.places import FactFiles, Placed, read_all, read_one
 from core.factindex.record import append_records
+from core.factindex.reunite import Renumbered, changed_text, plan_renumbering, retired_id
 from core.factindex.sync import project, record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
-from core.knowledge.hunks import Hunk, made
+from core.knowledge.hunks import Hunk, becoming, made
 
 BY_HAND = "to write them as they are, change the YAML file in a text editor"
 EDITABLE = ("fact", "confidence", "tags", "expires", "related")
@@ -76,7 +78,7 @@ def facts_view(workspace: Workspace, *, now: Callable[[], datetime] = utc_now) -
     except OSError as error:
         return _unreadable(error)
     rows = []
-    for fact in sorted(facts, key=sort_key):
+    for fact in sorted((fact for fact in facts if not fact.unread), key=sort_key):
         placed = found.placed[fact.id]
         sha = found.by_name[placed.file].sha256
         rows.append(FactRow(fact, placed.fact.confidence, placed.file, placed.line, sha, unconfirmed(fact.id, history)))
@@ -175,6 +177,86 @@ def _joined(one: tuple[str, ...], other: tuple[str, ...], without: str) -> tuple
     return tuple(dict.fromkeys(name for name in (*one, *other) if name != without))
 
 
+# --- numbers that stand twice ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Renumbering:
+    """The facts that get another number (with `applied`: got it) because it stood twice. `references` counts facts that
+    name both from now on; `run` takes it back; `errors` tell of items that could not be changed."""
+
+    rows: tuple[Renumbered, ...]
+    references: int
+    applied: bool
+    run: str = ""
+    warnings: tuple[str, ...] = ()
+    errors: tuple[ErrorInfo, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge facts renumber --json`."""
+        return {
+            "renumbered": [row.to_json() for row in self.rows],
+            "references": self.references,
+            "applied": self.applied,
+            "run": self.run or None,
+            "errors": [str(error) for error in self.errors],
+        }
+
+
+def renumber_facts(
+    workspace: Workspace, apply: bool = False, *, now: Callable[[], datetime] = utc_now
+) -> Result[Renumbering]:
+    """Give every fact whose number stands twice one of its own, as two machines leave it that were merged through git.
+    Without `apply` nothing is written. Err while a file is broken: the numbers in it are not known."""
+    try:
+        found = read_all(workspace.paths.knowledge)
+    except OSError as error:
+        return _unreadable(error)
+    broken = [problem for problem in found.problems if problem.code in ("broken-file", DISK_FAILED)]
+    if broken:
+        return fail("facts-unreadable", f"nothing was renumbered: {broken[0].error.message}", hint="mend it first")
+    plan = plan_renumbering(found)
+    if not apply or not plan.rows:
+        return Ok(Renumbering(tuple(plan.rows), plan.references, False))
+    run, moment = new_edit_run(now()), now()
+    errors: list[ErrorInfo] = []
+    records: list[Record] = [
+        {
+            "t": "renumbered",
+            "from": row.old,
+            "to": row.new,
+            "mark": mark_of(row.fact),
+            "retired": retired_id(row.old, row.new),
+        }
+        for row in plan.rows
+        if row.new
+    ]
+    noted = with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), records))
+    if isinstance(noted, Err):
+        return noted
+    for file, changes in sorted(plan.changes.items()):
+        read = found.by_name[file]
+        text, stuck = changed_text(read, changes)
+        for line in stuck:
+            message = f"{file}:{line}: this item cannot be changed without touching more; change it in a text editor"
+            errors.append(ErrorInfo("not-editable", message))
+        if text == read.text:
+            continue
+        written = change_file(
+            workspace.paths,
+            file,
+            partial(becoming, text),
+            moment,
+            seen=read.sha256,
+            run=run,
+        )
+        if isinstance(written, Err):
+            errors.append(written.error)
+    synced = sync_facts(workspace, now=now)
+    warning = () if isinstance(synced, Ok) else (f"the index is not up to date yet: {synced.error}",)
+    return Ok(Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors)))
+
+
 # --- one place in one file -------------------------------------------------------------------------------------------
 
 
@@ -252,5 +334,5 @@ def _finished(
 
 
 def _unreadable(error: OSError) -> Err:
-    name = error.filename if isinstance(error, UnreadableError) else str(error.filename or "")
-    return fail("facts-unreadable", f"the facts cannot be read: {error.strerror}", name or "", "mend the file")
+    where = str(error.filename or "")
+    return fail("facts-unreadable", f"the facts cannot be read: {error.strerror}", where, "mend the file")

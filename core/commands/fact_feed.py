@@ -24,10 +24,10 @@ from core.commands.runs import UNDO_RUN
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
 from core.factindex.bootstrap import FILE_NOTE
-from core.factindex.facts import FACT_CHARACTERS, normalised
+from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, normalised
 from core.factindex.feed import Lesson, Taught
 from core.factindex.kinds import OF_CATEGORY, kind_of
-from core.factindex.places import FOLDERS, UnreadableError
+from core.factindex.places import FOLDERS
 from core.factindex.record import History, Key
 from core.factindex.sync import Harvests, SyncReport, sync
 from core.harvest.lessons import QUOTED, UNQUOTED, mark_of_text
@@ -51,16 +51,18 @@ def sync_facts(
     *,
     undone: str = "",
     accepted: bool = False,
+    accept_removals: bool = False,
     now: Callable[[], datetime] = utc_now,
     wait: float = LOCK_SECONDS,
     too_long: list[str] | None = None,
 ) -> Result[SyncReport]:
     """Bring YAML files, record and index together. `undone` names a run that was taken back just now, `accepted` says
-    that something was let out of the quarantine; `too_long` gets what is new and longer than a fact may be. Err when
-    another process is at it for longer than `wait` seconds, a YAML file cannot be read, or the disk refuses."""
+    that something was let out of the quarantine, `accept_removals` that facts which are missed may go; `too_long` gets
+    what is new and longer than a fact may be. Err when another process is at it for longer than `wait` seconds, or the
+    disk refuses."""
     paths, secrets = workspace.paths, workspace.config.redact
 
-    counts = None if undone or accepted else fact_cache.unchanged(workspace, now())
+    counts = None if undone or accepted or accept_removals else fact_cache.unchanged(workspace, now())
     if counts is not None:
         total, stale, faded = counts
         return Ok(SyncReport(total=total, stale=stale, decayed=faded, index=str(paths.knowledge / index.NAME)))
@@ -75,7 +77,9 @@ def sync_facts(
 
     def work() -> SyncReport:
         kept = [aside for folder in _folders(paths.knowledge) for aside in clear_leftovers(folder)]
-        report = sync(paths.knowledge, paths.state, harvests, now(), replace=replace_expected)
+        report = sync(
+            paths.knowledge, paths.state, harvests, now(), replace=replace_expected, accept_removals=accept_removals
+        )
         report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
         return report
 
@@ -93,9 +97,6 @@ def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) 
     except locks.LockHeldError as error:
         hint = "wait until it is done, then 'knowledge facts sync'"
         return fail("lock-held", locks.at_work(error.holder), error.filename or "", hint)
-    except UnreadableError as error:
-        message = f"a file of facts cannot be read, so nothing was changed: {error.strerror}"
-        return fail("facts-unreadable", message, error.filename or "", "mend the file, then 'knowledge facts sync'")
     except OSError as error:
         message = f"the facts cannot be written: {error.strerror or error}"
         return fail("facts-failed", message, error.filename or "", "'knowledge facts sync' tries again")
@@ -120,12 +121,17 @@ def after_harvest(workspace: Workspace, now: Callable[[], datetime]) -> tuple[di
         return None, [], fed.error
     report = fed.value
     notes = list(report.notes)
-    if report.problems:
-        number = len(report.problems)
+    broken = dict.fromkeys(problem.file for problem in report.problems if problem.code in DAMAGE)
+    if broken:
+        names = ", ".join(list(broken)[:3]) + (f" and {len(broken) - 3} more" if len(broken) > 3 else "")
+        notes.append(f"YAML files of facts were left out: {names} ('knowledge facts validate' tells why)")
+    number = len([problem for problem in report.problems if problem.code not in DAMAGE])
+    if number:
         which = "one thing keeps an item" if number == 1 else f"{number} things keep items"
         notes.append(f"{which} of the YAML files out of the fact index ('knowledge facts validate' lists them)")
     counts = {"new": report.new, "confirmed": report.confirmed, "total": report.total, "too_long": len(too_long)}
-    return counts, notes, None
+    failed = next((problem.error for problem in report.problems if problem.code == DISK_FAILED), None)
+    return counts, notes, failed
 
 
 def after_undo(workspace: Workspace, run: str, now: Callable[[], datetime]) -> list[str] | ErrorInfo:

@@ -23,24 +23,28 @@ from core.factindex.bootstrap import BUDGET, choose
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import item_text
 from core.factindex.entries import entries
-from core.factindex.facts import CATEGORIES, sort_key
+from core.factindex.facts import CATEGORIES, DAMAGE, sort_key
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
-from core.factindex.places import ENDINGS, UnreadableError, read_all, read_one, together
+from core.factindex.held import hold, read_known
+from core.factindex.places import ENDINGS, read_all, read_one, together
 from core.factindex.similar import Pair as Pair
 from core.factindex.similar import similar_pairs as similar_pairs
 from core.factindex.sync import SyncReport as SyncReport
 from core.factindex.sync import project
 from core.knowledge.projects import is_inside
 
+FEW = 5
+"""So many damaged files are named one by one."""
 _CHOSEN = ("--domain", "--category", "--tag", "--stale", "--similar")
 TAKES: Takes = {
     "list": (*_CHOSEN, "--format"),
     "list --similar": _CHOSEN,
     "validate": (),
-    "sync": (),
+    "sync": ("--accept-removals",),
     "bootstrap": ("--domain", "--budget"),
     "merge": (),
+    "renumber": ("--apply",),
 }
 
 
@@ -93,12 +97,19 @@ def facts_command(
     similar: bool = False,
     format: str | None = None,
     budget: int | None = None,
+    accept_removals: bool = False,
+    apply: bool = False,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Any]:
     """`knowledge facts ACTION`. `names` are a PATH to validate, or the two ids to merge."""
     given = {"--domain": domain, "--category": category, "--tag": tag, "--stale": stale, "--similar": similar}
     row = "list --similar" if action == "list" and similar else action
-    wrong = not_taken("facts", row, TAKES, {**given, "--format": format, "--budget": budget})
+    wrong = not_taken(
+        "facts",
+        row,
+        TAKES,
+        {**given, "--format": format, "--budget": budget, "--accept-removals": accept_removals, "--apply": apply},
+    )
     if wrong is not None:
         return wrong
     most = {"validate": 1, "merge": 2}.get(action, 0)
@@ -109,13 +120,17 @@ def facts_command(
         case "validate":
             return validate(workspace, names[0] if names else "")
         case "sync":
-            return sync_facts(workspace, now=now)
+            return sync_facts(workspace, accept_removals=accept_removals, now=now)
         case "bootstrap":
             return bootstrap(workspace, domain or (), budget=BUDGET if budget is None else budget, now=now)
         case "merge":
             from core.commands.fact_edits import merge_facts
 
             return merge_facts(workspace, names[0], names[1], now=now)
+        case "renumber":
+            from core.commands.fact_edits import renumber_facts
+
+            return renumber_facts(workspace, apply, now=now)
         case _:
             listed = list_facts(workspace, domain or (), category or "", tag or "", stale=stale, now=now)
             if isinstance(listed, Err):
@@ -136,8 +151,6 @@ def current_facts(workspace: Workspace, now: datetime) -> Result[tuple[list[Fact
             return Ok((whole.value, []))
     try:
         facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now)
-    except UnreadableError as error:
-        return _unreadable(error)
     except OSError as error:
         return fail("facts-unreadable", f"the facts cannot be read: {error.strerror}", error.filename or "")
     return Ok((sorted(facts, key=sort_key), found.problems))
@@ -167,9 +180,12 @@ def list_facts(
         and (not tag or tag in fact.tags)
         and (not stale or fact.stale)
     )
-    number = len({(problem.file, problem.line) for problem in problems})
+    warnings = [str(problem.error.message) for problem in problems if problem.code in DAMAGE]
+    if len(warnings) > FEW:
+        warnings[FEW:] = [f"and {len(warnings) - FEW} more ('knowledge facts validate' lists them)"]
+    number = len({(problem.file, problem.line) for problem in problems if problem.code not in DAMAGE})
     told = f"{number} item{'s' * (number != 1)} left out as not valid ('knowledge facts validate' tells why)"
-    return Ok(FactList(chosen, warnings=(told,) if problems else ()))
+    return Ok(FactList(chosen, warnings=tuple(warnings + [told] * bool(number))))
 
 
 def bootstrap(
@@ -184,18 +200,22 @@ def bootstrap(
     is missing or damaged."""
     if budget < 0:
         return fail("usage", f"--budget cannot be {budget}")
-    wanted = tuple(dict.fromkeys((*(domains or (domain_of(str(workspace.cwd)),)), GLOBAL)))
+    read = _bootstrap_facts(workspace, now())
+    return read if isinstance(read, Err) else Ok(_chosen(workspace, read.value[0], domains, budget))
+
+
+def _bootstrap_facts(workspace: Workspace, now: datetime) -> Result[tuple[list[Fact], list[Problem]]]:
     read = index.read_index(workspace.paths.knowledge)
-    today = now().astimezone(UTC).date().isoformat()
-    if isinstance(read, Ok):
-        facts = [fact for fact in read.value if not (fact.expires and today > fact.expires)]
-    else:
-        computed = current_facts(workspace, now())
-        if isinstance(computed, Err):
-            return computed
-        facts = computed.value[0]
+    if isinstance(read, Err):
+        return current_facts(workspace, now)
+    today = now.astimezone(UTC).date().isoformat()
+    return Ok(([fact for fact in read.value if not (fact.expires and today > fact.expires)], []))
+
+
+def _chosen(workspace: Workspace, facts: Sequence[Fact], domains: Sequence[str], budget: int) -> Bootstrap:
+    wanted = tuple(dict.fromkeys((*(domains or (domain_of(str(workspace.cwd)),)), GLOBAL)))
     secrets = workspace.config.redact
-    return Ok(choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text))
+    return choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text)
 
 
 def fact_block(workspace: Workspace, project: Path | None = None) -> tuple[str, str]:
@@ -208,18 +228,20 @@ def fact_block(workspace: Workspace, project: Path | None = None) -> tuple[str, 
     # Below a project there may be a repository of its own, or a folder in which conversations worked.
     inside = project is None or is_inside(os.path.abspath(workspace.cwd), str(project))
     around = [str(workspace.cwd)] * inside + [str(project)] * (project is not None)
-    chosen = bootstrap(workspace, tuple(dict.fromkeys(map(domain_of, around))))
-    if isinstance(chosen, Err):
-        return "", f"the conversation starts without the facts: {chosen.error}"
-    return (f"{OPEN}\n{chosen.value.text}{CLOSE}\n" if chosen.value.text else ""), ""
+    read = _bootstrap_facts(workspace, utc_now())
+    if isinstance(read, Err):
+        return "", f"the conversation starts without the facts: {read.error}"
+    text = _chosen(workspace, read.value[0], tuple(dict.fromkeys(map(domain_of, around))), BUDGET).text
+    broken = next((str(problem.error) for problem in read.value[1] if problem.code in DAMAGE), "")
+    told = f"the conversation starts without some of the facts: {broken}" if broken else ""
+    return (f"{OPEN}\n{text}{CLOSE}\n" if text else ""), told
 
 
 def entries_of_file(path: Path, data: bytes) -> Result[Sequence[SearchEntry]]:
-    """The valid facts of one YAML file as rows for the search. Err when it is no text."""
-    try:
-        read = read_one(path.name, data)
-    except UnreadableError as error:
-        return _unreadable(error)
+    """The valid facts of one YAML file as rows for the search. Err when it is broken."""
+    read = read_one(path.name, data)
+    if read.broken:
+        return fail("facts-unreadable", read.problems[0].message, path)
     return Ok(list(entries((row.fact for row in read.placed), str(path))))
 
 
@@ -238,31 +260,28 @@ def validate(workspace: Workspace, path: str = "") -> Result[Validation]:
         if not path and not files.exists(place):
             return Ok(Validation(str(place), 0, 0, ()))  # nothing there yet is nothing wrong
         if place.is_dir():
+            own = place.resolve() == workspace.paths.knowledge.resolve()
             long = () if path else tuple(lines_too_long(workspace.paths))
-            return Ok(replace(_validate_folder(place), too_long=long))
+            return Ok(replace(_validate_folder(place, workspace.paths.state if own else None), too_long=long))
         if place.suffix in ENDINGS:
             read = together([read_one(place.name, files.read_file(place).data)])
             return Ok(Validation(str(place), len(read.placed), 1, tuple(read.problems)))
         if place.suffix == ".json":
             number, problems = index.validate_index(place.name, files.read_file(place).data)
             return Ok(Validation(str(place), number, 1, tuple(problems)))
-    except UnreadableError as error:
-        return _unreadable(error)
     except OSError as error:
         return fail("facts-unreadable", f"it cannot be read: {error.strerror}", place)
     return fail("usage", "this is neither a folder, a .yaml file nor an index.json", place)
 
 
-def _validate_folder(folder: Path) -> Validation:
+def _validate_folder(folder: Path, state: Path | None) -> Validation:
+    """A folder; with the `state` of the store that it is, also whether facts are missed that the last sync saw."""
     read = read_all(folder)
+    if state is not None:
+        hold(folder, read, read_known(state))
     number, problems = len(read.by_name), list(read.problems)
     data = files.read_or_empty(folder / index.NAME)
     if data:
         number += 1
         problems += index.validate_index(index.NAME, data)[1]
     return Validation(str(folder), len(read.placed), number, tuple(problems))
-
-
-def _unreadable(error: OSError) -> Err:
-    message = f"a file of facts cannot be read: {error.strerror}"
-    return fail("facts-unreadable", message, error.filename or "", "mend the file")

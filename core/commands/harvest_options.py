@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.base.paths import cache_folder, shipped_root
 from core.base.result import Err, Ok, Result, fail
-from core.commands.sources import chosen_sources
+from core.commands.sources import chosen_sources, set_sources
 from core.commands.workspace import Workspace
 from core.harvest.artifact import HOME
 from core.harvest.options import DistilSettings, HarvestOptions, read_prompt
@@ -64,7 +64,10 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
         limit=request.limit,
         reclaim_foreign=config.reclaim_foreign,
     )
-    named = chosen_sources(request.sources or config.sources)
+    of_settings, told = ((), "") if request.sources else set_sources(workspace)
+    if told and not request.rough:  # who only looks is told elsewhere
+        return fail("bad-setting", told, workspace.loaded.file)
+    named = chosen_sources(request.sources or of_settings)
     if isinstance(named, Err):
         return named
     distil = DistilSettings(

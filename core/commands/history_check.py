@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from core.base import files, locks
+from core.base.conflict import conflict_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok
-from core.harvest.trashed import holds, sha_in_trash
-from core.knowledge.check import Finding
+from core.harvest.trashed import holds, sha_in_trash, split_in_trash
+from core.knowledge.check import Finding, in_checkout
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger
 
@@ -49,6 +50,9 @@ def check_history(paths: Paths) -> Iterator[Finding]:
         return
     entries = loaded.value
     try:
+        if line := conflict_line(files.read_or_empty(paths.ledger).decode("utf-8", "replace")):
+            message = f"a merge conflict begins in line {line}; the entries of both sides count, and stay"
+            yield Finding("merge-conflict", message, str(paths.ledger), lambda: write_ledger(paths, entries))
         archived = rebuild(paths)
         if entries and not files.exists(paths.ledger):
             message = "the ledger is missing, though runs are archived"
@@ -62,13 +66,14 @@ def check_history(paths: Paths) -> Iterator[Finding]:
 
 def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterator[Finding]:
     plans: dict[str, dict[str, FrozenPlan]] = {}
+    shared = in_checkout(paths)  # then much of it was done on another machine, where its conversations and trash are
     for sha, entry in entries.items():
         place = str(entry.get("path", ""))
         if entry.get("status") == "harvested":
             run = str(entry.get("run", ""))
             if run not in plans:
                 plans[run] = read_plans(paths.plans, run)
-            if sha not in plans[run]:
+            if sha not in plans[run] and not (shared and not holds(place, sha)):
                 message = f"no committed plan proves the harvest of {place or sha}; it will be harvested again"
                 where = f"{paths.ledger}#{sha}"
                 yield Finding("no-plan", message, where, partial(_amend, paths, sha, _set_unproven))
@@ -76,7 +81,7 @@ def _check_entries(paths: Paths, entries: Entries, archived: Entries) -> Iterato
             message = f"the ledger says that this conversation was reclaimed, but it is in its place: {place}"
             yield Finding("not-deleted", message, place, partial(_amend, paths, sha, _set_present))
         for name in entry.get("trash", {}) if isinstance(entry.get("trash"), dict) else ():
-            if not files.exists(paths.trash / name):
+            if not shared and not files.exists(paths.trash / name):
                 message = f"the ledger looks for a conversation in the trash that is not there: {place}"
                 where = str(paths.trash / name)
                 yield Finding("trash-missing", message, where, partial(_amend, paths, sha, partial(_drop, name)))
@@ -123,6 +128,8 @@ def _check_trash(paths: Paths, entries: Entries) -> Iterator[Finding]:
         return
     for item in sorted(paths.trash.iterdir()):
         sha = sha_in_trash(item.name)
+        if split_in_trash(item.name) is not None and item.is_dir() and not item.is_symlink():
+            continue
         if not sha:
             message = "this lies in the trash, but was not put there by a harvest"
             yield Finding("trash-foreign", message, str(item), note=True)

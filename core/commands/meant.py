@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.base.choices import ANY_CATEGORY
 from core.base.markdown import Bullet, parse_bullets
 from core.base.paths import Paths
 from core.base.result import Ok, Result, fail
@@ -23,6 +24,14 @@ from core.knowledge.same import statements, what_is_said
 SHOWN = 5
 WIDTH = 90
 TASKS = ("tasks_open", "tasks_done")
+_WORDS_OF = {
+    "": "bullet in any category",
+    "tasks": "task",
+    "tasks_open": "open task",
+    "tasks_done": "task that is done",
+    "files": "note on a file",
+    **{name: f"bullet of {name}" for name in ("facts", "decisions", "questions", "playbooks")},
+}
 _ADDRESS = re.compile(r"(?P<file>[^:]+\.md):(?P<line>\d{1,9})\Z|(?P<note>files/.+\.md):(?P<at>\d{1,9})\Z")
 
 Match = str | BulletRef
@@ -106,13 +115,14 @@ def said_with(rows: Sequence[Found], found: Found) -> Said:
 
 
 def find_meant(paths: Paths, category: str, match: Match, struck: bool = False) -> Result[Meant]:
-    """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" for all; with
+    """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" ("any") for all; with
     `struck` words name only lines that are struck through.
 
     Err(no-match) names the nearest; Err(ambiguous) lists the candidates.
     """
     if isinstance(match, BulletRef):
         return Ok(Meant((match,)))
+    category = "" if category == ANY_CATEGORY else category
     names = {"": tuple(CATEGORY), "tasks": TASKS}.get(category, (category,))
     if not set(names) <= set(CATEGORY):
         return fail("no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}")
@@ -120,12 +130,12 @@ def find_meant(paths: Paths, category: str, match: Match, struck: bool = False) 
         rows = list(bullets_of(paths, names))
     except OSError as error:
         return fail("unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or "")
-    return choose(rows, match, category or "any category", struck)
+    return choose(rows, match, _WORDS_OF.get(category, category), struck)
 
 
 def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> Result[Meant]:
-    """Those of `rows` that `match` names, with `struck` only by the words of struck lines; `where` says in words where
-    was looked."""
+    """Those of `rows` that `match` names, with `struck` only by the words of struck lines; `where` says in words what
+    was looked for, such as "open task"."""
     wanted = match.strip()
     if not wanted:
         return fail("no-match", "an empty text names no bullet", hint="give some words of it")
@@ -136,7 +146,7 @@ def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> R
         if here:
             return Ok(_very_line(rows, here[0]))
     if struck:
-        rows, where = [row for row in rows if row.bullet.struck], f"the struck lines of {where}"
+        rows, where = [row for row in rows if row.bullet.struck], f"{where} that is struck through"
     exact = [row for row in rows if wanted in (row.bullet.text, row.bullet.raw)]
     folded = wanted.casefold()
     found = _statements(rows, exact or [row for row in rows if folded in row.bullet.text.casefold()])
@@ -147,7 +157,20 @@ def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> R
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         message = f"{len(found)} bullets match {wanted!r}: {shown}{more}"
         return fail("ambiguous", message, hint="give more of the text, or FILE:LINE as it stands here")
-    return fail("no-match", f"no bullet in {where} matches {wanted!r}", hint=_nearest(rows, wanted))
+    if address is not None:
+        return _no_such_line(rows, address["file"] or address["note"], address["line"] or address["at"], where)
+    return fail("no-match", f"no {where} matches {wanted!r}", hint=_nearest(rows, wanted))
+
+
+def _no_such_line(rows: Sequence[Found], file: str, line: str, where: str) -> Result[Meant]:
+    """What there is instead of a bullet in that line of that file."""
+    lines = sorted(row.bullet.line for row in rows if row.file == file)
+    if not lines:
+        hint = "'knowledge status' tells which files there are"
+        return fail("no-match", f"there is no {where} in {file}", hint=hint)
+    span = f"lines {lines[0]} to {lines[-1]}" if len(lines) > 1 else f"line {lines[0]}"
+    many = "one stands" if len(lines) == 1 else f"{len(lines)} stand"
+    return fail("no-match", f"there is no {where} in line {line} of {file}; {many} in {span}")
 
 
 def _statements(rows: Sequence[Found], hits: Sequence[Found]) -> list[Said]:

@@ -299,7 +299,7 @@ def _chosen(paths: Paths, match: Match, seen: str | None) -> Result[HeldItem]:
     if isinstance(match, BulletRef):
         same = [bullet for bullet in bullets if (bullet.line, bullet.raw) == (match.line, match.raw)]
         return Ok(held_item(same[0])) if same else changed
-    chosen = choose([Found("quarantine", QUARANTINE, bullet) for bullet in bullets], match, "the quarantine")
+    chosen = choose([Found("quarantine", QUARANTINE, bullet) for bullet in bullets], match, "bullet in the quarantine")
     if isinstance(chosen, Err):
         return chosen
     return Ok(held_item(next(bullet for bullet in bullets if bullet.line == chosen.value.refs[0].line)))

@@ -57,6 +57,12 @@ def config_set(workspace: Workspace, key: str, text: str, seen: str | None = Non
     value = parse_setting(key, text)
     if isinstance(value, Err):
         return value
+    if key == "sources" and isinstance(value.value, tuple):
+        from core.commands.sources import chosen_sources, unknown_sources
+
+        unknown = [name for name in value.value if isinstance(chosen_sources([name]), Err)]
+        if unknown:
+            return fail("bad-setting", unknown_sources(unknown))
     file = writable_config_file(workspace.loaded, workspace.environment)
     try:
         data = _read(file)

@@ -104,6 +104,21 @@ def chosen_sources(names: Sequence[str], *, typed: bool = False) -> Result[tuple
     return Ok(tuple(dict.fromkeys(found)))
 
 
+def set_sources(workspace: Workspace) -> tuple[tuple[str, ...], str]:
+    """The sources that the settings name, and a sentence about those of them that there are not ("" for none)."""
+    wanted = workspace.config.sources
+    unknown = [text for text in wanted if isinstance(chosen_sources([text]), Err)]
+    known = chosen_sources([text for text in wanted if text not in unknown])
+    names = known.value if isinstance(known, Ok) else ()
+    return names, unknown_sources(unknown) if unknown else ""
+
+
+def unknown_sources(unknown: Sequence[str]) -> str:
+    """What is wrong with names in the setting `sources`, and what is accepted."""
+    which = ", ".join(map(repr, unknown))
+    return f"the setting sources names {which}; accepted: {', '.join(NAMES)}, {ALL}, or a path such as ./{unknown[0]}"
+
+
 def _near(text: str) -> str:
     """The known name that is most like what was typed, as the end of a sentence; "" when none is like it."""
     from difflib import get_close_matches
@@ -116,11 +131,9 @@ def _near(text: str) -> str:
 def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -> Result[SourcesReport]:
     """Look at every place there is, or at those of one source. Err for a source that there is not."""
     named = chosen_sources([name] if name else [*NAMES], typed=True)
-    picked = chosen_sources(workspace.config.sources)
     if isinstance(named, Err):
         return named
-    if isinstance(picked, Err):
-        return picked
+    picked, told = set_sources(workspace)
     ledger = seen_ledger(workspace.paths)
     entries = ledger.value if isinstance(ledger, Ok) else {}
     report = SourcesReport([], errors=[ledger.error] if isinstance(ledger, Err) else [])
@@ -128,7 +141,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     found = survey(rows)
     asked = {row.folder for row in rows if row.source == FILES}
     inside = _listed(workspace, [row for row in found.artifacts if row.kind == "store"], asked)
-    report.notes += [*found.notes, *inside.notes]
+    report.notes += [*([told] if told else []), *found.notes, *inside.notes]
     report.errors += [*found.errors, *inside.errors]
     by_source: dict[str, list[Artifact]] = {}
     for item in (*(row for row in found.artifacts if row.kind != "store"), *inside.artifacts):
@@ -146,7 +159,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
             if source in EXPORTS
             else [row.folder for row in rows if row.source == source and (seen or name)]
         )
-        row = SourceFound(source, title_of(source), source in picked.value or ALL in picked.value, folders)
+        row = SourceFound(source, title_of(source), source in picked or ALL in picked, folders)
         _count(row, seen, known, workspace.config.max_harvest_source_bytes)
         _expiry(row, seen, known, _days_kept(source, rows), now or utc_now())
         report.rows.append(row)

@@ -15,6 +15,7 @@ from core.commands.context import DigestState, digest_state
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.project import find_project, may_read, places, project_warnings
+from core.commands.sources import set_sources
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
@@ -105,7 +106,7 @@ def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
             _outdated(paths),
             errors,
             files.exists(paths.home),
-            project_warnings(workspace),
+            (*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
             workspace.loaded.warnings,
         )
     )

@@ -139,12 +139,15 @@ KNOWLEDGE: tuple[Command, ...] = (
     ),
     Command(
         "facts",
-        "the fact index: list, validate PATH, sync, bootstrap, merge ID ID",
+        "the fact index: list, validate PATH, sync, bootstrap, merge ID ID, renumber",
         "knowledge facts list --category pitfall --format md",
         "core.commands.facts:facts_command",
         True,
         (
-            action("list, validate, sync, bootstrap or merge", "list", "validate", "sync", "bootstrap", "merge"),
+            action(
+                "list, validate, sync, bootstrap, merge, or renumber (ids that stand twice)",
+                *("list", "validate", "sync", "bootstrap", "merge", "renumber"),
+            ),
             Argument(("names",), "a path to validate, or the two ids to merge", {"nargs": "*", "metavar": "NAME"}),
             Argument(("--domain",), "a repository, an agent or global (repeatable)", {"action": "append"}),
             Argument(("--category",), listed(FACT_CATEGORIES), {"metavar": "C"}),
@@ -153,6 +156,8 @@ KNOWLEDGE: tuple[Command, ...] = (
             flag("--similar", "pairs of facts that nearly say the same"),
             Argument(("--format",), listed(FACT_FORMATS), {"choices": FACT_FORMATS, "metavar": "F"}),
             Argument(("--budget",), "bootstrap: at most N tokens (default: 2000)", {"type": int, "metavar": "N"}),
+            flag("--accept-removals", "sync: let go of the facts of files that are broken or gone"),
+            flag("--apply", "renumber: write it (without: show what would be written)"),
         ),
     ),
 )

@@ -100,7 +100,10 @@ STORE: tuple[Command, ...] = (
         "knowledge doctor --repair",
         "core.commands.doctor:doctor",
         True,
-        (flag("--repair", "mend what can be mended"),),
+        (
+            flag("--repair", "mend what can be mended"),
+            flag("--merge-conflicts", "end merge conflicts: keep the bullets and facts of both sides, each once"),
+        ),
     ),
     Command(
         "similar",

@@ -16,9 +16,10 @@ from core.commands.workspace import Workspace, utc_now
 from core.harvest.guard import Guard
 from core.harvest.proofs import Proofs
 from core.harvest.prune import why_not_purge
-from core.harvest.reclaim import purge, restore
+from core.harvest.reclaim import purge, purge_split, restore, restore_split
 from core.harvest.recovery import Recovered, close_run
-from core.harvest.trashed import grace_end, origin, sha_in_trash
+from core.harvest.scan import tree_bytes
+from core.harvest.trashed import grace_end, origin, sha_in_trash, split_in_trash
 from core.knowledge.journal import Journal
 from core.knowledge.ledger import (
     Entries,
@@ -39,8 +40,8 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Trashed:
-    """One conversation in the trash. `path` is where it was ("" when nobody knows), `until` the end of its grace
-    period (ISO 8601, UTC); `size` in bytes."""
+    """One conversation in the trash, or (`sha256` "") a folder of splits. `path` is where it was ("" for unknown),
+    `until` the end of its grace period (ISO 8601, UTC); `size` in bytes."""
 
     name: str
     sha256: str
@@ -115,6 +116,11 @@ def _trashed(paths: Paths, entries: Mapping[str, Entry], trash_days: int) -> lis
     with os.scandir(paths.trash) as listing:
         for item in listing:
             sha, state = sha_in_trash(item.name), item.stat(follow_symlinks=False)
+            split = split_in_trash(item.name)
+            if split is not None and stat.S_ISDIR(state.st_mode):
+                place, size = str(paths.splits / split[0]), tree_bytes(item.path)
+                rows.append((split[1], Trashed(item.name, "", place, size, split[1].isoformat())))
+                continue
             if not sha or not stat.S_ISREG(state.st_mode):
                 continue
             entry = entries.get(sha, {})
@@ -154,6 +160,10 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Result[Resto
         shown = "; ".join(f"{row.name} ({row.path or 'from an unknown place'})" for row in found[:SHOWN])
         return fail("ambiguous", f"{len(found)} conversations match {which!r}: {shown}", hint="give the whole name")
     row = found[0]
+    if not row.sha256:
+        brought = restore_split(paths, row.name)
+        note = "the next harvest takes it away again if what it was cut from is still gone or changed"
+        return brought if isinstance(brought, Err) else Ok(Restored(str(brought.value), "", note))
     if not os.path.isabs(row.path):
         hint = "copy it out of the trash by hand"
         return fail("no-origin", "nobody knows where this conversation was", paths.trash / row.name, hint)
@@ -233,6 +243,14 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
     for row in _trashed(paths, store.entries, workspace.config.trash_days):
         if not everything and datetime.fromisoformat(row.until) > now:
             report.waiting += 1
+            continue
+        if not row.sha256:
+            removed = purge_split(paths, row.name)
+            if isinstance(removed, Err):
+                report.errors.append(removed.error)
+            else:
+                report.purged.append(row.name)
+                report.bytes += row.size
             continue
         refused = why_not_purge(paths, row.name, store.entries.get(row.sha256), proofs, guard)
         if refused is not None:

@@ -7,9 +7,19 @@ import io
 from typing import Any
 
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
-# A conversation is not larger; more would be an archive that was made to fill the memory.
-MAX_UNPACKED = 1 << 30
+LEAST_UNPACKED, TIMES, MOST_UNPACKED = 16 << 20, 64, 256 << 20
+"""What a file may unpack to: 16 MB, or 64 times its own size if that is more (text packs to a tenth, tool output that
+repeats itself to a fiftieth), and never above 256 MB. More would be an archive that was made to fill the memory."""
 _CHUNK = 1 << 20
+
+
+class OverpackedError(ValueError):
+    """A file unpacks to more than a conversation of its size can hold."""
+
+
+def most_unpacked(size: int) -> int:
+    """The most bytes that a packed file of `size` bytes may hold."""
+    return min(MOST_UNPACKED, max(LEAST_UNPACKED, TIMES * size))
 
 
 def is_packed(data: bytes) -> bool:
@@ -20,23 +30,23 @@ def is_packed(data: bytes) -> bool:
 def unpack(data: bytes) -> tuple[bytes, bool] | None:
     """The bytes inside and whether they are whole; None when no library for it is installed.
 
-    A frame that breaks off, because it is still being written, gives what could be read.
+    A frame that breaks off, because it is still being written, gives what could be read. Raises OverpackedError, with
+    no more than `most_unpacked` bytes in memory.
     """
     opened = _open(data)
     if opened is None:
         return None
     stream, errors = opened
-    parts: list[bytes] = []
-    size = 0
+    most = most_unpacked(len(data))
+    inside = io.BytesIO()  # its value is handed out without a copy
     try:
         while chunk := stream.read(_CHUNK):
-            parts.append(chunk)
-            size += len(chunk)
-            if size > MAX_UNPACKED:
-                return b"".join(parts), False
+            inside.write(chunk)
+            if inside.tell() > most:
+                raise OverpackedError(f"it unpacks to more than {most:,} bytes")
     except errors:
-        return b"".join(parts), False
-    return b"".join(parts), True
+        return inside.getvalue(), False
+    return inside.getvalue(), True
 
 
 def _open(data: bytes) -> tuple[Any, tuple[type[Exception], ...]] | None:

@@ -29,7 +29,7 @@ from core.conversations import (
 from core.conversations.conversation import Conversation
 from core.conversations.damage import as_utf8, is_json, why_damaged, why_no_text
 from core.conversations.lines import BOM
-from core.conversations.packed import is_packed, unpack
+from core.conversations.packed import OverpackedError, is_packed, most_unpacked, unpack
 
 HEAD_BYTES = 4096
 
@@ -85,7 +85,7 @@ def read_conversation(name: str, data: bytes) -> Conversation:
     """
     inside, whole = _unpacked(data)
     if inside is None:
-        return Conversation(name, "packed", (), skipped=1)
+        return Conversation(name, "packed" if whole else "overpacked", (), skipped=1)
     found = _reader(inside).read(name, inside)
     return found if whole else replace(found, skipped=found.skipped + 1)
 
@@ -121,6 +121,9 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
         if conversation.format == "packed":
             hint = "install the library for it: knowledge-memory[zst]"
             return ErrorInfo("packed-conversation", "the conversation is packed with Zstandard", conversation.id, hint)
+        if conversation.format == "overpacked":
+            message = f"the conversation is {len(data):,} bytes that unpack to more than {most_unpacked(len(data)):,}"
+            return ErrorInfo("overpacked-conversation", message, conversation.id, "unpack it yourself if you trust it")
         told = f"nothing in it could be read as a {conversation.format} conversation"
         return ErrorInfo("unread-conversation", told, conversation.id, "look whether the file is whole")
     inside, whole = _unpacked(data)
@@ -153,10 +156,14 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _unpacked(data: bytes) -> tuple[bytes | None, bool]:
+    """What is inside and whether it is whole; None for what cannot be unpacked: (None, False) what is too much."""
     if not is_packed(data):
         return as_utf8(data), True
-    found = unpack(data)
-    return (None, False) if found is None else found
+    try:
+        found = unpack(data)
+    except OverpackedError:
+        return None, False
+    return (None, True) if found is None else found
 
 
 def _reader(data: bytes) -> Reader:

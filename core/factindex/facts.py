@@ -27,6 +27,11 @@ KEYS = (
 """The seed's fields, in its order."""
 DATES = ("first_seen", "last_confirmed", "expires")
 
+DISK_FAILED = "unreadable-file"
+"""The system would not give what a file holds: maybe only now, so that a run in which it happens has failed."""
+DAMAGE = ("broken-file", "held-facts", DISK_FAILED)
+"""The problems that cost a whole file, or facts that were there: more than a slip in one item."""
+
 _ID = re.compile(r"(?P<domain>[^:\s/\\]+):(?P<category>[^:\s]+):(?P<sequence>[0-9]{3,18})")
 _DOMAIN = re.compile(r"[^\W_][\w.-]*")
 _TAG = re.compile(r"[a-z0-9-]+")
@@ -37,7 +42,8 @@ _DECORATION = re.compile("[*`\"'“”‘’«»„]+")
 class Fact(NamedTuple):
     """One fact with every field of the seed. `confidence` is from 0.0 to 1.0; dates are YYYY-MM-DD, "" for none;
     `source_count` is None where it is not written. In the index `confidence` is what is left of it after decay and
-    `stale` says that the fact has expired; in a YAML file neither is the case."""
+    `stale` says that the fact has expired, `unread` that its file cannot be read now and this is what it said last; in
+    a YAML file none of this is the case."""
 
     id: str
     fact: str
@@ -51,6 +57,7 @@ class Fact(NamedTuple):
     expires: str = ""
     related: tuple[str, ...] = ()
     stale: bool = False
+    unread: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The row of index.json: the five required fields, then whichever optional ones are there."""
@@ -72,6 +79,8 @@ class Fact(NamedTuple):
             row["related"] = list(self.related)
         if self.stale:
             row["stale"] = True
+        if self.unread:
+            row["unread"] = True
         return row
 
 
@@ -211,6 +220,7 @@ def fact_from(fields: Mapping[str, Any]) -> Fact:
         day_of(fields.get("expires")) or "",
         tuple(fields.get("related") or ()),
         fields.get("stale") is True,
+        fields.get("unread") is True,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from core.base.checked_lines import Record
@@ -79,7 +80,7 @@ class _Draft:
         """The id of the fact that says this now, "" for none."""
         if domain not in self._texts:
             self._texts[domain] = {}
-            for fact in self.facts.values():
+            for fact in chain(self.facts.values(), *self.found.held.values()):
                 if fact.domain == domain:
                     self._texts[domain].setdefault(mark_of(fact.fact), fact.id)
         return self._texts[domain].get(mark, "")

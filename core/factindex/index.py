@@ -43,7 +43,7 @@ def _row_of(fact: Fact) -> str:
             row += f', "{key}": "{day}"'
     if fact.related:
         row += f', "related": [{", ".join(map(_text, fact.related))}]'
-    return row + (', "stale": true}' if fact.stale else "}")
+    return row + ', "stale": true' * fact.stale + ', "unread": true' * fact.unread + "}"
 
 
 def sum_of(rows: list[str]) -> str:

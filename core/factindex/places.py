@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.base import files
-from core.factindex.facts import CATEGORIES, GLOBAL, Fact, Problem, check, fact_from, shown
+from core.base.conflict import conflict_line
+from core.factindex.facts import CATEGORIES, DISK_FAILED, GLOBAL, Fact, Problem, check, fact_from, shown
 from core.factindex.items import BOM, Item, scan
 
 FOLDERS = ("global", "repos", "agents")
@@ -39,7 +40,8 @@ class Placed:
 
 @dataclass(frozen=True)
 class FactFile:
-    """One YAML file as it was read. `ids` are all ids that stand in it, also of items that are not valid."""
+    """One YAML file as it was read. `ids` are all ids that stand in it, also of items that are not valid. `broken` says
+    in words why nothing of it can be used ("" for a file that can be): it is left out, and nothing is written to it."""
 
     name: str
     data: bytes
@@ -50,25 +52,30 @@ class FactFile:
     placed: list[Placed]
     problems: list[Problem]
     ids: dict[str, int]
+    broken: str = ""
 
 
 @dataclass
 class FactFiles:
     """All of them. `placed` has every valid fact once, by id; `taken` every id that stands anywhere;
-    `passed`, also among the `problems`, is what is no file."""
+    `passed`, also among the `problems`, is what is no file. `held` are facts that are missed without anybody having
+    said that they should go, as they were last seen, by the file that had them (held.py)."""
 
     by_name: dict[str, FactFile] = field(default_factory=dict)
     placed: dict[str, Placed] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     passed: list[Problem] = field(default_factory=list)
+    held: dict[str, list[Fact]] = field(default_factory=dict)
 
     @property
     def taken(self) -> set[str]:
-        return {name for read in self.by_name.values() for name in read.ids}
+        held = {fact.id for facts in self.held.values() for fact in facts}
+        return held.union(name for read in self.by_name.values() for name in read.ids)
 
-
-class UnreadableError(OSError):
-    """A YAML file cannot be read at all: nothing is decided while it is unknown what stands in it."""
+    @property
+    def names(self) -> set[str]:
+        """Every name that is in use, also by what is broken or no file."""
+        return {*self.by_name, *(problem.file for problem in self.passed)}
 
 
 def fact_file_names(knowledge: Path) -> Iterator[str]:
@@ -87,11 +94,17 @@ def fact_places(knowledge: Path) -> Iterator[tuple[str, str]]:
         if why:
             yield folder, why
             continue
-        for entry in sorted(os.scandir(knowledge / folder), key=lambda one: one.name):
+        inside, why = _entries(knowledge / folder)
+        if why:
+            yield folder, why
+        for entry in inside:
             if entry.name.startswith("."):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                for one in sorted(os.scandir(entry.path), key=lambda one: one.name):
+                below, why = _entries(Path(entry.path))
+                if why:
+                    yield f"{folder}/{entry.name}", why
+                for one in below:
                     if _is_ours(one.name) and not one.is_dir(follow_symlinks=False):
                         yield f"{folder}/{entry.name}/{one.name}", _why_no_file(one)
             elif _is_ours(entry.name) or (entry.is_symlink() and entry.is_dir()):
@@ -99,6 +112,15 @@ def fact_places(knowledge: Path) -> Iterator[tuple[str, str]]:
 
 
 LINK = "a symbolic link, which is not followed"
+
+
+def _entries(folder: Path) -> tuple[list[os.DirEntry[str]], str]:
+    """What lies in a folder, sorted; or why it cannot be looked at, in words."""
+    try:
+        with os.scandir(folder) as found:
+            return sorted(found, key=lambda one: one.name), ""
+    except OSError as error:
+        return [], f"a folder that cannot be read ({error.strerror})"
 
 
 def _why_no_folder(path: Path) -> str:
@@ -117,7 +139,7 @@ def _is_ours(name: str) -> bool:
 
 
 def read_all(knowledge: Path) -> FactFiles:
-    """Read every YAML file. Raises UnreadableError, which names the file, when one cannot be read."""
+    """Read every YAML file; one that is broken costs itself only. Raises OSError."""
     read, passed = [], []
     collecting = gc.isenabled()
     gc.disable()  # very many small records and no cycles: looking for cycles again and again is a third of the time
@@ -126,15 +148,23 @@ def read_all(knowledge: Path) -> FactFiles:
             if why:
                 passed.append(Problem("not-a-file", name, 0, "", f"it is {why}; allowed: a file, in its place"))
             else:
-                read.append(read_one(name, files.read_file(knowledge / name, FILE_BYTES).data))
+                read.append(read_at(knowledge, name))
         return together(read, passed)
-    except UnreadableError:
-        raise
-    except OSError as error:
-        raise UnreadableError(error.errno or errno.EIO, error.strerror or str(error), error.filename) from error
     finally:
         if collecting:
             gc.enable()
+
+
+def read_at(knowledge: Path, name: str) -> FactFile:
+    """One file below the knowledge folder. Raises FileNotFoundError; what else keeps it from being read, it tells."""
+    try:
+        return read_one(name, files.read_file(knowledge / name, FILE_BYTES).data)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        closed = error.errno in (errno.EACCES, errno.EPERM, errno.EFBIG, errno.ELOOP, errno.EISDIR)
+        code = "broken-file" if closed else DISK_FAILED
+        return _broken(name, b"", 0, f"it cannot be read: {error.strerror or error}", code)
 
 
 def together(read: Iterable[FactFile], passed: Sequence[Problem] = ()) -> FactFiles:
@@ -147,19 +177,24 @@ def together(read: Iterable[FactFile], passed: Sequence[Problem] = ()) -> FactFi
             first = found.placed.setdefault(row.fact.id, row)
             if first is not row:
                 message = f"the id stands twice, first in {first.file}:{first.line}; allowed: each id once"
+                message += " ('knowledge facts renumber' gives it a number of its own)"
                 found.problems.append(Problem("duplicate-id", row.file, row.line, row.fact.id, message))
     return found
 
 
 def read_one(name: str, data: bytes) -> FactFile:
-    """What one file says. Raises UnreadableError for bytes that are no UTF-8."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UnreadableError(errno.EILSEQ, f"line {line} is not UTF-8 text", name) from None
+    """What one file says. Never fails: bytes that are no YAML of ours make a file that is `broken`."""
+    why, line = why_broken(data)
+    if why:
+        return _broken(name, data, line, why)
+    text = data.decode("utf-8")
     scanned = scan(text)
     front = scanned.front
+    if not scanned.items and not front:
+        said = "it is empty" if not text.strip(BOM).strip() else "there is neither frontmatter nor a fact in it"
+        return _broken(
+            name, data, 0, f"{said}; allowed: frontmatter between two lines of ---, and items with id and fact"
+        )
     domain, category = front.get("domain", ""), front.get("category", "")
     problems: list[Problem] = []
     if category and category not in CATEGORIES:
@@ -181,6 +216,24 @@ def read_one(name: str, data: bytes) -> FactFile:
         else:
             placed.append(Placed(fact_from(fields), name, item.line, item))
     return FactFile(name, data, hashlib.sha256(data).hexdigest(), text, domain, category, placed, problems, ids)
+
+
+def why_broken(data: bytes) -> tuple[str, int]:
+    """Why nothing of a file can be trusted, and the line (0 for the whole file); ("", 0) for one that can be read."""
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        return "it has zero bytes in it, the mark of a write that was cut or of a damaged disk", line
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return "this line is not UTF-8 text; save the file as UTF-8", data.count(b"\n", 0, error.start) + 1
+    line = conflict_line(text)
+    return ("a merge conflict begins here ('knowledge doctor' tells how to end it)", line) if line else ("", 0)
+
+
+def _broken(name: str, data: bytes, line: int, why: str, code: str = "broken-file") -> FactFile:
+    problem = Problem(code, name, line, "", f"{why}. The file is left out")
+    return FactFile(name, data, hashlib.sha256(data).hexdigest(), "", "", "", [], [problem], {}, why)
 
 
 def _line_of(text: str, key: str) -> int:
@@ -206,7 +259,7 @@ def file_for(found: FactFiles, domain: str, category: str, agents: Iterable[str]
     whole = ""
     folder = "agents" if domain in agents else "repos"
     for name, read in found.by_name.items():
-        if read.domain != domain or not (read.placed or read.text.strip(BOM)):
+        if read.domain != domain or read.broken:
             continue
         if read.category == category:
             return name
@@ -218,7 +271,7 @@ def file_for(found: FactFiles, domain: str, category: str, agents: Iterable[str]
     place = GLOBAL if domain == GLOBAL else f"{folder}/{domain}"
     name = f"{place}/{PLURAL[category]}.yaml"
     number = 1
-    while name in found.by_name:  # there, but its frontmatter says something else
+    while name in found.names:  # there, but its frontmatter says something else, or it is broken
         number += 1
         name = f"{place}/{PLURAL[category]}-{number}.yaml"
     return name

@@ -8,6 +8,8 @@ Appended to, never rewritten; each line has its own checksum, and a damaged one 
 - `undone`   the harvest `sha` of `run` was taken back; `kept` are `[mark, id]` that stay deleted, `known` as below
 - `known`    `{id: [confidence, last_confirmed]}` of facts that a person has written or changed
 - `merged`   `from` became a part of `into`
+- `renumbered`  the fact of this `mark` that was `from` is `to`; `retired` names what had been `to` before
+- `stranger` the number `id` belongs to a fact of another machine now; what said `marks` and had it here is `retired`
 - `archive`  all of a run's plans up to `size` bytes are fed
 - `index`    what `index.json` holds: sum of its facts, `at` (ISO 8601), and the newest `day` there has been
 
@@ -19,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,9 @@ from core.factindex.facts import split_id
 
 NAME = "facts.jsonl"
 NEW, SAME, GONE, KEPT = "new", "same", "gone", "kept"
+
+_MARKS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
+"""Of a merge conflict: the lines of both sides are records, so nothing is damaged."""
 
 Key = tuple[str, str]
 """sha256 and run of one harvest."""
@@ -51,7 +56,8 @@ class History:
     """What the record says, undone harvests taken out.
 
     `seen` tells which fact a text (domain, mark) has become; `anchors` the position at which a fact was last confirmed
-    or changed; `known` its confidence and last_confirmed as the program or the person last wrote them.
+    or changed; `known` its confidence and last_confirmed as the program or the person last wrote them; `made` the mark
+    of the text that it was made of, `made_twice` those of a number that two machines have given.
     """
 
     fed: dict[Key, Fed] = field(default_factory=dict)
@@ -67,6 +73,8 @@ class History:
     index_at: str = ""
     day: str = ""
     damaged: int = 0
+    made: dict[str, str] = field(default_factory=dict)
+    made_twice: dict[str, set[str]] = field(default_factory=dict)
 
     def marks_of(self, sha: str, path: str) -> set[str]:
         """The marks of everything that this conversation, under this content or this path, has said."""
@@ -76,7 +84,7 @@ class History:
 def read_history(path: Path) -> tuple[list[Record], History]:
     """The records and what they say. Raises OSError when the file is there and cannot be read."""
     data = files.read_or_empty(path)
-    lines = [line for line in data.split(b"\n") if line]
+    lines = [line for line in data.split(b"\n") if line and not line.startswith(_MARKS)]
     records = [record for record in map(decode_line, lines) if record is not None]
     history = history_of(records)
     history.damaged = len(lines) - len(records)
@@ -117,6 +125,10 @@ def _take(row: Record, history: History, people: set[str], is_undone: bool) -> N
     elif kind == "merged":
         history.merged[str(row["from"])] = str(row["into"])
         history.ids.add(str(row["from"]))
+    elif kind == "stranger":
+        _retire(str(row["id"]), str(row["retired"]), history, {str(mark) for mark in row["marks"]})
+    elif kind == "renumbered":
+        _renumber(str(row["from"]), str(row["to"]), str(row["mark"]), str(row["retired"]), history)
     elif kind == "archive":
         history.archives[str(row["run"])] = int(row["size"])
     elif kind == "index":
@@ -139,6 +151,8 @@ def _take_fed(row: Record, history: History, people: set[str]) -> None:
         history.seen.setdefault((parts[0], mark), name)
         for key in names:
             history.marks.setdefault(key, set()).add(mark)
+        if what == NEW and history.made.setdefault(name, mark) != mark:
+            history.made_twice.setdefault(name, {history.made[name]}).add(mark)
         if what in (NEW, SAME):
             history.anchors[name] = history.total
             history.known[name] = [float(rest[0]), str(rest[1])]
@@ -151,6 +165,33 @@ def _know(facts: dict[str, list[Any]], history: History, anchor: int | None) -> 
         history.ids.add(name)
         if anchor is not None:
             history.anchors[name] = anchor
+
+
+def _retire(name: str, retired: str, history: History, marks: set[str] | None = None) -> None:
+    """What was said under a number (`marks`: only this of it) belongs to a fact that is gone, not to the one that has
+    the number now."""
+    keys = [key for key, known in history.seen.items() if known == name and (marks is None or key[1] in marks)]
+    history.seen |= dict.fromkeys(keys, retired)
+
+
+def _renumber(old: str, new: str, mark: str, retired: str, history: History) -> None:
+    """A fact that two machines had given the same number has another one now. What had that before and was deleted
+    keeps a name of its own; what this store knows of `old` goes along where it was its own fact that moved."""
+    history.ids.add(new)
+    _retire(new, retired, history)
+    own = {key for key, name in history.seen.items() if name == old}
+    if mark not in {known for _, known in own}:
+        return  # the other machine's
+    history.seen |= dict.fromkeys(own, new)
+    marks = {known for _, known in own}
+    for at, fed in history.fed.items():
+        if any(name == old for _, name, _ in fed.rows):
+            rows = tuple((known, new if name == old and known in marks else name, how) for known, name, how in fed.rows)
+            history.fed[at] = replace(fed, rows=rows)
+    if old in history.anchors:
+        history.anchors[new] = history.anchors[old]
+    if old in history.known:
+        history.known[new] = history.known.pop(old)
 
 
 def append_records(path: Path, records: Iterable[Record]) -> None:

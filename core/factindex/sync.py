@@ -14,7 +14,9 @@ import os
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +26,17 @@ from core.base.result import ErrorInfo
 from core.factindex import index
 from core.factindex.confidence import aged
 from core.factindex.edits import Operation, apply_operations, is_bare, new_file_text
-from core.factindex.facts import Fact, Problem
+from core.factindex.facts import DISK_FAILED, Fact, Problem
 from core.factindex.feed import Plan, Taught, plan_feed
-from core.factindex.places import FILE_BYTES, FactFiles, read_all, read_one, together
+from core.factindex.held import Known, hold, read_known, write_known
+from core.factindex.places import FactFiles, read_all, read_at, together, why_broken
 from core.factindex.record import NAME as RECORD
 from core.factindex.record import History, Key, append_records, history_of, read_history
+from core.factindex.reunite import strangers
 
 ATTEMPTS = 10
+TOLD = 20
+"""So many problems are told one by one."""
 JOURNAL = "facts.journal"
 
 Replace = Callable[[Path, bytes | None, bytes], bool]
@@ -59,8 +65,10 @@ class SyncReport:
 
     @property
     def errors(self) -> list[ErrorInfo]:
-        """One sentence for each item that is not valid: with any, the command ends with 1."""
-        return [problem.error for problem in self.problems]
+        """One sentence for each thing that is not valid, of very many the first: with any, the command ends with 1."""
+        told = [problem.error for problem in self.problems[:TOLD]]
+        more = len(self.problems) - len(told)
+        return told + [ErrorInfo("more", f"and {more} more ('knowledge facts validate' lists them)")] * bool(more)
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts sync --json`."""
@@ -91,18 +99,30 @@ def sync(
     *,
     replace: Replace,
     agents: AbstractSet[str] = frozenset(),
+    accept_removals: bool = False,
 ) -> SyncReport:
     """Do all of it. The caller holds the lock of the fact index. `harvests` is asked once, with the history so far, so
-    that archives that are fed already need not be read again. Raises OSError; UnreadableError before anything is
-    written when a YAML file cannot be read."""
+    that archives that are fed already need not be read again. A broken file is left out and told; the facts that are
+    missed with it stay in the index until it is whole again or `accept_removals` says that they may go. Raises
+    OSError."""
     report = SyncReport(index=str(knowledge / index.NAME))
+    known = last = read_known(state)
+    if accept_removals:
+        known = Known(seen=True)
+    removed: set[str] = set()
     found = read_all(knowledge)
     if files.exists(state / JOURNAL):
-        _finish(knowledge, state, replace, report)
+        removed |= _finish(knowledge, state, replace, report)
         found = _read_again(knowledge, found, report.files)
+    hold(knowledge, found, known, removed)
     records, history = read_history(record_path(state))
     if history.damaged:
         report.notes.append(f"{history.damaged} damaged lines of {record_path(state)} were passed over")
+    foreign = strangers(found, last.ids.values(), history) if last.seen else []
+    if foreign:
+        append_records(record_path(state), foreign)
+        records += foreign
+        history = replaced(history_of(records), damaged=history.damaged)
     told = harvests(history)
     plan = plan_feed(found, records, told.taught, undone=told.undone, committed=told.committed, agents=agents)
     fresh = [
@@ -113,8 +133,9 @@ def sync(
     plan.records += fresh
     if plan.operations or plan.records:
         _write_plan(state, plan)
-        _finish(knowledge, state, replace, report)
-        found = _read_again(knowledge, found, list(plan.operations))
+        removed |= _finish(knowledge, state, replace, report)
+        found = _read_again(knowledge, found, [*plan.operations, *report.files])
+        hold(knowledge, found, known, removed)
         history = history_of([*records, *plan.records])
         missing = _missing(plan, found)
         if missing:
@@ -131,14 +152,14 @@ def sync(
 
 def project(knowledge: Path, state: Path, now: datetime) -> tuple[list[Fact], FactFiles, History]:
     """The facts as the index should hold them, computed from files and record; nothing is written. Raises OSError."""
-    found = read_all(knowledge)
+    found = hold(knowledge, read_all(knowledge), read_known(state))
     history = read_history(record_path(state))[1]
     return _aged(found, history, now), found, history
 
 
 def _aged(found: FactFiles, history: History, now: datetime) -> list[Fact]:
     today = now.astimezone(UTC).date().isoformat()
-    return [aged(row.fact, history, today) for row in found.placed.values()]
+    return [*(aged(row.fact, history, today) for row in found.placed.values()), *chain(*found.held.values())]
 
 
 # --- the journal -----------------------------------------------------------------------------------------------------
@@ -150,9 +171,11 @@ def _write_plan(state: Path, plan: Plan) -> None:
     files.write_atomic(state / JOURNAL, encode(row), 0o600)
 
 
-def _finish(knowledge: Path, state: Path, replace: Replace, report: SyncReport) -> None:
-    """Carry out what the journal says and take it away. What is done already does nothing."""
+def _finish(knowledge: Path, state: Path, replace: Replace, report: SyncReport) -> set[str]:
+    """Carry out what the journal says and take it away; the ids of the facts that were to go. What is done already does
+    nothing."""
     path = state / JOURNAL
+    removed: set[str] = set()
     rows = list(decode(files.read_or_empty(path)))
     if rows and rows[0].get("t") == "plan":
         plan, applied = rows[0], {str(row.get("file")) for row in rows[1:]}
@@ -161,20 +184,24 @@ def _finish(knowledge: Path, state: Path, replace: Replace, report: SyncReport) 
             for name, operations in plan["files"].items():
                 if name in applied:
                     continue
-                if _change(knowledge, name, operations, plan["made_for"].get(name), replace):
-                    report.files.append(name)
+                written = _change(knowledge, name, operations, plan["made_for"].get(name), replace)
+                if written:
+                    report.files.append(written)
+                removed.update(str(row["id"]) for row in operations if row["op"] == "remove")
                 files.write_all(fd, encode({"t": "applied", "file": name}))
                 files.sync(fd, data_only=True)
         finally:
             os.close(fd)
         append_records(record_path(state), plan["records"])
     files.remove_file(path)
+    return removed
 
 
 def _change(
     knowledge: Path, name: str, operations: list[Operation], made_for: list[str] | None, replace: Replace
-) -> bool:
-    """Bring one file up to date; whether anything was written. Raises OSError."""
+) -> str:
+    """Bring one file up to date; the name of what was written, "" for nothing. Nothing is written into a file that is
+    broken: what would have been added to it goes into a new one beside it. Raises OSError."""
     path = knowledge / name
     for _ in range(ATTEMPTS):
         try:
@@ -182,12 +209,11 @@ def _change(
         except FileNotFoundError:
             data = None
         if data is None and made_for is None:
-            return False  # the person has taken the whole file away meanwhile
+            return ""  # the person has taken the whole file away meanwhile
+        if data is not None and why_broken(data)[0]:
+            return _change_beside(knowledge, name, operations, replace)
         day = next((str(row["day"]) for row in operations if row["op"] == "date"), "")
-        try:
-            text = new_file_text(made_for[0], made_for[1], day) if data is None and made_for else (data or b"").decode()
-        except UnicodeDecodeError:
-            raise OSError(errno.EILSEQ, "the file is no longer UTF-8 text", str(path)) from None
+        text = new_file_text(made_for[0], made_for[1], day) if data is None and made_for else (data or b"").decode()
         new = apply_operations(text, operations).encode("utf-8")
         if data is None:
             files.make_folder(path.parent)
@@ -196,15 +222,27 @@ def _change(
             except FileExistsError:
                 continue
             files.sync_folder(path.parent)
-            return True
+            return name
         if new == data:
-            return False
+            return ""
         bare = any(row["op"] == "remove" for row in operations) and is_bare(new)
         if replace(path, None if bare else new, data):
             if bare:
                 _remove_empty_folders(path.parent, knowledge)
-            return True
+            return name
     raise OSError(errno.EBUSY, "another program keeps saving the file", str(path))
+
+
+def _change_beside(knowledge: Path, name: str, operations: list[Operation], replace: Replace) -> str:
+    """Add what a broken file should have got to `NAME-2.yaml` and so on, the first that is whole or not there yet."""
+    added = [row for row in operations if row["op"] in ("add", "date")]
+    first = next((row["fact"] for row in added if row["op"] == "add"), None)
+    if first is None:
+        return ""
+    stem, number = name.removesuffix(".yaml").removesuffix(".yml"), 2
+    while files.exists(knowledge / f"{stem}-{number}.yaml") and read_at(knowledge, f"{stem}-{number}.yaml").broken:
+        number += 1
+    return _change(knowledge, f"{stem}-{number}.yaml", added, [first["domain"], first["category"]], replace)
 
 
 def _remove_empty_folders(folder: Path, knowledge: Path) -> None:
@@ -218,9 +256,11 @@ def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFile
     read = dict(found.by_name)
     for name in names:
         try:
-            read[name] = read_one(name, files.read_file(knowledge / name, FILE_BYTES).data)
+            read[name] = read_at(knowledge, name)
         except FileNotFoundError:
             read.pop(name, None)
+        if name in read and any(problem.code == DISK_FAILED for problem in read[name].problems):
+            raise OSError(errno.EIO, "it cannot be read back after writing", str(knowledge / name))
     return together((read[name] for name in sorted(read)), found.passed)
 
 
@@ -258,6 +298,7 @@ def _project(
     report.problems = found.problems
     if not facts and not history.index_sum and not files.exists(knowledge / index.NAME):
         return  # a store that never had facts has no index
+    write_known(state, found)
     rows = index.rows_of(facts)
     name = index.sum_of(rows)
     at = history.index_at
@@ -267,7 +308,9 @@ def _project(
         day = max(history.day, moment.date().isoformat())
         news.append({"t": "index", "sum": name, "at": at, "day": day})
     report.total, report.stale = len(facts), sum(fact.stale for fact in facts)
-    report.decayed = sum(fact.confidence != found.placed[fact.id].fact.confidence for fact in facts)
+    report.decayed = sum(
+        fact.id in found.placed and fact.confidence != found.placed[fact.id].fact.confidence for fact in facts
+    )
     append_records(record_path(state), news)
     data = index.format_index(rows, at)
     path = knowledge / index.NAME

@@ -11,15 +11,17 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from core import __version__
 from core.harvest.artifact import Artifact
 from core.harvest.protection import Protection, why_careful
 from core.harvest.scan import Scan
 from core.harvest.sources import known_as, title_of
 from core.harvest.steps import CLASSES, Classified, HarvestPlan, Limits, Step
 from core.harvest.tails import Earlier, earlier_by_path, earlier_of
-from core.harvest.trashed import grace_end, sha_in_trash
+from core.harvest.trashed import grace_end, sha_in_trash, split_in_trash
 from core.knowledge.ledger import restored_paths
 
+UNREAD = "could not be read before, and has not changed since"
 RESTORED = "brought back by you"
 UNKNOWN_NAME = "not a name that we know; kept"
 
@@ -45,10 +47,10 @@ def _classify(
     item: Artifact, scan: Scan, entries: Mapping[str, Mapping[str, Any]], now: datetime, trash_days: int
 ) -> Classified | None:
     if item.kind == "trash":
-        sha = sha_in_trash(item.name)
-        if not sha:
+        sha, split = sha_in_trash(item.name), split_in_trash(item.name)
+        if not sha and split is None:
             return Classified(item, "keep", "in the trash, but not put there by us")
-        until = grace_end(entries.get(sha, {}), item.ctime_ns / 1e9, trash_days)
+        until = split[1] if split is not None else grace_end(entries.get(sha, {}), item.ctime_ns / 1e9, trash_days)
         return Classified(item, "prune", f"in the trash until {until:%Y-%m-%d}") if until <= now else None
     if item.kind == "odd":
         return Classified(item, "keep", item.trouble)
@@ -128,7 +130,9 @@ def plan_steps(
         last = "" if settled else before.get(known_as(item.path, item.source), "")
         earlier = _earlier(last, entries, limits, is_proven)
         size = Step(item, "", sha, "", earlier).new_bytes if earlier is not None else item.size
-        if not sha:
+        if was_unread(entry if sha else entries.get(f"path:{item.path}"), item) and limits.harvest:
+            kept[item.path] = Classified(item, "keep", UNREAD)
+        elif not sha:
             steps.append(Step(item, "unreadable", "", "cannot be read"))
         elif entry is not None and item.path in restored_paths(entry) and _is_settled(entry, limits):
             kept[item.path] = Classified(item, "keep", f"{RESTORED}; 'knowledge trash release {sha[:12]}' lets it go")
@@ -165,6 +169,16 @@ def plan_steps(
     classes = [verdict for _, verdict, _ in final]
     counts = {name: classes.count(name) for name in CLASSES}
     return HarvestPlan(final, tuple(steps), why_careful(unreadable), counts)
+
+
+def unread_mark(item: Artifact) -> list[object]:
+    """What the ledger notes of a conversation that could not be read: by this version of the program, in this state."""
+    return [__version__, item.size, item.mtime_ns]
+
+
+def was_unread(entry: Mapping[str, Any] | None, item: Artifact) -> bool:
+    """Whether a conversation as it is now was found to be unreadable before, which was told then."""
+    return entry is not None and entry.get("status") == "harvest-failed" and entry.get("unread") == unread_mark(item)
 
 
 def _has_failed(item: Artifact, hashes: Mapping[str, str], entries: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -15,7 +15,7 @@ from core.base.redact import redact
 from core.base.result import Err, ErrorInfo
 from core.harvest.batch import Applied, Batch, Staged, size_of, with_new_tails, write_together
 from core.harvest.bindings import Bindings
-from core.harvest.classify import RESTORED, may_reclaim
+from core.harvest.classify import RESTORED, may_reclaim, unread_mark
 from core.harvest.distil import Harvest
 from core.harvest.grown_plan import onto
 from core.harvest.guard import Guard
@@ -39,6 +39,9 @@ from core.knowledge.patience import Patience
 CHECKPOINT_BYTES = 1 << 20
 CHECKPOINT_SECONDS = 120.0
 """By so much at least the journal grows, and so long it takes, before a run writes the ledger again in its middle."""
+
+_UNREAD = ("unread-conversation", "overpacked-conversation")
+"""What will fail again for as long as the content is the same: it is told once."""
 
 
 @dataclass
@@ -292,13 +295,15 @@ class Committer:
         path = error.path or step.artifact.path
         self.report.failed += 1
         self.report.errors.append(ErrorInfo(error.code, error.message, step.artifact.path, error.hint))
-        if step.sha256:
+        is_unread = error.code in _UNREAD if step.sha256 else step.artifact.kind == "session"
+        if step.sha256 or is_unread:
             entry = self.entry_for(step, "harvest-failed", self.now())
+            entry |= {"unread": unread_mark(step.artifact)} if is_unread else {}
             entry |= {"error": str(ErrorInfo(error.code, error.message, path)), "run": self.run}
             entry["provider"] = self.limits.provider
             if meter is not None:
                 entry |= _spent(meter)
-            self.record(step.sha256, entry)
+            self.record(step.sha256 or f"path:{step.artifact.path}", entry)
         return False
 
     # --- journal and end ---

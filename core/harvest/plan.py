@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from core.base.paths import Paths
-from core.harvest.classify import classify, plan_steps
+from core.harvest.classify import UNREAD, classify, plan_steps
 from core.harvest.hashes import HashCache, hash_artifacts
 from core.harvest.names import told_apart
 from core.harvest.options import HarvestOptions
@@ -71,14 +71,22 @@ def _judged(
     hashes = {**hash_artifacts(wanted, cache), **hashes}
     is_proven = _proofs(paths) if entries else _never  # without entries nothing can be proven yet
     plan = plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
-    told = (*_never_read(classified), *passed_over(plan, str(paths.conversations), options.limits.max_source_bytes))
+    told = (
+        *_never_read(plan.classified),
+        *passed_over(plan, str(paths.conversations), options.limits.max_source_bytes),
+    )
     return replace(plan, notes=told) if told else plan
 
 
-def _never_read(classified: list[Classified]) -> list[str]:
+def _never_read(classified: Sequence[Classified]) -> list[str]:
     """A sentence for each thing that has a conversation's place and is none: a person should know why it stays."""
     odd = [f"stays unread: {row.artifact.name} ({row.reason})" for row in classified if row.artifact.kind == "odd"]
-    return odd if len(odd) <= TOLD else [*odd[:TOLD], f"stay unread: {len(odd) - TOLD} more of that kind"]
+    if len(odd) > TOLD:
+        odd[TOLD:] = [f"stay unread: {len(odd) - TOLD} more of that kind"]
+    if number := sum(row.reason == UNREAD for row in classified):
+        listed = "'knowledge ledger --status harvest-failed' lists them"
+        odd.append(f"stay unread: {number} that could not be read before and have not changed ({listed})")
+    return odd
 
 
 def _never(_sha256: str, _entry: Mapping[str, Any]) -> bool:

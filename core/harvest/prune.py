@@ -1,4 +1,5 @@
-"""Removes what is past its time: stale folders of splits, and trashed conversations after their grace period."""
+"""Takes away what is past its time: stale folders of splits, into the trash, and what lies there after its grace
+period."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from core.harvest.committer import Committer
 from core.harvest.guard import Guard
 from core.harvest.missing import TOLD
 from core.harvest.proofs import Proofs
-from core.harvest.reclaim import purge, remove_split
+from core.harvest.reclaim import purge, purge_split, remove_split
 from core.harvest.scan import is_stale
 from core.harvest.steps import Step
-from core.harvest.trashed import origin, sha_in_trash
+from core.harvest.trashed import origin, sha_in_trash, split_in_trash
 from core.knowledge.ledger import Entry, drop_from_trash
 
 PURGE_REFUSED, VANISHED = "purge-refused", "harvest-vanished"
@@ -40,13 +41,16 @@ def _remove_split(committer: Committer, step: Step) -> Result[int] | None:
     """None: it was cut anew since the run began, and stays."""
     if not is_stale(step.artifact.path):
         return None
-    removed = remove_split(committer.paths, step.artifact.path)
+    removed = remove_split(committer.paths, step.artifact.path, committer.trash_days, committer.now())
     return removed if isinstance(removed, Err) else Ok(step.artifact.size)
 
 
 def _purge(committer: Committer, step: Step) -> Result[int] | None:
     """None: the conversation stays for a reason that is no failure; a note in the report tells it."""
     name, paths = step.artifact.name, committer.paths
+    if split_in_trash(name) is not None:
+        gone = purge_split(paths, name)
+        return gone if isinstance(gone, Err) else Ok(step.artifact.size)
     entry = committer.entries.get(sha_in_trash(name))
     refused = why_not_purge(paths, name, entry, committer.proofs, committer.guard)
     if refused is not None and entry is not None and refused.code == VANISHED:

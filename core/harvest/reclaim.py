@@ -16,6 +16,7 @@ from pathlib import Path
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.harvest.trashed import name_of_split, split_in_trash
 
 MAX_COPIES = 1000
 SYNC_FAILED = "sync-failed"
@@ -147,22 +148,65 @@ def purge(path: Path, sha256: str) -> Result[int]:
     return Ok(size)
 
 
-def remove_split(paths: Paths, path: str) -> Result[None]:
-    """Remove a folder of cut-up copies whose source is gone or has changed."""
+def remove_split(paths: Paths, path: str, trash_days: int, now: datetime) -> Result[None]:
+    """Move a folder of cut-up copies whose source is gone or has changed into the trash (`trash_days` 0: remove it)."""
     folder = Path(path)
     if folder.parent != paths.splits or folder.is_symlink() or not folder.is_dir():
         return fail("prune-failed", "this is not a folder of splits; it stays", path)
     try:
+        if trash_days == 0:
+            files.remove_tree(folder)
+            return Ok(None)
+        files.make_folder(paths.trash)
+        name = name_of_split(folder.name, now + timedelta(days=trash_days))
+        for number in range(MAX_COPIES):
+            try:
+                files.rename_without_replacing(folder, paths.trash / (f"{name}.{number}" if number else name))
+                break
+            except FileExistsError:
+                continue
+        else:
+            raise OSError(errno.EEXIST, "the trash holds too many copies of this folder", path)
+        files.sync_folder(paths.trash)
+        files.sync_folder(paths.splits)
+    except OSError as error:
+        return fail("prune-failed", f"the folder could not be taken away: {error.strerror}", path)
+    return Ok(None)
+
+
+def restore_split(paths: Paths, name: str) -> Result[Path]:
+    """Put a folder of splits back where it was. An occupied name is refused."""
+    split = split_in_trash(name)
+    target = paths.splits / (split[0] if split is not None else name)
+    try:
+        files.make_folder(paths.splits)
+        files.rename_without_replacing(paths.trash / name, target)
+        files.sync_folder(paths.splits)
+        files.sync_folder(paths.trash)
+    except FileExistsError:
+        return fail("occupied", "another folder has that name now", target, "move it away, then restore again")
+    except OSError as error:
+        return fail("restore-failed", f"the folder could not be restored: {error.strerror}", target)
+    return Ok(target)
+
+
+def purge_split(paths: Paths, name: str) -> Result[None]:
+    """Remove a folder of splits that lies in the trash for good."""
+    folder = paths.trash / name
+    if split_in_trash(name) is None or folder.is_symlink() or not folder.is_dir():
+        return fail("purge-failed", "this is not a folder of splits; it stays", folder)
+    try:
         files.remove_tree(folder)
     except OSError as error:
-        return fail("prune-failed", f"the folder could not be removed: {error.strerror}", path)
+        return fail("purge-failed", f"a trashed folder could not be removed: {error.strerror}", folder)
     return Ok(None)
 
 
 def finish_removals(paths: Paths) -> list[ErrorInfo]:
     """Remove what is left of folders of splits whose removal was cut. Call it under the run lock."""
     failed = []
-    for doomed in sorted(paths.splits.glob(f".*{files.TEMPORARY_MARK}")) if paths.splits.is_dir() else []:
+    places = [folder for folder in (paths.splits, paths.trash) if folder.is_dir()]
+    for doomed in sorted(row for folder in places for row in folder.glob(f".*{files.TEMPORARY_MARK}")):
         try:
             if doomed.is_dir() and not doomed.is_symlink():
                 files.remove_tree(doomed)

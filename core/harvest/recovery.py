@@ -43,7 +43,7 @@ from core.knowledge.ledger import (
     merged_entry,
     note_reclaimed,
     read_ledger,
-    rebuild,
+    rebuild_with,
     set_aside,
     write_ledger,
 )
@@ -95,8 +95,9 @@ def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
             state.notes.append("the ledger was missing; it was rebuilt from the committed plans")
     elif ledger.error.code == "ledger-corrupt":
         aside = set_aside(paths, now)
-        state.entries = rebuild(paths)
-        state.notes.append(f"the ledger was damaged; it was set aside as {aside.name} and rebuilt from the plans")
+        state.entries, kept = rebuild_with(paths, files.read_or_empty(aside))
+        also = f" and {kept} more entries that could be read in it" if kept else ""
+        state.notes.append(f"the ledger was damaged; it was set aside as {aside.name} and rebuilt from the plans{also}")
         write_ledger(paths, state.entries)
     else:
         raise OSError(errno.EIO, f"{ledger.error.message}; {ledger.error.hint}", str(paths.ledger))

@@ -12,6 +12,7 @@ from core.base.paths import Paths
 from core.harvest.artifact import Artifact
 from core.harvest.hashes import HashCache, hash_artifacts
 from core.harvest.protection import Protection, is_gone, is_index, read_index, read_protection
+from core.harvest.trashed import split_in_trash
 
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -48,8 +49,8 @@ def scan(paths: Paths, cache: HashCache | None = None) -> Scan:
     return Scan(
         (
             *conversations,
-            *(Artifact(path, os.path.basename(path), "split", _tree_bytes(path)) for path in splits),
-            *(_artifact(os.path.join(paths.trash, name), name, "trash") for name in _names(str(paths.trash))),
+            *(Artifact(path, os.path.basename(path), "split", tree_bytes(path)) for path in splits),
+            *(_in_trash(os.path.join(paths.trash, name), name) for name in _names(str(paths.trash))),
         ),
         read_protection(conversations),
         splits,
@@ -85,6 +86,12 @@ def _artifact(path: str, name: str, kind: str) -> Artifact:
         return Artifact(path, name, "odd", trouble=_trouble(found.st_mode))
     mtime, ctime = found.st_mtime_ns, found.st_ctime_ns
     return Artifact(path, name, kind, found.st_size, mtime, ctime, found.st_ino, found.st_dev)
+
+
+def _in_trash(path: str, name: str) -> Artifact:
+    if split_in_trash(name) is not None and os.path.isdir(path) and not os.path.islink(path):
+        return Artifact(path, name, "trash", tree_bytes(path))
+    return _artifact(path, name, "trash")
 
 
 def _trouble(mode: int) -> str:
@@ -126,7 +133,8 @@ def _read_split(folder: str, cache: HashCache) -> Split:
     return Split(readable=True, source_exists=True, hash_matches=sha256 == recorded.lower())
 
 
-def _tree_bytes(folder: str) -> int:
+def tree_bytes(folder: str) -> int:
+    """The bytes of all files in a folder."""
     total = 0
     for root, _, names in os.walk(folder):
         for name in names:

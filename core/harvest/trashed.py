@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from core.base import files
 
+_SPLIT = re.compile(r"split\.(?P<until>\d{8})\.(?P<split>[^/]+)\Z")
 _NAME = re.compile(r"(?P<sha>[0-9a-f]{64})(?:\.\d+)?\Z")
 
 
@@ -17,6 +18,23 @@ def sha_in_trash(name: str) -> str:
     """The sha256 (hex) that a name in the trash says its content has, "" for a name that no harvest gave."""
     found = _NAME.match(name)
     return found["sha"] if found is not None else ""
+
+
+def split_in_trash(name: str) -> tuple[str, datetime] | None:
+    """The name of the folder of splits that lies in the trash under `name`, and when its grace period ends; None for
+    what is no such folder."""
+    found = _SPLIT.match(name)
+    if found is None:
+        return None
+    try:
+        return found["split"], datetime.strptime(found["until"], "%Y%m%d").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def name_of_split(split: str, until: datetime) -> str:
+    """The name in the trash of a folder of splits. It tells the end of its grace period, so that no ledger need."""
+    return f"split.{until.astimezone(UTC):%Y%m%d}.{split}"
 
 
 def origin(entry: Mapping[str, Any], name: str) -> str:

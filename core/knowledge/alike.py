@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from core.base.markdown import Bullet
 from core.knowledge.bullet_text import BulletRef
+from core.knowledge.edit import BY_HAND
 from core.knowledge.same import Statement, normalised, statements
 
 LEAST_ALIKE = 85
@@ -45,6 +46,8 @@ _BEFORE_VALUE = _set(
     "is are was be becomes equals use uses using used with by in on at to from for needs requires prefers prefer",
     "runs listens supports chose chosen choose version port default defaults",
 )
+# Of two lines that a person typed, who wrote both on purpose, only the plainest of these.
+_BEFORE_TYPED_VALUE = _set("is are was be equals use uses port version default defaults")
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,8 @@ def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
 
 
 def superseding(rows: Sequence[Placed]) -> list[Superseding]:
-    """Pairs of one category in which the newer statement, from another conversation, has another value, the opposite
-    word or a negation where the older one has not, and else speaks of the same. Oldest first."""
+    """Pairs of one category in which the newer statement, from another conversation or written by hand, has another
+    value, the opposite word or a negation where the older one has not, and else speaks of the same. Oldest first."""
     words = [_words(normalised(row.bullet.text)) for row in rows]
     found: list[Superseding] = []
     for one, other in _candidates(rows, words):
@@ -118,12 +121,15 @@ def superseding(rows: Sequence[Placed]) -> list[Superseding]:
         old, new = (first, second) if _age(first) <= _age(second) else (second, first)
         if old.bullet.provenance is None or new.bullet.provenance is None:
             continue
-        if old.bullet.provenance.source == new.bullet.provenance.source:
-            continue
+        if old.bullet.provenance.source == new.bullet.provenance.source != BY_HAND:
+            continue  # one conversation may weigh both; what is written by hand is written on its own
         files = {_file_of(old.bullet.text), _file_of(new.bullet.text)} - {""}
         if len(files) > 1:
             continue  # notes on two files speak of two things, however alike they are
-        why = _contradiction(words[one] if old is first else words[other], words[other] if old is first else words[one])
+        typed = old.bullet.provenance.source == new.bullet.provenance.source
+        before = _BEFORE_TYPED_VALUE if typed else _BEFORE_VALUE
+        earlier, later = (words[one], words[other]) if old is first else (words[other], words[one])
+        why = _contradiction(earlier, later, before)
         if why:
             found.append(Superseding(old, new, why))
     return sorted(found, key=lambda pair: (pair.old.file, pair.old.bullet.line, _age(pair.new)))
@@ -159,8 +165,9 @@ def _candidates(rows: Sequence[Placed], words: Sequence[Sequence[str]]) -> Itera
             having.setdefault((rows[at].category, word), []).append(at)
 
 
-def _contradiction(old: Sequence[str], new: Sequence[str]) -> str:
-    """What differs, in a few words; "" when they do not speak of the same, or do not differ in a value."""
+def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str]) -> str:
+    """What differs, in a few words; "" when they do not speak of the same, or do not differ in a value. A value that is
+    no number is one after a word of `before`."""
     shared = set(old) & set(new)
     gone, came = [word for word in old if word not in shared], [word for word in new if word not in shared]
     if len(shared) < SHARED_WORDS or len(shared) < SHARED_PART * max(len(set(old)), len(set(new))):
@@ -179,7 +186,7 @@ def _contradiction(old: Sequence[str], new: Sequence[str]) -> str:
         return change
     one, other = _before(old, gone[0]), _before(new, came[0])
     together = _run(old, gone) and _run(new, came)
-    return change if together and one == other and one in _BEFORE_VALUE else ""
+    return change if together and one == other and one in before else ""
 
 
 def _is_value(word: str) -> bool:

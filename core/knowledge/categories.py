@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
 from core.base.files import read_or_empty
 from core.base.paths import Paths
 
@@ -60,10 +61,15 @@ def bullets_in(text: str, category: str) -> list[Bullet]:
         return bullets
     wanted, done, chosen = category == "tasks_done", False, []
     lines = text.split("\n")
-    at = 0
+    roles = roles_of(lines) if may_conflict(text) else [""] * len(lines)
+    at, before = 0, False
     for bullet in bullets:
-        for line in lines[at : bullet.line - 1]:
-            done = True if is_done_heading(line) else False if is_open_heading(line) else done
+        for line, role in zip(lines[at : bullet.line - 1], roles[at : bullet.line - 1], strict=True):
+            if role == MARK:  # each side of a merge conflict begins where the conflict began
+                before = done if line[0] == "<" else before
+                done = before if line[0] == "=" else done
+            elif role != ANCESTOR:
+                done = True if is_done_heading(line) else False if is_open_heading(line) else done
         at = bullet.line - 1
         if done == wanted:
             chosen.append(bullet)

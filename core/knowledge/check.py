@@ -6,19 +6,21 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.conflict import conflict_line
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY_FILES, note_files
 from core.knowledge.changes import parse_change
 from core.knowledge.file_notes import NoteRecords, bind, bind_note, examine, merge_records, notes_for, read_records
 from core.knowledge.mend import clear_changes, complete_torn, is_torn, whole_of
 
+BY_HAND = "keep the lines that you want and take the marks out, in an editor or with 'git mergetool'"
 _GLUED = re.compile(r"\[from: [^\[\]]*, \d{4}-\d\d-\d\d\]\s*- ")
 
 
@@ -90,6 +92,22 @@ def _check_text(paths: Paths, path: Path, data: bytes) -> Iterator[Finding]:
             yield Finding(
                 "glued-lines", f"line {number} holds two bullets; a line break is missing", str(path), at=number
             )
+
+
+def check_conflicts(paths: Paths, others: Iterable[Path] = ()) -> Iterator[Finding]:
+    """Marks of a merge that was not ended. Both sides are read until it is; no edit goes into them. `others` are files
+    of other rooms. YAML files are the fact index's own matter."""
+    bullets = [paths.knowledge / name for name in (*CATEGORY_FILES, "quarantine.md")] + note_files(paths)
+    written_anew = {paths.digest: "'knowledge digest on' writes it anew"}
+    for path in [*bullets, paths.context, paths.digest, *others]:
+        try:
+            line = conflict_line(files.read_or_empty(path).decode("utf-8", "replace"))
+        except OSError:
+            continue  # another check tells it
+        if line:
+            how = BY_HAND if path not in bullets else f"{BY_HAND}; or 'knowledge doctor --merge-conflicts' keeps both"
+            message = f"a merge conflict begins in line {line}; {written_anew.get(path, how)}"
+            yield Finding("merge-conflict", message, str(path), at=line)
 
 
 def check_changes(paths: Paths) -> Iterator[Finding]:
@@ -167,25 +185,50 @@ def check_leftovers(paths: Paths, clear: Callable[[Path], object]) -> Iterator[F
             yield Finding("leftover", message, str(temporary), partial(clear, folder))
 
 
+def in_checkout(paths: Paths) -> bool:
+    """Whether git carries the knowledge folder, maybe from one machine to another."""
+    return any((folder / ".git").exists() for folder in (paths.knowledge, *paths.knowledge.parents))
+
+
 def check_permissions(paths: Paths) -> Iterator[Finding]:
-    """Folders 0700, files 0600: what the conversations taught is nobody else's business."""
+    """Folders 0700, files 0600: what the conversations taught is nobody else's business. In a checkout of git, which
+    keeps no such permissions, it is advice that is given once, and none where a closed folder hides them all."""
     if os.name == "nt":
         return
+    in_git = in_checkout(paths)
+    closed = not all(folder.stat().st_mode & 0o077 for folder in (paths.home, paths.knowledge) if folder.is_dir())
+    if in_git and closed:
+        return
+    folders, opened, found = [], [], []
     for folder in (paths.knowledge, paths.file_notes, paths.state, paths.plans, paths.prompts, paths.trash):
         if folder.is_symlink() or not folder.is_dir():
             continue
         if folder.stat().st_mode & 0o077:
             message = "others on this computer can open this folder"
-            yield Finding("open-folder", message, str(folder), partial(files.set_mode, folder, 0o700))
+            folders.append(folder)
+            found.append(Finding("open-folder", message, str(folder), partial(files.set_mode, folder, 0o700)))
         if folder == paths.trash:
             continue  # a conversation keeps the permissions that it came with; the folder hides it
         open_to_others = [item for item in sorted(folder.iterdir()) if _is_open(item)]
         if open_to_others:
+            opened += open_to_others
             hidden = not folder.stat().st_mode & 0o077  # nobody else comes that far: what an editor saves is like this
             names = ", ".join(item.name for item in open_to_others[:3]) + (" …" if len(open_to_others) > 3 else "")
             where = "only the closed folder hides these from" if hidden else "these can be read by"
             message = f"{where} others on this computer: {names}"
-            yield Finding("open-files", message, str(folder), partial(_close, open_to_others), note=hidden)
+            found.append(Finding("open-files", message, str(folder), partial(_close, open_to_others), note=hidden))
+    if in_git and found:
+        what = f"{len(folders)} folders and {len(opened)} files"
+        message = f"git keeps no permissions: others on this computer may read {what} here ('--repair' closes them)"
+        yield Finding("open-checkout", message, str(paths.knowledge), partial(_close_all, folders, opened), note=True)
+        return
+    yield from found
+
+
+def _close_all(folders: list[Path], opened: list[Path]) -> None:
+    _close(opened)
+    for folder in folders:
+        files.set_mode(folder, 0o700)
 
 
 def _is_open(path: Path) -> bool:

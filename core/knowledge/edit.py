@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files, temporaries
+from core.base.conflict import may_conflict, roles_of
 from core.base.markdown import Provenance, bullet_line, sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
@@ -42,6 +43,9 @@ _NOTE = re.compile(r"(?:(?:files|memories)/[^/.][^/]*\.md|(?:global|repos|agents
 
 PATIENCE = Patience(settle=0, swap_file=0)
 """Whoever types an edit does not wait for an editor to settle: a clash is noticed by the exchange itself."""
+
+AS_FACT = "write it as a fact instead"
+END_CONFLICT = "end it first: 'knowledge doctor' tells how"
 
 Hunks = Callable[[list[str]], Result[list[Hunk]]]
 
@@ -125,9 +129,11 @@ def note_file(paths: Paths, path: str) -> Result[tuple[str, str]]:
             source = examine(os.path.realpath(absolute))
         except (OSError, ValueError):
             known, _ = notes_for(paths, absolute)
+            if os.path.isdir(absolute):
+                return fail("no-such-file", "this is a folder; a note belongs to one file", absolute, AS_FACT)
             if known is not None and known.is_file():
                 return Ok((f"files/{known.name}", ""))
-            return fail("no-such-file", "there is no file of that name", absolute, "write it as a fact instead")
+            return fail("no-such-file", "there is no file of that name", absolute, AS_FACT)
         binding = bind_note(paths, source)
     except OSError as error:
         return fail("note-failed", f"the note cannot be bound to the file: {error.strerror}", absolute)
@@ -213,9 +219,18 @@ def _creation(read: files.FileRead, block: tuple[str, ...], section: str) -> Fil
 
 @temporaries.at_work
 def change_file(
-    paths: Paths, file: str, hunks: Hunks, now: datetime, *, seen: str | None = None, run: str = ""
+    paths: Paths,
+    file: str,
+    hunks: Hunks,
+    now: datetime,
+    *,
+    seen: str | None = None,
+    run: str = "",
+    ends_conflict: bool = False,
 ) -> Result[Edited]:
-    """Compute hunks over the file as it is, put the new text in place, record the change. Err: nothing was written."""
+    """Compute hunks over the file as it is, put the new text in place, record the change. Err: nothing was written.
+
+    What stands in a merge conflict is not touched, unless the edit is the one that ends it."""
     run = run or new_edit_run(now)
     path = paths.knowledge / file
     for _ in range(ATTEMPTS):
@@ -229,9 +244,12 @@ def change_file(
         wanted = hunks(lines)
         if isinstance(wanted, Err):
             return wanted
+        disputed = _disputed(lines)
         for hunk in wanted.value:
             at = hunk.line - 1
             lines[at : at + len(hunk.removed)] = hunk.added
+        if disputed and not ends_conflict and _disputed(lines) != disputed:
+            return fail("conflict", "this stands in a merge conflict; nothing was written", path, END_CONFLICT)
         data = join(mark, lines)
         edit = FileEdit(before, hashlib.sha256(data).hexdigest(), tuple(wanted.value))
         added = tuple(line for hunk in wanted.value for line in _told(hunk.added, hunk.removed))
@@ -250,6 +268,13 @@ def change_file(
         done = _recorded(paths, file, run, edit.after, now, added, removed, edit)
         return Ok(done if done.warning else replace(done, warning=keep(promised)))
     return fail("changed-outside", "the file has changed since you saw it; nothing was written", path, LOOK_AGAIN)
+
+
+def _disputed(lines: Sequence[str]) -> list[str]:
+    """All lines of merge conflicts, their marks included."""
+    if not any(map(may_conflict, lines)):
+        return []
+    return [bare(line) for line, role in zip(lines, roles_of(lines), strict=True) if role]
 
 
 def _told(lines: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from typing import Any
 
+from core.base.result import Ok, Result
 from core.knowledge.categories import is_done_heading, is_open_heading
 
 BOM = "\ufeff"
@@ -121,6 +123,17 @@ def made(lines: list[str], at: int, removed: int, added: Sequence[str], section:
         section,
     )
     return [*lines[:at], *added, *lines[at + removed :]], hunk
+
+
+def becoming(text: str, lines: list[str]) -> Result[list[Hunk]]:
+    """The hunks that make a file's lines those of `text`, the last of the file first."""
+    wanted = split(text.encode("utf-8"))[1]
+    hunks: list[Hunk] = []
+    for tag, start, stop, first, last in reversed(SequenceMatcher(None, lines, wanted, False).get_opcodes()):
+        if tag != "equal":
+            lines, hunk = made(lines, start, stop - start, wanted[first:last])
+            hunks.append(hunk)
+    return Ok(hunks)
 
 
 def whole_line(line: str, ending: str) -> str:

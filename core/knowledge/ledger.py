@@ -11,12 +11,14 @@ import errno
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.conflict import both_sides, without_marks
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 
@@ -34,7 +36,12 @@ STATUSES = ("harvested", "harvest-failed", "deleted-unharvested", "too-large", "
 
 
 def parse_ledger(data: bytes, path: Path) -> Result[Entries]:
-    """The entries of a ledger file. An empty or foreign file is an error, never an empty ledger."""
+    """The entries of a ledger file; of one with merge conflicts those of both sides. An empty or foreign file is an
+    error, never an empty ledger."""
+    if b"\n>>>>>>> " in data or data.startswith(b"<<<<<<< "):
+        united = _of_both_sides(data)
+        if united is not None:
+            return Ok(united)
     try:
         loaded = _in_parts(data) if len(data) > PART_BYTES else None
         loaded = json.loads(data.decode("utf-8")) if loaded is None else loaded
@@ -64,6 +71,58 @@ def _in_parts(data: bytes) -> dict[str, Any] | None:
     return {"entries": entries}
 
 
+def _of_both_sides(data: bytes) -> Entries | None:
+    """The entries of both sides of a merge; None when one of them cannot be read."""
+    sides = both_sides(data.decode("utf-8", "replace"))
+    found: Entries = {}
+    for side in sides or ():
+        parsed = parse_ledger(side.encode("utf-8"), Path())
+        if isinstance(parsed, Err):
+            return None
+        found = joined(found, parsed.value)
+    return found if sides is not None else None
+
+
+def joined(one: Entries, other: Entries) -> Entries:
+    """The entries of two ledgers. Of one content told by both: the proof of a harvest before a failure, the later
+    before the earlier, with where either of them says that copies lie."""
+    found = dict(one)
+    for sha, entry in other.items():
+        known = found.get(sha)
+        if known is None:
+            found[sha] = entry
+            continue
+        old, new = sorted((known, entry), key=lambda row: (row.get("status") == "harvested", str(row.get("at", ""))))
+        trash = {**_table(old, "trash"), **_table(new, "trash")}
+        places = sorted(restored_paths(old) | restored_paths(new))
+        found[sha] = {**new, **({"trash": trash} if trash else {}), **({"restored": places} if places else {})}
+    return found
+
+
+def _table(entry: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = entry.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def salvaged(data: bytes) -> Entries:
+    """Every entry that can still be read in a damaged ledger, or in one with merge conflicts, one by one."""
+    text = data.decode("utf-8", "replace")
+    found: Entries = {}
+    decoder = json.JSONDecoder()
+    for side in both_sides(text) or (without_marks(text),):
+        read: Entries = {}
+        for start in _KEY.finditer(side):
+            try:
+                key, entry = json.loads(f'"{start["key"]}"'), decoder.raw_decode(side, start.end())[0]
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(entry, dict) and entry.get("status") in STATUSES:
+                read[key] = entry
+        found = joined(found, read)
+    return found
+
+
+_KEY = re.compile(r'"(?P<key>[0-9a-f]{64}|path:(?:[^"\\\n]|\\.)*)"\s*:\s*(?=\{)')
 _REPAIR = "it is set aside and rebuilt from the committed plans by the next 'knowledge harvest --apply'"
 _MOVE_AWAY = "move it away, then the next 'knowledge harvest --apply' rebuilds it from the committed plans"
 
@@ -164,6 +223,14 @@ def set_aside(paths: Paths, now: datetime) -> Path:
     files.rename_without_replacing(paths.ledger, aside)
     files.sync_folder(paths.knowledge)
     return aside
+
+
+def rebuild_with(paths: Paths, damaged: bytes) -> tuple[Entries, int]:
+    """The entries of the archived runs and, from the damaged ledger, those that only it tells of, such as another
+    machine's; and how many these are. Raises OSError."""
+    proven, told = rebuild(paths), salvaged(damaged)
+    entries = told | {sha: merged_entry(told.get(sha), entry) for sha, entry in proven.items()}
+    return entries, len(entries) - len(proven)
 
 
 def rebuild(paths: Paths) -> Entries:

@@ -1,7 +1,7 @@
-"""Mends what a cut write left in knowledge files, where it is certain what stood there.
+"""Mends what a cut write or a merge left in knowledge files, where it is certain what stood there.
 
-Both ways go through `swap.replace_expected`: whoever saves the file in that moment keeps every byte, and the doctor
-finds the damage again.
+What is written here goes through `swap.replace_expected`: whoever saves the file in that moment keeps every byte, and
+the doctor finds the damage again.
 """
 
 from __future__ import annotations
@@ -9,14 +9,21 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.base import files
+from core.base.conflict import both_sides
 from core.base.paths import Paths
+from core.knowledge.categories import is_done_heading, is_open_heading
 from core.knowledge.changes import parse_change
 from core.knowledge.journal import gather, read_journal
 from core.knowledge.lines import missing_lines
 from core.knowledge.swap import replace_expected
+
+_DATE = re.compile(r"\[from: [^\n]*, (\d{4}-\d\d-\d\d)\]")
+_STRUCK = re.compile(r"- ~~(?P<text>.+)~~(?P<rest>(?: \[from: .*\])?)\Z")
 
 
 def is_torn(line: str) -> bool:
@@ -69,3 +76,94 @@ def clear_changes(paths: Paths) -> None:
 def _replace(path: Path, new: bytes, old: bytes) -> None:
     if new != old and not replace_expected(path, new, old):
         raise OSError(errno.EBUSY, "another program saved the file just now", str(path))
+
+
+# --- merge conflicts -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Section:
+    """A heading ("" before the first one) and what stands below it, bullet by bullet with their indented lines."""
+
+    heading: str
+    blocks: list[list[str]]
+
+
+def united(data: bytes) -> bytes | None:
+    """A file of bullets as it is with the lines of both sides of every merge conflict in it, each once. A task that one
+    side has done is done, a bullet that one side has struck through is struck through; the older side comes first, so
+    that it is the same whoever merges. None when there is no conflict, or one that is not whole."""
+    try:
+        sides = both_sides(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return None
+    if sides is None:
+        return None
+    older, newer = sorted(sides, key=lambda side: (max(_DATE.findall(side), default=""), side))
+    one, other = _sections(older), _sections(newer)
+    done = {_said(block) for part in other if is_done_heading(part.heading) for block in part.blocks}
+    for part in one:
+        if is_open_heading(part.heading):
+            part.blocks = [block for block in part.blocks if not block[0].strip() or _said(block) not in done]
+    for part in other:
+        for block in part.blocks:
+            _unite(one, part.heading, block)
+    ending = "\r\n" if "\r\n" in older[:4096] else "\n"
+    lines = [
+        line
+        for part in one
+        for line in ([part.heading] if part.heading else []) + [line for block in part.blocks for line in block]
+    ]
+    return (ending.join(lines).rstrip("\r\n") + ending).encode("utf-8")
+
+
+def _sections(text: str) -> list[_Section]:
+    found = [_Section("", [])]
+    for line in text.replace("\r\n", "\n").split("\n"):
+        blocks = found[-1].blocks
+        if line.startswith("#"):
+            found.append(_Section(line, []))
+        elif line[:1] in (" ", "\t") and line.strip() and blocks and blocks[-1][0].strip():
+            blocks[-1].append(line)
+        else:
+            blocks.append([line])
+    return found
+
+
+def _unite(one: list[_Section], heading: str, block: list[str]) -> None:
+    """Put a block of the other side below its heading, unless it stands there, maybe struck through, already."""
+    if not block[0].strip():
+        return
+    for part in one:
+        for at, mine in enumerate(part.blocks):
+            if mine == block:
+                return
+            if _said(mine) == _said(block):  # one of them is struck through, or says more below
+                chosen = mine if _is_struck(mine) or not _is_struck(block) else block
+                part.blocks[at] = [chosen[0], *dict.fromkeys((*mine[1:], *block[1:]))]
+                return
+    like = heading.strip().casefold()
+    home = next((part for part in one if part.heading.strip().casefold() == like), None)
+    if home is None:
+        if one[-1].blocks and one[-1].blocks[-1][0].strip():
+            one[-1].blocks.append([""])
+        home = _Section(heading, [[""]])
+        one.append(home)
+    at = len(home.blocks)
+    while at and not home.blocks[at - 1][0].strip():
+        at -= 1
+    if not at and home.blocks:
+        at = 1  # below the blank line that follows the heading
+        if len(home.blocks) == 1:
+            home.blocks.append([""])
+    home.blocks.insert(at, block)
+
+
+def _is_struck(block: list[str]) -> bool:
+    return block[0] != _said(block)
+
+
+def _said(block: list[str]) -> str:
+    """The first line of a block without a strike-through."""
+    found = _STRUCK.match(block[0])
+    return f"- {found['text']}{found['rest']}" if found is not None else block[0]

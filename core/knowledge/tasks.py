@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from core.base.conflict import roles_of
 from core.knowledge.categories import is_done_heading, is_open_heading
 
 OPEN, DONE = b"## Open", b"## Done"
@@ -31,6 +32,12 @@ def insert_tasks(data: bytes, opened: Sequence[str], done: Sequence[str]) -> byt
 
 def _insert(lines: list[bytes], heading: bytes, bullets: list[bytes], blank: bytes) -> None:
     start, stop = _section(lines, heading)
+    if any(line.startswith(b"<<<<<<<") for line in lines):
+        roles = roles_of([_text(line) for line in lines])
+        if stop and roles[stop - 1]:  # whoever ends a merge conflict may throw one side of it away: not into it
+            stop = next(at for at in range(stop - 1, -1, -1) if not at or not roles[at - 1])
+            lines[stop:stop] = bullets
+            return
     if start is None:
         gap = [blank] if stop and lines[stop - 1].strip() else []
         after = [blank] if stop < len(lines) else []

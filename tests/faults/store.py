@@ -95,7 +95,8 @@ def look(folder: Path) -> dict[str, bytes]:
 def held(seen: dict[str, bytes]) -> Count[str]:
     """The conversations that exist, in their place or in the trash, by hash."""
     talks = ("home/conversations/talk-", "home/conversations/.trash/")
-    return Count(sha256(data) for name, data in seen.items() if name.startswith(talks))
+    splits = "home/conversations/.trash/split."
+    return Count(sha256(data) for name, data in seen.items() if name.startswith(talks) and not name.startswith(splits))
 
 
 @dataclass

@@ -20,7 +20,7 @@ from core.conversations.store_file import StoreError
 from core.conversations.stores import OpenStore
 from core.conversations.stream import stream_turns
 from core.factindex.index import validate_index
-from core.factindex.places import UnreadableError, read_one
+from core.factindex.places import read_one
 from core.harvest.answer import items_from
 from core.harvest.quotes import NO_SOURCE
 from core.harvest.remembered import remembered
@@ -65,12 +65,9 @@ def memory(data: bytes) -> None:
 
 def facts(data: bytes) -> None:
     """Each item of a YAML file becomes a fact or a problem with its line."""
-    try:
-        found = read_one("global/facts.yaml", data)
-    except UnreadableError:
-        return
+    found = read_one("global/facts.yaml", data)
     lines = data.count(b"\n") + 1
-    assert all(1 <= problem.line <= lines for problem in found.problems), found.problems
+    assert all(bool(not found.broken) <= problem.line <= lines for problem in found.problems), found.problems
     for placed in found.placed:
         placed.fact.fact.encode("utf-8")
 

@@ -1,0 +1,113 @@
+"""Facts that are missed although nobody has said that they should go: kept in the index until a person decides.
+
+A file that is broken, is gone, or has lost most of its items at once is more often an accident than a wish (after
+vdirsyncer: sudden emptiness is a fault). `.state/fact_files.json` remembers which facts each file had when it was last
+whole, and what those said that are missed now. Deleting it makes the next sync believe every file as it stands.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.base import files
+from core.base.result import Ok
+from core.factindex.facts import Fact, Problem, fact_from
+from core.factindex.index import read_index
+from core.factindex.places import FactFiles
+
+NAME = "fact_files.json"
+MANY, PART = 10, 0.5
+"""So many facts of one file, and more than this part of it, vanish at once: that is told and not believed."""
+ACCEPT = "'knowledge facts sync --accept-removals' lets them go"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the last sync saw: the ids of each file, and the facts that were missed already, as they were last seen.
+    `seen` is false where there has been no sync yet that noted it."""
+
+    ids: Mapping[str, list[str]] = field(default_factory=dict)
+    kept: Mapping[str, list[Fact]] = field(default_factory=dict)
+    seen: bool = False
+
+
+def read_known(state: Path) -> Known:
+    """What the last sync noted; nothing when that is gone or damaged."""
+    try:
+        loaded = json.loads(files.read_or_empty(state / NAME) or b"null")
+        ids = {str(name): [str(one) for one in rows] for name, rows in loaded["files"].items()}
+        kept = {str(name): [fact_from(row) for row in rows] for name, rows in loaded["kept"].items()}
+        return Known(ids, kept, True)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Known()
+
+
+def write_known(state: Path, found: FactFiles) -> None:
+    """Note what each file has now, with what is held of it. Raises OSError."""
+    ids: dict[str, list[str]] = {}
+    for name, row in found.placed.items():
+        ids.setdefault(row.file, []).append(name)
+    for file, facts in found.held.items():
+        ids.setdefault(file, []).extend(fact.id for fact in facts)
+    kept = {file: [fact.to_json() for fact in facts] for file, facts in found.held.items()}
+    data = json.dumps({"files": ids, "kept": kept}, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "replace"
+    )
+    if files.read_or_empty(state / NAME) != data:
+        files.make_folder(state)
+        files.write_atomic(state / NAME, data, 0o600)
+
+
+def hold(knowledge: Path, found: FactFiles, known: Known, removed: Iterable[str] = ()) -> FactFiles:
+    """Fill `found.held`, and tell of it among the problems. `removed` are facts that were taken out on purpose just
+    now. What another file has meanwhile is not missed."""
+    found.held = {}
+    present = found.taken.union(removed)
+    missed = {file: [name for name in ids if name not in present] for file, ids in _noted(known, found).items()}
+    missed = {file: gone for file, gone in missed.items() if gone and _is_sudden(found, file, gone)}
+    if not missed:
+        return found
+    facts = {fact.id: fact for rows in known.kept.values() for fact in rows}
+    if not facts.keys() >= {name for gone in missed.values() for name in gone}:
+        read = read_index(knowledge)
+        facts = {**{fact.id: fact for fact in (read.value if isinstance(read, Ok) else ())}, **facts}
+    if not known.seen:  # a store of before this was noted: whatever the index has and no file
+        broken = next(file for file in missed)
+        missed = {broken: [name for name in facts if name not in present]}
+    for file, gone in missed.items():
+        rows = [facts[name]._replace(unread=True) for name in gone if name in facts]
+        if rows:
+            found.held[file] = rows
+        found.problems.append(_told(found, file, gone, len(rows)))
+    return found
+
+
+def _noted(known: Known, found: FactFiles) -> Mapping[str, list[str]]:
+    if known.seen:
+        return known.ids
+    broken = next((name for name, read in found.by_name.items() if read.broken), "")
+    return {broken: [""]} if broken else {}
+
+
+def _is_sudden(found: FactFiles, file: str, gone: list[str]) -> bool:
+    read = found.by_name.get(file)
+    if read is None or read.broken:
+        return True
+    return len(gone) >= MANY and len(gone) > PART * (len(gone) + len(read.placed))
+
+
+def _told(found: FactFiles, file: str, gone: list[str], rows: int) -> Problem:
+    number = f"{rows or len(gone)} fact{'s' * ((rows or len(gone)) != 1)}"
+    read = found.by_name.get(file)
+    if read is None:
+        what = f"the file is gone, and {number} with it"
+    elif read.broken:
+        what = f"{number} stood in it before it broke"
+    else:
+        what = f"{number} vanished from it at once"
+    if not rows:
+        return Problem("held-facts", file, 0, "", f"{what}; what they said is not known any more ({ACCEPT})")
+    return Problem("held-facts", file, 0, "", f"{what}; they stay in the index as they were last seen ({ACCEPT})")

@@ -1,0 +1,338 @@
+"""One store on two machines, carried by git: what both have learned apart stands there after the merge, and every mark
+that git left is told and never taken for text. If these fail, half of what one machine knows is lost or garbled."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from core.base.conflict import both_sides, roles_of, without_marks
+from core.base.result import Err
+from core.commands.bullets import add, done, remove
+from core.commands.context import context
+from core.commands.doctor import doctor
+from core.commands.fact_edits import renumber_facts
+from core.commands.fact_feed import sync_facts
+from core.commands.undo import undo
+from core.context_files import read_context
+from core.knowledge.categories import read_category
+from core.knowledge.ledger import read_ledger, salvaged
+from core.knowledge.mend import united
+from core.memory_file import read_memory
+from tests.facts_home import YAML, cli, code_of, facts_of, harvested, value, workspace_of
+from tests.harvest_world import HURRIED, World, says
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+MARKS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
+STYLES = ("merge", "diff3")
+
+
+def git(folder: Path, *words: str, fails: bool = False) -> str:
+    names = ["-c", "user.name=one", "-c", "user.email=one@example.org", "-c", "commit.gpgsign=false"]
+    found = subprocess.run(["git", *names, *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert fails or not found.returncode, found.stderr + found.stdout
+    return found.stdout
+
+
+class Machines:
+    """Two homes; their knowledge folders are clones of each other, parted after a first harvest."""
+
+    def __init__(self, folder: Path) -> None:
+        self.one, self.two = World(folder / "one"), World(folder / "two")
+        self.one.converse("User: a\n")
+        harvested(self.one, says(facts=["Shared fact"], tasks_open=["Shared task"], tasks_done=["Old task"]))
+        self.one.knowledge("context.md", "---\nversion: 1\nupdated: 2026-06-12T10:00:00\n---\n\nShared words\n")
+        git(self.one.paths.knowledge, "init", "-q", "-b", "main")
+        self.commit(self.one)
+        self.two.paths.home.mkdir(parents=True)
+        git(self.two.paths.home, "clone", "-q", str(self.one.paths.knowledge), "knowledge")
+
+    def commit(self, world: World) -> None:
+        git(world.paths.knowledge, "add", "-A")
+        git(world.paths.knowledge, "commit", "-q", "-m", "x", "--allow-empty")
+
+    def merge(self, into: str, style: str = "merge") -> World:
+        """Commit both sides and merge the other one into `into`; conflicts stay in the files."""
+        self.commit(self.one)
+        self.commit(self.two)
+        mine, other = (self.one, self.two) if into == "one" else (self.two, self.one)
+        folder = mine.paths.knowledge
+        git(folder, "fetch", "-q", str(other.paths.knowledge), "main")
+        git(folder, "-c", f"merge.conflictStyle={style}", "merge", "-q", "FETCH_HEAD", fails=True)
+        return mine
+
+    def learn(self) -> None:
+        """Each machine harvests a conversation of its own, which the other one has never seen."""
+        for world, name in ((self.one, "one"), (self.two, "two")):
+            world.converse(f"User: {name}\n")
+            said = says(facts=[f"Fact of {name}", f"More of {name}"], tasks_open=[f"Task of {name}"])
+            harvested(world, said)
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Machines:
+    return Machines(tmp_path)
+
+
+def conflicts(world: World) -> set[str]:
+    return set(git(world.paths.knowledge, "diff", "--name-only", "--diff-filter=U").split())
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("into", ["one", "two"])
+def test_both_sides_are_read_and_no_mark_is_text(machines: Machines, into: str, style: str) -> None:
+    machines.learn()
+    world = machines.merge(into, style)
+    assert {"facts.md", "tasks.md", "ledger.json", YAML} <= conflicts(world)
+    texts = {row.text for row in read_category(world.paths, "facts")}
+    assert texts == {"Shared fact", "Fact of one", "More of one", "Fact of two", "More of two"}
+    assert {row.text for row in read_category(world.paths, "tasks_open")} == {
+        "Shared task", "Task of one", "Task of two",
+    }  # fmt: skip
+    assert {row.text for row in read_category(world.paths, "tasks_done")} == {"Old task"}
+    prompt = value(context(workspace_of(world))).prefix.text
+    assert not any(mark in prompt for mark in MARKS)
+    ledger = value(read_ledger(world.paths))
+    assert len({entry["path"] for entry in ledger.values() if entry["status"] == "harvested"}) == 3
+
+
+@pytest.mark.parametrize("into", ["one", "two"])
+def test_the_doctor_names_each_conflict_and_how_to_end_it(machines: Machines, into: str) -> None:
+    machines.learn()
+    machines.one.knowledge("context.md", "---\nversion: 1\nupdated: 2026-06-12T10:00:00\n---\n\nWords of one\n")
+    machines.two.knowledge("context.md", "---\nversion: 1\nupdated: 2026-06-12T10:00:00\n---\n\nWords of two\n")
+    world = machines.merge(into)
+    code, out, _ = cli(world, "doctor")
+    assert code == 1
+    for name in ("facts.md", "tasks.md", "context.md", "ledger.json"):
+        assert [line for line in out.split("\n") if "a merge conflict begins" in line and name in line], (name, out)
+    assert "git mergetool" in out and "--merge-conflicts" in out and f"{YAML}:" in out
+    found = read_context("global", world.paths.context)
+    assert "Words of one" in found.body and "Words of two" in found.body and "conflict" in found.problems[0]
+    assert not any(mark in found.body for mark in MARKS)
+
+
+def test_both_machines_arrive_at_the_same_files(machines: Machines) -> None:
+    """Each merges the other's work into its own, in the other order."""
+    machines.learn()
+    folders = []
+    machines.commit(machines.one)
+    machines.commit(machines.two)
+    for world, other in ((machines.one, machines.two), (machines.two, machines.one)):
+        folder = world.paths.knowledge
+        git(folder, "fetch", "-q", str(other.paths.knowledge), "main:theirs")
+    for world in (machines.one, machines.two):
+        git(world.paths.knowledge, "merge", "-q", "theirs", fails=True)
+        assert cli(world, "doctor", "--merge-conflicts")[0] in (0, 1)
+        code, out, _ = cli(world, "facts", "renumber")
+        assert code == 0 and "global:fact:002 -> global:fact:00" in out and "--apply" in out
+        code, out, err = cli(world, "facts", "renumber", "--apply")
+        assert code == 0 and "knowledge undo" in out, err
+        assert "every number stands once" in cli(world, "facts", "renumber")[1]
+        folders.append({name: (world.paths.knowledge / name).read_text() for name in ("facts.md", "tasks.md", YAML)})
+        ids = {fact.fact: fact.id for fact in facts_of(world)}
+        assert len(ids) == len(set(ids.values())) == 5
+    assert folders[0] == folders[1]
+    assert folders[0]["facts.md"].count("- Shared fact") == 1
+    assert not any(mark in text for text in folders[0].values() for mark in MARKS)
+
+
+def test_ending_conflicts_is_asked_for_and_can_be_taken_back(machines: Machines) -> None:
+    machines.learn()
+    world = machines.merge("one")
+    before = (world.paths.knowledge / "facts.md").read_bytes()
+    value(doctor(workspace_of(world), repair=True, patience=HURRIED))
+    assert (world.paths.knowledge / "facts.md").read_bytes() == before, "not without being asked"
+    report = value(doctor(workspace_of(world), merge_conflicts=True, patience=HURRIED))
+    ended = [row for row in report.findings if row.code == "merge-ended"]
+    assert {Path(row.path).name for row in ended} == {"facts.md", "tasks.md", "facts.yaml"}
+    run = ended[0].message.partition("knowledge undo ")[2].partition("'")[0]
+    value(undo(workspace_of(world), run, patience=HURRIED))
+    assert (world.paths.knowledge / "facts.md").read_bytes() == before
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_no_edit_touches_what_stands_in_a_conflict(machines: Machines, style: str) -> None:
+    machines.learn()
+    world = machines.merge("one", style)
+    workspace, tasks = workspace_of(world), world.paths.knowledge / "tasks.md"
+    before = tasks.read_bytes()
+    for refused in (
+        done(workspace, "Task of two"),
+        done(workspace, "Task of one"),
+        remove(workspace, "facts", "More of two"),
+    ):
+        assert isinstance(refused, Err) and code_of(refused) == "conflict"
+        assert "doctor" in refused.error.hint
+    assert tasks.read_bytes() == before
+    value(add(workspace, "facts", "Added meanwhile"))
+    world.converse("User: later\n")
+    assert not harvested(world, says(facts=["Later"], tasks_open=["Later task"])).errors
+    for name in ("facts.md", "tasks.md"):
+        text = (world.paths.knowledge / name).read_text()
+        lines = text.split("\n")
+        inside = [line for line, role in zip(lines, roles_of(lines), strict=True) if role]
+        assert not [line for line in inside if "ater" in line or "meanwhile" in line]
+        assert sum(line.startswith(MARKS) for line in lines) == (3 if style == "merge" else 4)
+    assert "Later task" in {row.text for row in read_category(world.paths, "tasks_open")}
+
+
+def test_a_ledger_that_merged_keeps_both_machines_and_a_damaged_one_what_can_be_read(machines: Machines) -> None:
+    machines.learn()
+    world = machines.merge("one")
+    both = value(read_ledger(world.paths))
+    world.converse("User: later\n")
+    assert not harvested(world, says(facts=["Later"])).errors
+    after = value(read_ledger(world.paths))
+    assert set(both) < set(after) and "<<<<<<<" not in world.paths.ledger.read_text()
+    other = {"0" * 64: {"path": "/elsewhere/talk", "status": "harvested", "at": "2026-06-01T00:00:00Z", "items": {}}}
+    whole = json.loads(world.paths.ledger.read_text())
+    whole["entries"] |= other
+    text = json.dumps(whole, indent=2, sort_keys=True)
+    world.paths.ledger.write_text(text[:-40])
+    world.converse("User: last\n")
+    report = harvested(world, says(facts=["Last"]))
+    assert "more entries that could be read" in " ".join(report.notes)
+    assert set(after) | set(other) <= set(value(read_ledger(world.paths)))
+
+
+def test_one_entry_that_both_machines_wrote_keeps_the_proof() -> None:
+    sha = "a" * 64
+    rows = {
+        status: json.dumps({"entries": {sha: {"status": status, "at": at, "path": "/p"}}}, indent=2)
+        for status, at in (("harvested", "2026-06-01"), ("harvest-failed", "2026-06-02"))
+    }
+    text = "<<<<<<< HEAD\n" + rows["harvested"] + "\n=======\n" + rows["harvest-failed"] + "\n>>>>>>> x\n"
+    assert salvaged(text.encode())[sha]["status"] == "harvested"
+
+
+# --- numbers that stand twice ----------------------------------------------------------------------------------------
+
+
+def test_references_name_both_facts_of_a_number_that_stood_twice(world: World) -> None:
+    item = "- id: {}\n  fact: {}\n  confidence: 0.5\n  first_seen: {}\n"
+    head = "---\ndomain: global\ncategory: fact\n---\n\n"
+    world.knowledge(
+        YAML,
+        head
+        + item.format("global:fact:001", "points", "2026-01-01")
+        + "  related: [global:fact:002]\n"
+        + item.format("global:fact:002", "younger", "2026-03-01")
+        + item.format("global:fact:002", "older", "2026-02-01")
+        + item.format("global:fact:002", "older", "2026-02-02"),
+    )
+    before = world.text(YAML)
+    planned = value(renumber_facts(workspace_of(world)))
+    assert world.text(YAML) == before and not planned.applied
+    done_ = value(renumber_facts(workspace_of(world), apply=True))
+    found = {fact.fact: fact for fact in facts_of(world)}
+    assert {name: fact.id for name, fact in found.items()} == {
+        "points": "global:fact:001", "older": "global:fact:002", "younger": "global:fact:003",
+    }  # fmt: skip
+    assert found["points"].related == ("global:fact:002", "global:fact:003")
+    assert found["older"].first_seen == "2026-02-01" and len(done_.rows) == 2 and done_.references == 1
+    value(undo(workspace_of(world), done_.run, patience=HURRIED))
+    assert world.text(YAML) == before
+
+
+def test_a_fact_that_got_a_number_anew_is_confirmed_and_what_had_it_stays_deleted(machines: Machines) -> None:
+    """What one machine remembers of a number must not be taken for another machine's fact."""
+    world = machines.two
+    machines.learn()
+    deleted = {fact.fact: fact.id for fact in facts_of(world)}["More of two"]
+    text = world.text(YAML)
+    at = text.index(f"- id: {deleted}")
+    world.knowledge(YAML, text[:at])
+    value(sync_facts(workspace_of(world)))
+    machines.merge("two")
+    cli(world, "doctor", "--merge-conflicts")
+    assert cli(world, "facts", "renumber", "--apply")[0] == 0
+    world.converse("User: again\n")
+    harvested(world, says(facts=["More of two", "Fact of two", "Fact of one"]))
+    counts = {fact.fact: fact.source_count for fact in facts_of(world)}
+    assert counts == {"Shared fact": 1, "Fact of one": 2, "More of one": 1, "Fact of two": 2}
+
+
+def test_nothing_is_renumbered_while_a_file_is_broken(world: World) -> None:
+    world.knowledge(YAML, b"\0")
+    assert code_of(renumber_facts(workspace_of(world), apply=True)) == "facts-unreadable"
+
+
+# --- text in, text out -----------------------------------------------------------------------------------------------
+
+
+def conflict(ours: str, theirs: str, base: str = "") -> str:
+    middle = f"||||||| base\n{base}" if base else ""
+    return f"<<<<<<< HEAD\n{ours}{middle}=======\n{theirs}>>>>>>> other\n"
+
+
+def test_an_underlined_heading_is_no_mark() -> None:
+    text = "Title\n=======\n\nwords\n"
+    assert without_marks(text) == text and both_sides(text) is None
+
+
+def test_an_ancestor_that_is_never_closed_hides_nothing() -> None:
+    assert without_marks("<<<<<<< a\n- one\n||||||| b\n- two\n") == "- one\n- two\n"
+
+
+def test_a_task_that_one_machine_has_done_is_done() -> None:
+    text = "# Tasks\n\n## Open\n\n" + conflict("- b\n", "- a\n- c\n", "- a\n") + "\n## Done\n\n- a\n"
+    assert united(text.encode()) == b"# Tasks\n\n## Open\n\n- c\n- b\n\n## Done\n\n- a\n"
+
+
+def test_what_one_machine_has_struck_through_stays_struck() -> None:
+    text = "# Facts\n\n" + conflict("- ~~a~~\n  superseded by: b\n- b\n", "- a\n- c\n")
+    joined = united(text.encode())
+    assert joined is not None and joined.count(b"superseded") == 1
+    assert b"- ~~a~~\n" in joined and b"\n- a\n" not in joined and b"- b\n" in joined and b"- c\n" in joined
+
+
+@pytest.mark.parametrize("text", ["<<<<<<< HEAD\n- a\n", "- a\n>>>>>>> x\n", "- a\n", "\xff"])
+def test_what_is_no_whole_conflict_is_left_to_the_person(text: str) -> None:
+    assert united(text.encode("latin-1")) is None
+
+
+def test_both_sides_give_the_same_file_whoever_merges() -> None:
+    a, b = "- one [from: x, 2026-01-01]\n", "- two [from: y, 2026-01-02]\n"
+    assert united(conflict(a, b).encode()) == united(conflict(b, a).encode()) == (a + b).encode()
+
+
+# --- what git does to a store ----------------------------------------------------------------------------------------
+
+
+def test_a_clone_is_healthy_but_for_one_word_about_permissions(machines: Machines) -> None:
+    world = machines.two
+    for path in world.paths.home.rglob("*"):
+        if ".git" not in path.parts:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    world.paths.home.chmod(0o755)
+    world.paths.knowledge.chmod(0o755)
+    report = value(doctor(workspace_of(world)))
+    told = [row for row in report.findings if "others on this computer" in row.message]
+    assert len(told) == 1 and told[0].note and told[0].repairable and not report.errors, report.findings
+    value(doctor(workspace_of(world), repair=True, patience=HURRIED))
+    (world.paths.knowledge / "facts.md").chmod(0o644)  # as the next pull leaves it
+    again = value(doctor(workspace_of(world)))
+    assert not [row for row in again.findings if "others on this computer" in row.message]
+
+
+def test_the_doctor_names_memories_that_are_hidden_doubled_or_in_conflict(world: World) -> None:
+    memory = "---\nid: {}\ncreated: 2026-02-10T09:00:00+00:00\n{}---\n\n{}\n"
+    world.knowledge("memories/001-a.md", memory.format(1, "", "one"))
+    world.knowledge("memories/001-b.md", memory.format(1, "", "other"))
+    world.knowledge("memories/002-c.md", "no frontmatter")
+    world.knowledge("memories/003-d.md", memory.format(3, "", conflict("mine\n", "theirs\n")))
+    found = {row.code: row for row in value(doctor(workspace_of(world))).findings}
+    assert {"duplicate-memory", "malformed", "merge-conflict"} <= set(found)
+    assert "001-a.md and 001-b.md" in found["duplicate-memory"].message
+    assert value(read_memory(world.paths.knowledge / "memories/003-d.md")).content == "mine\ntheirs"
+
+
+@pytest.mark.parametrize("line", ["tags:\n", "tags: \n", "tags: ~\n", "tags: []\n"])
+def test_an_empty_line_of_tags_hides_no_memory(world: World, line: str) -> None:
+    path = world.knowledge("memories/001-a.md", f"---\nid: 1\ncreated: 2026-02-10T09:00:00+00:00\n{line}---\n\none\n")
+    assert value(read_memory(path)).tags == ()
