@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "core.factindex": {"core.base", "core.factindex"},
     "core.search": {"core.base", "core.search"},
     "core.harvest": {"core.base", "core.conversations", "core.knowledge", "core.harvest"},
-    "core.injection": {"core.base", "core.knowledge", "core.context_files"},
+    "core.injection": {"core.base", "core.knowledge", "core.context_files", "core.factindex"},
     "core.commands": {
         "core.base",
         "core.conversations",

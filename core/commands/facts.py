@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from core.commands.actions import Takes, not_taken
 from core.commands.fact_feed import sync_facts
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
-from core.factindex.bootstrap import BUDGET, choose
+from core.factindex.bootstrap import BUDGET, choose, from_index
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import item_text
 from core.factindex.entries import entries
@@ -181,31 +181,26 @@ def bootstrap(
     if budget < 0:
         return fail("usage", f"--budget cannot be {budget}")
     wanted = tuple(dict.fromkeys((*(domains or (domain_of(str(workspace.cwd)),)), GLOBAL)))
-    read = index.read_index(workspace.paths.knowledge)
-    today = now().astimezone(UTC).date().isoformat()
-    if isinstance(read, Ok):
-        facts = [fact for fact in read.value if not (fact.expires and today > fact.expires)]
-    else:
-        computed = current_facts(workspace, now())
-        if isinstance(computed, Err):
-            return computed
-        facts = computed.value[0]
     secrets = workspace.config.redact
-    return Ok(choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text))
+    read = from_index(workspace.paths.knowledge, wanted, now(), budget, secrets=secrets)
+    if isinstance(read, Ok):
+        return read
+    computed = current_facts(workspace, now())
+    if isinstance(computed, Err):
+        return computed
+    return Ok(choose(computed.value[0], wanted, budget, lambda text: redact(text).text if secrets else text))
 
 
-def fact_block(workspace: Workspace, project: Path | None = None) -> tuple[str, str]:
+def facts_for_context(workspace: Workspace, project: Path | None = None) -> tuple[str, str]:
     """What `knowledge context` puts behind the digest when `bootstrap_facts` is on, "" otherwise or for no facts; and a
     sentence about why they cannot be had, "" for nothing."""
     if not workspace.config.bootstrap_facts:
         return "", ""
-    from core.injection import CLOSE, OPEN
-
-    domain = domain_of(str(project)) if project is not None else domain_of(str(workspace.cwd))
-    chosen = bootstrap(workspace, (domain,))
+    here = (project, workspace.cwd) if project is not None else (workspace.cwd,)
+    chosen = bootstrap(workspace, [domain_of(str(folder)) for folder in here])
     if isinstance(chosen, Err):
         return "", f"the conversation starts without the facts: {chosen.error}"
-    return (f"{OPEN}\n{chosen.value.text}{CLOSE}\n" if chosen.value.text else ""), ""
+    return chosen.value.text, ""
 
 
 def entries_of_file(path: Path, data: bytes) -> Result[Sequence[SearchEntry]]:

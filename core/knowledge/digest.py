@@ -13,7 +13,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from core.base import files
-from core.base.markdown import Bullet, defuse_fences
+from core.base.markdown import Bullet
+from core.base.marks import BREAKS, tame
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.projects import OWN, Projects, nearness
@@ -81,7 +82,7 @@ def digest_lines(statement: Statement) -> str:
     if number > 1:
         tail = str(bullet.provenance) if bullet.provenance is not None else ""
         raw = f"{raw.removesuffix(tail).rstrip()} (in {number} conversations) {tail}".rstrip()
-    return "\n".join([raw, *bullet.more]).replace("\r", "")
+    return "\n".join(BREAKS.sub(" ", line) for line in (raw, *bullet.more))
 
 
 def _fill(rows: list[tuple[int, str, str]], room: int, note: str = "") -> Digest:
@@ -93,7 +94,7 @@ def _fill(rows: list[tuple[int, str, str]], room: int, note: str = "") -> Digest
     for _, group in groupby(rows, key=itemgetter(0)):
         waiting: dict[str, deque[str]] = {}
         for _, category, raw in group:
-            waiting.setdefault(category, deque()).append(defuse_fences(raw) + "\n")
+            waiting.setdefault(category, deque()).append(tame(raw, origins=True) + "\n")
         share = left // max(1, len(waiting))
         for bound in (share, left):
             for category, lines in waiting.items():
