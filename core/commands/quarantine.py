@@ -35,6 +35,7 @@ HELD = {
     "quote-not-found": "its quote is not in the conversation",
     "no-quote": "came without a quote",
     "from-tool-output": "came from a tool's output",
+    "order-in-file": "is an order or a procedure in a file of a project",
 }
 """Why an item is held back: the mark in the file, and what it means."""
 
