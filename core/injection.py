@@ -20,7 +20,7 @@ from pathlib import Path
 from core.base import files
 from core.base.config import Config, load_config
 from core.base.homes import closed_folder, is_home
-from core.base.marks import for_prompt
+from core.base.marks import for_prompt, without_images
 from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
 from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, Ok, Result, fail
@@ -122,7 +122,7 @@ def stable_prefix(
         facts, told = _facts(paths, config, project, around)
     if facts:
         text += f"{OPEN}\n{for_prompt(facts, secrets=config.redact)}{CLOSE}\n"
-    return Prefix(text, context, digest, told)
+    return Prefix(without_images(text), context, digest, told)  # one part may define an address for another's image
 
 
 def shown_digest(paths: Paths, config: Config, project: Path | None = None, around: Path | None = None) -> ShownDigest:

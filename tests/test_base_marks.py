@@ -54,7 +54,9 @@ def marks_in(text: str) -> list[str]:
     found = [name for name in NAMES if re.search(rf"(?<![a-z0-9])<_?/?_?{name}(?:_?/?>|_[\w:]+=)|</{name}_?>", bare)]
     found += [word for word in ("{knowledge", "{/knowledge", "{project}", "<!_", "<<sys", "</sys") if word in bare]
     found += re.findall(r"<_?\|_?/?[a-z][\w.]*_?\||\[_?from_?:|<system_?reminder|<invoke_name=|</invoke>", bare)
-    found += re.findall(r"\[/?INST\]|!\[[^\]]*\](?:\(http|\[y\]\n)|!\[[^\n(]*\]\(|<javascript:", seen)
+    found += re.findall(r"\[/?INST\]|!\[(?:(?!\n- |\n\*\*)[^\]])*\]\(http|!\[[^\n(]*\]\(|<javascript:", seen)
+    if re.search(r"(?m)^[ \t>*+-]*\[y\]:", seen):
+        found += re.findall(r"!\[[^\]]*\]\[y\]", seen)
     found += re.findall(r"\](?:\(|:)\s*<?(?:javascript|data):", seen, re.IGNORECASE)
     found += re.findall(r"(?im)^[ #>*]*(?:human|user|assistant|system)[ *]*:|<img\s|<a href=.javascript", seen)
     return found

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Set as AbstractSet
 from html import unescape
 from typing import NamedTuple
 
@@ -211,11 +212,8 @@ MARKS: tuple[Mark, ...] = (
     _mark("image tag", "<&\\%", rf"(?P<open>{_LT})\s*(?:img|iframe)[\s/]+(?=\S)", "<img src=x>"),
 )
 """Every mark but links and images, which `tame` handles below, and who speaks at the beginning of a line."""
-_ORIGIN_INSIDE = re.compile(
-    r"(?P<open>\[)(?!(?-i:from: )(?:(?!\[from: )[^\n])*, \d{4}-\d\d-\d\d\][ \t]*$)\s*from\s*:",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""A provenance that does not end its line."""
+_ORIGIN_OF_OURS = re.compile(r"\[from: (?:(?!\[from: )[^\n])*, \d{4}-\d\d-\d\d\][ \t]*$", re.MULTILINE)
+"""A provenance that ends its line, to the letter."""
 _ROLE = re.compile(
     r"^[ \t>#*_~]*(?P<name>human|user|assistant|system|developer)(?=[ \t]*[*_]{0,3}[ \t]*:)",
     re.IGNORECASE | re.MULTILINE,
@@ -256,15 +254,18 @@ def tame_line(text: str, *, origins: bool = False) -> str:
         return text
     for mark in MARKS:
         if any(char in seen for char in mark.needs):
-            inside = origins and mark.kind == "origin"
-            text, seen = _rounded(text, seen, _ORIGIN_INSIDE if inside else mark.pattern)
-    return _without_images(_without_scripts(text))
+            ours = origins and mark.kind == "origin"
+            kept = {found.start() for found in _ORIGIN_OF_OURS.finditer(text)} if ours else set[int]()
+            text, seen = _rounded(text, seen, mark.pattern, kept)
+    return without_images(_without_scripts(text))
 
 
-def _rounded(text: str, seen: str, pattern: re.Pattern[str]) -> tuple[str, str]:
-    """Both texts with round brackets where `pattern` finds a mark in `seen`."""
+def _rounded(text: str, seen: str, pattern: re.Pattern[str], kept: AbstractSet[int] = frozenset()) -> tuple[str, str]:
+    """Both texts with round brackets where `pattern` finds a mark in `seen`, but for those that begin at `kept`."""
     put: list[tuple[int, int, str]] = []
     for found in pattern.finditer(seen):
+        if found.start() in kept:
+            continue
         for group, (start, end) in ((name, found.span(name)) for name in pattern.groupindex):
             if group == "name":
                 put += ((start, start, "("), (end, end, ")"))
@@ -295,7 +296,7 @@ def _closed_off(found: re.Match[str]) -> str:
     return "] " if mark == "]" else "(" if mark == "<" else f"{mark[:-1]}(=)"
 
 
-def _without_images(text: str) -> str:
+def without_images(text: str) -> str:
     """No image of markdown: its exclamation mark is followed by a backslash. One that names an address elsewhere is one
     as well, when the text defines any."""
     if "![" not in text:

@@ -65,7 +65,7 @@ class Recalled:
         here = f", here {len(self.memories)} of them" if number > len(self.memories) else ""
         parts = [f"Found {number} {'memory' if number == 1 else 'memories'} matching '{tame(self.query)}'{here}:\n"]
         parts += [self.shown(row, tame(row.content)) for row in self.memories]
-        return "\n".join(parts) + "\n"
+        return tame("\n".join(parts) + "\n")
 
     def shown(self, row: Memory, words: str) -> str:
         """One memory as `display` has it, with its text or other `words`."""
@@ -129,7 +129,7 @@ class Listed:
             tags = f" [{', '.join(map(tame, row.tags))}]" if row.tags else ""
             scope = f"{row.scope}:" if scoped else ""
             parts.append(f"**{scope}{row.id:03d}** ({row.created[:10]}){tags}: {tame(row.summary)}\n")
-        return "".join(parts)
+        return tame("".join(parts))
 
     def to_json(self) -> dict[str, Any]:
         """The return value of seed 3's `list_memories`; each row has its scope and path too."""

@@ -146,9 +146,7 @@ def plan_import(
             add_counts(report.skipped, dict(row.skipped))
     orders = sum(item.held == ORDER for row in report.rows for item in row.items if row.status in (NEW, CHANGED))
     if orders:
-        report.notes.append(
-            f"orders and procedures of project files go to the quarantine until you let them in: {orders}"
-        )
+        report.notes.append(f"orders and procedures of project files wait in the quarantine for your word: {orders}")
     return Ok(report)
 
 
