@@ -71,14 +71,15 @@ def without_frame(text: str) -> str:
     return text
 
 
-def doors(workspace: Workspace, folder: Path) -> Iterator[tuple[str, str]]:
+def doors(workspace: Workspace, folder: Path, text: str) -> Iterator[tuple[str, str]]:
     """Name and text of each."""
     app = str(folder / "app")
     made = digest(workspace, "on")
     assert isinstance(made, Ok)
     yield "digest.md", workspace.paths.digest.read_text("utf-8")
-    workspace.paths.digest.write_text(workspace.paths.digest.read_text("utf-8") + made.value.text, "utf-8")
-    for project in ("", app):
+    written = workspace.paths.digest.read_text("utf-8")
+    for project, by_hand in itertools.product(("", app), ("", f"{text}\n- {text}\n")):
+        workspace.paths.digest.write_text(by_hand or written, "utf-8")
         found = context(workspace, project)
         assert isinstance(found, Ok)
         yield "context", without_frame(found.value.prefix.text)
@@ -122,7 +123,7 @@ def without_origin(line: str) -> str:
 
 def check(folder: Path, text: str) -> int:
     number = 0
-    for name, told in doors(store(folder, text), folder):
+    for name, told in doors(store(folder, text), folder, text):
         number += 1
         told = "\n".join(map(without_origin, told.split("\n")))
         assert marks_in(told) == [], f"{name}: {told!r}"
