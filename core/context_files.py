@@ -7,7 +7,6 @@ said that it may be (core/base/trust.py), and even then cannot close the tags, o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,7 @@ from core.base import files
 from core.base.conflict import conflict_line, without_marks
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter
 from core.base.homes import own_target, why_refused
-from core.base.markdown import defuse_fences, without_invisible
-from core.base.redact import redact
+from core.base.marks import for_prompt
 from core.base.search_entry import SearchEntry
 from core.base.trust import ALLOW, read_trust
 
@@ -29,7 +27,6 @@ READ_BYTES = 1 << 20
 TITLES = {GLOBAL: "Global Context", PROJECT: "Project Context"}
 HEADING = "## Internal Knowledge\n\n"
 OPEN, CLOSE = "<system-reminder>\n", "</system-reminder>\n"
-_TAG = re.compile(r"<(\s*/?\s*system\s*-\s*reminder)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -156,20 +153,41 @@ def validate_context(fields: Any) -> list[tuple[str, str]]:
 def join_context(found: Sequence[ContextFile], *, secrets: bool = True) -> tuple[str, int, str]:
     """The block for the prompt, its size in bytes before cutting, and a sentence about that size ("" for none).
 
-    Over 10 KiB is a warning. Over 20 KiB, the tags around it included, it is cut at the last whole character and said
-    to be: the result is never longer than 20,480 bytes.
+    Over 10 KiB is a warning. Over 20 KiB, the tags around it included, it is cut and said to be: the result is never
+    longer than 20,480 bytes. Each file keeps its share of the room, as their budgets are to each other (3 to 7), and
+    what one does not need is the other's; what is too long is cut at the last whole character.
     """
-    sections = [f"### {TITLES[row.scope]}\n\n{_tamed(row.body, secrets)}\n\n" for row in found if row.body]
-    if not sections:
+    found = [row for row in found if row.body]
+    if not found:
         return "", 0, ""
-    combined = (HEADING + "".join(sections)).encode("utf-8")
-    size, room, sentence = len(combined), MAX_BYTES - len(OPEN + CLOSE), ""
+    heads = [f"### {TITLES[row.scope]}\n\n" for row in found]
+    bodies = [for_prompt(row.body, secrets=secrets).strip("\n") for row in found]
+    frame = len((HEADING + "".join(f"{head}\n\n" for head in heads)).encode("utf-8"))
+    sizes = [len(body.encode("utf-8")) for body in bodies]
+    size, room, sentence, end = frame + sum(sizes), MAX_BYTES - len(OPEN + CLOSE), "", "\n\n"
     if size > room:
         sentence = f"ERROR: Knowledge size {size} bytes exceeds 20 KiB. Truncating: shorten {_longest(found)}."
-        combined = combined[: room - 1].decode("utf-8", "ignore").rstrip("\n").encode("utf-8") + b"\n"
+        shares = _shares(sizes, [row.budget for row in found], room - frame + 1)
+        end = "\n"
+        bodies = [_cut(body, share) for body, share in zip(bodies, shares, strict=True)]
     elif size > WARN_BYTES:
         sentence = f"WARNING: Knowledge size {size} bytes exceeds 10 KiB target: shorten {_longest(found)}."
-    return f"{OPEN}{combined.decode('utf-8')}{CLOSE}", size, sentence
+    text = HEADING + "\n\n".join(f"{head}{body}" for head, body in zip(heads, bodies, strict=True))
+    return f"{OPEN}{text}{end}{CLOSE}", size, sentence
+
+
+def _shares(sizes: Sequence[int], budgets: Sequence[int], room: int) -> list[int]:
+    """How many bytes of `room` each body gets: what it needs, up to its share by budget and what others leave over."""
+    whole = max(1, sum(budgets))
+    shares = [min(size, room * budget // whole) for size, budget in zip(sizes, budgets, strict=True)]
+    for at, size in enumerate(sizes):
+        shares[at] += min(size - shares[at], room - sum(shares))
+    return shares
+
+
+def _cut(body: str, share: int) -> str:
+    data = body.encode("utf-8")
+    return body if len(data) <= share else data[:share].decode("utf-8", "ignore").rstrip("\n")
 
 
 def entries(found: Sequence[ContextFile], project: str = "") -> list[SearchEntry]:
@@ -189,11 +207,6 @@ def entries(found: Sequence[ContextFile], project: str = "") -> list[SearchEntry
                 )
             )
     return rows
-
-
-def _tamed(body: str, secrets: bool) -> str:
-    text = _TAG.sub(r"&lt;\1", defuse_fences(without_invisible(body)))
-    return redact(text).text if secrets else text
 
 
 def _longest(found: Sequence[ContextFile]) -> Path:

@@ -1,83 +1,190 @@
 """Puts context files and the digest into the stable part of a new conversation's prompt (seed 2, part 8; seed 3).
 
-For a host application: `stable_prefix` gives the text, `join_prompt` puts it where it belongs. The stable part comes
-first and depends on nothing but the store, so a provider's prompt cache keeps it. No digest file, an empty one, or
-`digest_enabled = false`: the prompt is byte for byte what it would be without this module.
+For a host application there is one call, `prompt_prefix`: it reads the settings, honours them, and returns the text or
+an error as a value; `join_prompt` puts the text where it belongs. What `__all__` names is what a host may rely on: it
+changes with a new major version only, and is told in CHANGELOG.md; everything else in here may change at any time.
+`assets/docs/embed.md` shows it at work.
+
+The stable part comes first and depends on nothing but the store, so a provider's prompt cache keeps it. No digest file,
+an empty one, or `digest_enabled = false`: the prompt is byte for byte what it would be without this module.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from core.base import files
+from core.base.config import Config, load_config
 from core.base.conflict import without_marks
-from core.base.homes import is_home
-from core.base.markdown import defuse_fences
-from core.base.paths import PROJECT_FOLDER, Paths, project_paths
-from core.base.redact import redact
+from core.base.homes import closed_folder, is_home
+from core.base.marks import for_prompt, without_images
+from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
+from core.base.repository import GLOBAL, domain_of
+from core.base.result import Err, Ok, Result, fail
 from core.context_files import Context, load_context
+from core.factindex.bootstrap import from_index
+from core.knowledge.digest import HEADER, project_digest
+from core.knowledge.projects import known_projects, project_around
+
+__all__ = ["CLOSE", "OPEN", "Prefix", "join_prompt", "prompt_prefix"]
 
 OPEN, CLOSE = "{knowledge}", "{/knowledge}"
+"""The lines around the digest (and the facts) in a prompt, by which a host finds its part."""
+
+
+@dataclass(frozen=True)
+class ShownDigest:
+    """The digest as a new conversation gets it: `text` is "" for none, `why` says why, `warning` is for stderr."""
+
+    text: str
+    why: str
+    warning: str = ""
 
 
 @dataclass(frozen=True)
 class Prefix:
-    """What stands before every conversation: `text` ("" for nothing at all), the context files in it, and `warnings`
-    for stderr. The same files give the same bytes, so that a provider's prompt cache holds."""
+    """What stands before every conversation: `text` ("" for nothing at all), the context files in it, what of it is the
+    digest, and `warnings` for stderr. The same files give the same bytes, so that a provider's prompt cache holds."""
 
     text: str
     context: Context
+    digest: ShownDigest
+    told: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self.context.warnings
+        return (*self.context.warnings, *filter(None, (self.digest.warning,)), *self.told)
 
 
-def stable_prefix(
-    paths: Paths,
-    project: Path | None = None,
+def prompt_prefix(
+    project: str | Path | None = None,
     *,
-    enabled: bool = True,
-    secrets: bool = True,
-    digest: str | None = None,
+    home: str | Path = "",
+    config_file: str | Path | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Prefix:
-    """The context files of the home and of a project, then the digest (`enabled` switches that). `digest` is shown in
-    place of the file's text, as long as that is there: the file is the switch. A `project` whose folder holds a home,
-    as `~` does, has no context of its own; that of another one is there only where the person trusts it (`environment`
-    tells where their record of that lies; None: that of the process). Raises OSError when the digest is there and
-    cannot be read."""
-    own = project is not None and not is_home(project / PROJECT_FOLDER, paths.home)
-    local = project_paths(project).context if project is not None and own else None
-    context = load_context(paths.context, local, secrets=secrets, environment=environment)
-    block = knowledge_block(paths.digest, enabled=enabled, secrets=secrets)
-    if block and digest is not None:
-        block = _fenced(digest, secrets)
-    return Prefix(context.text + block, context)
+) -> Result[Prefix]:
+    """What a new conversation of a host begins with, as `knowledge context` gives it.
 
+    `project` is the folder that the conversation works in, None for none. The home is `home`, else that of the
+    environment (`MANUAL_SLOP_HOME`), of the settings, or the usual one; a home that does not exist gives "". The
+    settings are `config_file`, else those that the program itself would find. Changes nothing on the disk.
 
-def knowledge_block(digest: Path, *, enabled: bool = True, secrets: bool = True) -> str:
-    """The digest between its fences, or "" when there is nothing to inject.
-
-    The digest's text cannot close the fence, and secrets in it are replaced when `secrets` is true. A digest that
-    cannot be read raises OSError; one that is no UTF-8 shows U+FFFD where it is damaged.
+    Err, never an exception, for settings that are wrong or cannot be read, for a home that this person may not open,
+    and for a digest that cannot be read: `error.message` is a sentence, `error.path` where, `error.hint` what to do.
     """
-    if not enabled:
-        return ""
-    return _fenced(files.read_or_empty(digest).decode("utf-8", "replace"), secrets)
-
-
-def _fenced(text: str, secrets: bool) -> str:
-    if not text.strip():
-        return ""
-    text = defuse_fences(without_marks(text))
-    if secrets:
-        text = redact(text).text
-    return f"{OPEN}\n{text}\n{CLOSE}\n"
+    variables = os.environ if environment is None else environment
+    try:
+        folder = Path(os.path.abspath(os.path.expanduser(project))) if project is not None else None
+        here = folder if folder is not None else Path.cwd()
+    except OSError:
+        return fail("no-folder", "the folder that you are in does not exist any more", hint="name the project's folder")
+    loaded = load_config(Path(config_file) if config_file is not None else None, variables, here)
+    if isinstance(loaded, Err):
+        return loaded
+    paths = Paths(choose_home(str(home), loaded.value.home_setting, variables))
+    closed = closed_folder(paths)
+    if closed is not None:
+        return fail("closed-home", "you do not have permission to open this home", closed, "name another home")
+    try:
+        return Ok(stable_prefix(paths, loaded.value.config, folder, environment=variables))
+    except OSError as error:
+        return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", error.filename or paths.digest)
 
 
 def join_prompt(stable: Iterable[str], knowledge: str, volatile: Iterable[str]) -> str:
     """The whole prompt: the host's stable layers, the knowledge, then what changes from message to message."""
     return "".join([*stable, knowledge, *volatile])
+
+
+# --- what the program itself uses ------------------------------------------------------------------------------------
+
+
+def stable_prefix(
+    paths: Paths,
+    config: Config,
+    project: Path | None = None,
+    around: Path | None = None,
+    facts: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Prefix:
+    """The context files of the home and of a project, the digest, and the facts where the settings want them.
+
+    `around` is the folder in which the person works when they have named no project. `facts` are handed in by a caller
+    that has read them itself; None reads them from the index. A `project` whose folder holds a home, as `~` does, has
+    no context of its own; that of another one is there only where the person trusts it (`environment` tells where their
+    record of that lies, and the cache; None: that of the process). Raises OSError when the digest is there and cannot
+    be read.
+    """
+    own = project is not None and not is_home(project / PROJECT_FOLDER, paths.home)
+    local = project_paths(project).context if project is not None and own else None
+    context = load_context(paths.context, local, secrets=config.redact, environment=environment)
+    digest = shown_digest(paths, config, project, around, environment)
+    text = context.text + knowledge_block(digest.text, secrets=config.redact)
+    told: tuple[str, ...] = ()
+    if facts is None and config.bootstrap_facts:
+        facts, told = _facts(paths, config, project, around)
+    if facts:
+        text += f"{OPEN}\n{for_prompt(facts, secrets=config.redact)}{CLOSE}\n"
+    return Prefix(without_images(text), context, digest, told)  # one part may define an address for another's image
+
+
+def shown_digest(
+    paths: Paths,
+    config: Config,
+    project: Path | None = None,
+    around: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> ShownDigest:
+    """The digest for a conversation in `project`, or in the known project around a folder, by the settings.
+
+    The file is the switch: without one, or with an empty one, there is nothing. In a project its text is made anew by
+    `digest_scope`, as long as it is a projection: one that a person wrote with their own hand (it lacks the lines that
+    the program begins with), or one with nothing left to make it from, is shown as it is; under `project` it is not,
+    for nobody knows which words are this project's. Raises OSError when a file cannot be read.
+    """
+    if not config.digest_enabled:
+        return ShownDigest("", "switched off: digest_enabled = false")
+    text = without_marks(files.read_or_empty(paths.digest).decode("utf-8", "replace"))
+    if not text.strip():
+        there = files.exists(paths.digest)
+        why = "digest.md is empty" if there else "there is no digest.md ('knowledge digest on' writes it)"
+        return ShownDigest("", f"not injected: {why}")
+    ready = ShownDigest(text, "ready for every new conversation")
+    if config.digest_scope == "global" or (project is None and around is None):
+        return ready
+    only = config.digest_scope == "project"
+    known = known_projects(paths, os.environ if environment is None else environment)
+    if isinstance(known, Err):
+        # Only the ledger knows which words are whose: without it the fence stays shut, and the order is the usual one.
+        so = "nothing of the digest is shown" if only else "the digest does not put this project's own first"
+        told = f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
+        return ShownDigest("" if only else text, f"not injected: {so}" if only else ready.why, told)
+    projects = known.value
+    folder = str(project) if project is not None else project_around(str(around), projects)
+    if not folder:
+        return ready
+    if not text.startswith(HEADER):
+        none = "not injected: digest.md is your own text, and digest_scope is project"
+        return ShownDigest("", none) if only else ready
+    found = project_digest(paths, config.digest_max_bytes, projects, folder, only=only)
+    if found is not None:
+        return ShownDigest(found.text, ready.why)
+    return ShownDigest("", "not injected: nothing in it comes from this project") if only else ready
+
+
+def knowledge_block(digest: str, *, secrets: bool = True) -> str:
+    """The digest between its fences, or "" when there is nothing to inject. Its text cannot close the fence (see
+    base/marks.py), and secrets in it are replaced when `secrets` is true."""
+    return f"{OPEN}\n{for_prompt(digest, secrets=secrets, origins=True)}\n{CLOSE}\n" if digest.strip() else ""
+
+
+def _facts(paths: Paths, config: Config, project: Path | None, around: Path | None) -> tuple[str, tuple[str, ...]]:
+    domains = dict.fromkeys((*(domain_of(str(folder)) for folder in (project, around) if folder is not None), GLOBAL))
+    found = from_index(paths.knowledge, tuple(domains), datetime.now(UTC), secrets=config.redact)
+    if isinstance(found, Err):
+        return "", (f"the conversation starts without the facts: {found.error}",)
+    return found.value.text, ()

@@ -28,7 +28,8 @@ from core.base import files
 from core.base.conflict import without_marks
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter, render_frontmatter
 from core.base.homes import own_target
-from core.base.markdown import defuse_fences, sanitise_line, without_invisible
+from core.base.markdown import sanitise_line
+from core.base.marks import BREAKS, tame_line, without_invisible
 from core.base.result import Ok, Result, fail
 
 SIGNALS = ("preference", "correction", "decision", "context", "pattern")
@@ -139,9 +140,9 @@ def slugify(text: str) -> str:
 
 
 def clean_content(content: str) -> Result[str]:
-    """What may stand in a memory: no invisible characters, no fence of ours. Err: nothing, too much. Secrets are
-    the caller's matter."""
-    clean = defuse_fences(without_invisible(content.replace("\r\n", "\n"))).strip()
+    """What may stand in a memory: no invisible characters, no mark of base/marks.py. Err: nothing, too much.
+    Secrets are the caller's matter."""
+    clean = tame_line(BREAKS.sub("\n", without_invisible(content))).strip()
     if not clean:
         return fail("empty", "an empty text is no memory", hint="give some words")
     if len(clean.encode("utf-8")) > CONTENT_BYTES:

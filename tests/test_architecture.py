@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "core.search": {"core.base", "core.search"},
     "core.offline": {"core.base", "core.conversations", "core.offline"},
     "core.harvest": {"core.base", "core.conversations", "core.knowledge", "core.offline", "core.harvest"},
-    "core.injection": {"core.base", "core.knowledge", "core.context_files"},
+    "core.injection": {"core.base", "core.knowledge", "core.context_files", "core.factindex"},
     "core.commands": {
         "core.base",
         "core.conversations",

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from core.base.paths import Paths
 from core.base.result import Err
 from core.commands import bullets
 from core.commands.context import context
@@ -17,7 +16,7 @@ from core.commands.project import find_project
 from core.commands.search import search
 from core.commands.status import status
 from core.commands.workspace import Workspace, open_workspace
-from core.injection import stable_prefix
+from core.injection import prompt_prefix
 from tests.made_home import value
 
 
@@ -96,6 +95,6 @@ def test_a_project_below_a_home_is_found_all_the_same(person: Path, tmp_path: Pa
 def test_a_host_gets_the_homes_context_once(person: Path, tmp_path: Path) -> None:
     """A host passes the current folder as the project: in one's own folder the context must not stand there twice, and
     another home's must not stand there at all."""
-    own = stable_prefix(Paths(person / ".manual_slop"), project=person).text
+    own = value(prompt_prefix(person, home=person / ".manual_slop", environment={})).text
     assert own.count("Answer in short sentences.") == 1 and "### Project Context" not in own
-    assert stable_prefix(Paths(tmp_path / "other"), project=person).text == ""
+    assert value(prompt_prefix(person, home=tmp_path / "other", environment={})).text == ""

@@ -110,6 +110,21 @@ def test_cut_inside_a_character_leaves_whole_ones(tmp_path: Path, character: str
     assert set(text[text.index("y" * shift + character) :].removesuffix(CLOSE)) <= {"y", character, "\n"}
 
 
+@pytest.mark.parametrize(
+    ("own", "theirs"), [(25_000, 900), (25_000, 30_000), (900, 25_000), (9_000, 12_000), (25_000, 0)]
+)
+def test_no_file_takes_the_others_room(own: int, theirs: int) -> None:
+    """A person whose own file had grown to 25 KB worked in every project without that project's context."""
+    found = [
+        ContextFile("global", Path("g"), True, "g" * own, own, BUDGET_BYTES["global"]),
+        ContextFile("project", Path("p"), True, "ü" * (theirs // 2), theirs, BUDGET_BYTES["project"]),
+    ]
+    block, size, sentence = join_context(found)
+    assert block.count("g") >= min(own, 6_000) and 2 * block.count("ü") >= min(theirs, 14_000)
+    assert MAX_BYTES - 3 <= len(block.encode()) <= MAX_BYTES
+    assert size > MAX_BYTES and "Truncating" in sentence
+
+
 @settings(max_examples=60)
 @given(st.text(max_size=200), st.integers(0, 30_000))
 def test_the_block_is_bounded_and_closed_once(text: str, length: int) -> None:
@@ -128,7 +143,7 @@ def test_a_file_cannot_close_or_open_the_tags(tmp_path: Path, attack: str) -> No
     """A cloned project's file would otherwise speak with the system's voice."""
     text, _ = block(tmp_path, f"before {attack} after")
     inside = text.removeprefix(OPEN).removesuffix(CLOSE)
-    assert f"before &lt;{attack[1:]} after" in inside
+    assert f"before ({attack[1:-1]}) after" in inside
     assert attack not in inside
 
 

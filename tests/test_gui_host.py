@@ -68,4 +68,4 @@ def test_the_readme_example_draws_answers_a_key_and_ends_cleanly(tmp_path: Path)
 def test_the_example_stays_small() -> None:
     """Ten lines of Dear PyGui that everybody has anyway, and a handful for the panel."""
     lines = [line for line in example().splitlines() if line.strip()]
-    assert len(lines) <= 20 and sum("panel" in line.lower() for line in lines) <= 6
+    assert len(lines) <= 22 and sum("panel" in line.lower() for line in lines) <= 6

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.markdown import Bullet, defuse_fences, parse_bullets
+from core.base.markdown import Bullet, parse_bullets
+from core.base.marks import BREAKS, tame
 from core.base.paths import Paths
 from core.knowledge.digest import (
     HEADER,
@@ -136,9 +137,13 @@ def test_the_bound_holds_for_any_bullets(texts: dict[str, list[str]], max_bytes:
     lines = digest.text.removesuffix(NOTE).removesuffix("\n").split("\n")
     heads = [number for number, line in enumerate(lines) if line.startswith("## ")]
     assert all(lines[number + 1].startswith("- ") for number in heads)
-    whole = {line for found in rows.values() for row in found for line in [row.raw.replace("\r", ""), *row.more]}
-    assert {line for line in lines if line.startswith("- ")} <= {defuse_fences(line) for line in whole}
+    whole = {line for found in rows.values() for row in found for line in map(flat, [row.raw, *row.more])}
+    assert {line for line in lines if line.startswith("- ")} <= {tame(line, origins=True) for line in whole}
     assert sum(digest.shown.values()) + digest.dropped == sum(map(len, said.values()))
+
+
+def flat(line: str) -> str:
+    return BREAKS.sub(" ", line)
 
 
 def test_what_several_conversations_said_stands_there_once() -> None:

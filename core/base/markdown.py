@@ -11,19 +11,13 @@ import unicodedata
 from dataclasses import dataclass
 
 from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
+from core.base.marks import tame_line
+from core.base.marks import without_invisible as without_invisible
 
 ITEM_CHARACTERS = 500
 
 _PROVENANCE = re.compile(r"\[from: (?P<source>.*), (?P<date>\d{4}-\d{2}-\d{2})\]\Z")
-_FORGED = re.compile(r"\[\s*from\s*:", re.IGNORECASE)
-_FENCE_WORDS = re.compile(r"\{\s*(/?)\s*(knowledge|project)\s*\}", re.IGNORECASE)
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e0fff]"
-)
-_JOINERS = re.compile("[\u200c\u200d]+")
 _SPACE = re.compile(r"[\s\x85\u2028\u2029\x1c-\x1f]+")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -110,18 +104,17 @@ def bullet_line(text: str, provenance: Provenance | None) -> str:
 def sanitise_line(text: str, limit: int | None = ITEM_CHARACTERS) -> str:
     """Make foreign text safe to stand in one line of a knowledge file.
 
-    White space and every line separator become one space; control, bidirectional and zero-width characters go (a joiner
-    stays inside non-ASCII words and emoji, where it spells); a forged `[from:`, `{knowledge}` fence, comment opener or
-    leading `#`, `-` or `~~` is defused but stays legible. Longer than `limit` characters: cut at a word, with an
-    ellipsis. Safe text comes back unchanged, so doing it twice changes nothing.
+    White space and every line separator become one space; what nobody sees goes, and every mark that a model or this
+    program would act on is defused but stays legible (`base/marks.py`); so is a leading `#`, `-` or `~~`. Longer than
+    `limit` characters: cut at a word, with an ellipsis. Safe text comes back unchanged, so doing it twice changes
+    nothing.
     """
     if text.isascii() and text.isprintable():
         flat = _SPACE.sub(" ", text).strip() if "  " in text else text.strip()
     else:
-        flat = _SPACE.sub(" ", _SURROGATES.sub("\ufffd", text))
-        flat = _JOINERS.sub(_keep_joiner, _INVISIBLE.sub("", flat))
+        flat = without_invisible(_SPACE.sub(" ", text))
         flat = _SPACE.sub(" ", flat).strip()
-    flat = defuse(flat)
+    flat = tame_line(flat)
     if flat.startswith(("#", "-", "~~")):
         flat = "\\" + flat
     if limit is not None and len(flat) > limit:
@@ -131,32 +124,6 @@ def sanitise_line(text: str, limit: int | None = ITEM_CHARACTERS) -> str:
         space = cut.rfind(" ")
         flat = (cut[:space] if space > limit // 2 else cut).rstrip() + "…"
     return flat
-
-
-def without_invisible(text: str) -> str:
-    """Text of many lines without control, bidirectional and zero-width characters; tabs and line breaks stay."""
-    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
-        return text
-    return _JOINERS.sub(_keep_joiner, _INVISIBLE.sub("", _SURROGATES.sub("\ufffd", text)))
-
-
-def defuse(text: str) -> str:
-    """Take the power from text that imitates our own markup; reads the same to a person."""
-    if "[" in text:
-        text = _FORGED.sub("(from:", text)
-    return defuse_fences(text).replace("<!--", "&lt;!--")
-
-
-def defuse_fences(text: str) -> str:
-    """Take the power from a `{knowledge}` or `{/knowledge}` inside text that will stand between the real ones."""
-    return _FENCE_WORDS.sub(r"(\1\2)", text) if "{" in text else text
-
-
-def _keep_joiner(found: re.Match[str]) -> str:
-    """One joiner between two characters that are not ASCII; none elsewhere."""
-    text, (start, end) = found.string, found.span()
-    before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    return found[0][0] if before and after and not before.isascii() and not after.isascii() else ""
 
 
 _CODE = re.compile(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")

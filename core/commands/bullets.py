@@ -14,7 +14,6 @@ from typing import Any
 
 from core.base.markdown import parse_bullets
 from core.base.result import Err, Ok, Result, fail
-from core.commands.known_projects import known_projects
 from core.commands.masking import without_secrets
 from core.commands.meant import Found as Found
 from core.commands.meant import Match, bullets_of, find_meant
@@ -25,6 +24,7 @@ from core.knowledge.categories import CATEGORY, bullets_in, read_text
 from core.knowledge.edit import Edited
 from core.knowledge.file_facts import facts_about
 from core.knowledge.file_notes import notes_for, refresh_notes
+from core.knowledge.projects import known_projects
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,10 @@ def notes(workspace: Workspace, path: str) -> Result[Notes]:
         facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
     except (OSError, ValueError) as error:
         return fail("unreadable", f"the notes cannot be read: {error}", asked)
-    known = known_projects(workspace)  # a ledger that cannot be read costs the way from a fact to its project, no more
+    # A ledger that cannot be read costs the way from a fact to its project, and no more.
+    known = known_projects(workspace.paths, workspace.environment)
+        workspace.paths, workspace.environment
+    )  # a ledger that cannot be read costs the way from a fact to its project, no more
     projects = known.value if isinstance(known, Ok) else {}
     named = [Found("facts", CATEGORY["facts"].file, row) for row in facts_about(facts, current, projects)]
     if note is None:

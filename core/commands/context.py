@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,14 @@ from core.base.frontmatter import render_frontmatter
 from core.base.result import Err, Ok, Result, fail
 from core.base.trust import allow_written
 from core.commands.actions import Takes, not_taken
-from core.commands.known_projects import known_projects
 from core.commands.project import find_project, places, project_warnings
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
 from core.context_files import PROJECT as PROJECT
 from core.context_files import ContextFile as ContextFile
 from core.context_files import join_context, read_context
-from core.injection import Prefix, stable_prefix
-from core.knowledge.digest import project_digest, regenerate_digest
-from core.knowledge.projects import project_around
+from core.injection import Prefix, shown_digest, stable_prefix
+from core.knowledge.digest import regenerate_digest
 
 
 @dataclass(frozen=True)
@@ -42,32 +40,30 @@ class DigestState:
         return asdict(self)
 
 
-def digest_state(workspace: Workspace) -> Result[DigestState]:
-    """Look at the digest file and the setting. Err when the file cannot be read."""
+def digest_state(workspace: Workspace, project: Path | None = None, *, scoped: bool = False) -> Result[DigestState]:
+    """The digest file, and whether a conversation that begins here gets it: in `project`, or where none is given in the
+    one around the current folder. `scoped` shows the text that it gets instead of the file's. Err when the file cannot
+    be read."""
     path, config = workspace.paths.digest, workspace.config
+    found = find_project(workspace) if project is None else Ok(project)
+    here = found.value if isinstance(found, Ok) else None
     try:
-        data = files.read_or_empty(path)
+        data, exists = files.read_or_empty(path), files.exists(path)
+        shown = shown_digest(workspace.paths, config, here, workspace.cwd, workspace.environment)
     except OSError as error:
-        return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", path)
-    exists = files.exists(path)
-    if not config.digest_enabled:
-        why = f"switched off: digest_enabled = false in {workspace.loaded.origins['digest_enabled']}"
-    elif not exists:
-        why = "not injected: there is no digest.md ('knowledge digest on' writes it)"
-    elif not data.strip():
-        why = "not injected: digest.md is empty"
-    else:
-        why = "ready for every new conversation"
+        return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", error.filename or path)
+    text = shown.text if scoped else data.decode("utf-8", "replace")
+    why = shown.why if config.digest_enabled else f"{shown.why} in {workspace.loaded.origins['digest_enabled']}"
     return Ok(
         DigestState(
             str(path),
             exists,
-            len(data),
+            len(text.encode("utf-8", "replace")) if scoped else len(data),
             config.digest_max_bytes,
             config.digest_enabled,
-            config.digest_enabled and bool(data.strip()),
-            why,
-            data.decode("utf-8", "replace"),
+            bool(shown.text),
+            shown.warning if scoped and shown.warning else why,
+            text,
         )
     )
 
@@ -96,21 +92,10 @@ def digest(workspace: Workspace, action: str = "show", project: str = "") -> Res
                 return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=_HARVEST)
     except OSError as error:
         return fail("digest-failed", f"the digest could not be changed: {error.strerror}", paths.digest)
-    state = digest_state(workspace)
-    if isinstance(state, Err) or not project:
-        return state
+    if not project:
+        return digest_state(workspace)
     found = find_project(workspace, project)
-    if isinstance(found, Err):
-        return found
-    try:
-        text, warning = scoped_digest(workspace, str(found.value or ""))
-    except OSError as error:
-        return fail("digest-unreadable", f"the digest cannot be made: {error.strerror}", error.filename or "")
-    shown = replace(state.value, why=warning) if warning else state.value
-    if text is None or not shown.exists:
-        return Ok(shown)
-    injected = shown.injected and bool(text.strip())
-    return Ok(replace(shown, text=text, bytes=len(text.encode("utf-8", "replace")), injected=injected))
+    return found if isinstance(found, Err) else digest_state(workspace, found.value, scoped=True)
 
 
 _HARVEST = "'knowledge harvest --apply' fills it"
@@ -141,57 +126,23 @@ class ContextPrefix:
         }
 
 
-def scoped_digest(workspace: Workspace, project: str = "") -> tuple[str | None, str]:
-    """The digest for a project by `digest_scope`, None where the whole one is meant; and a warning, "" for none.
-
-    Without a project asked for, it is the one around the current folder in which conversations were held. Raises
-    OSError when a file cannot be read.
-    """
-    config = workspace.config
-    if config.digest_scope == "global":
-        return None, ""
-    only = config.digest_scope == "project"
-    known = known_projects(workspace)
-    if isinstance(known, Err):
-        # Only the ledger knows which words are whose: without it the fence stays shut, and the order is the usual one.
-        so = "nothing of the digest is shown" if only else "the digest does not put this project's own first"
-        return "" if only else None, f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
-    projects = known.value
-    folder = project or project_around(str(workspace.cwd), projects)
-    if not folder:
-        return None, ""
-    found = project_digest(workspace.paths, config.digest_max_bytes, projects, folder, only=only)
-    return (found.text if found is not None else ""), ""
-
-
 def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
     """The stable prompt prefix that a new conversation in `project` would get: "" when there is nothing to inject."""
-    config = workspace.config
     found = find_project(workspace, project)
     if isinstance(found, Err):
         return found
+    facts, problem = "", ""
+    if workspace.config.bootstrap_facts:
+        from core.commands.facts import facts_for_context
+
+        facts, problem = facts_for_context(workspace, found.value)
     try:
-        own: str | None = ""
-        warning = ""
-        if config.digest_enabled and files.exists(workspace.paths.digest):
-            own, warning = scoped_digest(workspace, str(found.value or ""))
         prefix = stable_prefix(
-            workspace.paths,
-            found.value,
-            enabled=config.digest_enabled,
-            secrets=config.redact,
-            digest=own,
-            environment=workspace.environment,
+            workspace.paths, workspace.config, found.value, workspace.cwd, facts, workspace.environment
         )
     except OSError as error:
         return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", workspace.paths.digest)
-    problem = ""
-    if config.bootstrap_facts:
-        from core.commands.facts import fact_block
-
-        block, problem = fact_block(workspace, found.value)
-        prefix = replace(prefix, text=prefix.text + block)
-    told = [one for one in (warning, problem) if one]
+    told = [problem] if problem else []
     if all(row.trusted for row in prefix.context.files):  # else it is told of the file
         told += project_warnings(workspace, project, refused=True)
     return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(told)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from core.commands.actions import Takes, not_taken
 from core.commands.fact_feed import lines_too_long, sync_facts
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
-from core.factindex.bootstrap import BUDGET, choose
+from core.factindex.bootstrap import BUDGET, choose, from_index
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import item_text
 from core.factindex.entries import entries
@@ -200,41 +200,39 @@ def bootstrap(
     is missing or damaged."""
     if budget < 0:
         return fail("usage", f"--budget cannot be {budget}")
-    read = _bootstrap_facts(workspace, now())
-    return read if isinstance(read, Err) else Ok(_chosen(workspace, read.value[0], domains, budget))
+    chosen = _bootstrap(workspace, domains, budget, now())
+    return chosen if isinstance(chosen, Err) else Ok(chosen.value[0])
 
 
-def _bootstrap_facts(workspace: Workspace, now: datetime) -> Result[tuple[list[Fact], list[Problem]]]:
-    read = index.read_index(workspace.paths.knowledge)
-    if isinstance(read, Err):
-        return current_facts(workspace, now)
-    today = now.astimezone(UTC).date().isoformat()
-    return Ok(([fact for fact in read.value if not (fact.expires and today > fact.expires)], []))
-
-
-def _chosen(workspace: Workspace, facts: Sequence[Fact], domains: Sequence[str], budget: int) -> Bootstrap:
+def _bootstrap(
+    workspace: Workspace, domains: Sequence[str], budget: int, now: datetime
+) -> Result[tuple[Bootstrap, list[Problem]]]:
     wanted = tuple(dict.fromkeys((*(domains or (domain_of(str(workspace.cwd)),)), GLOBAL)))
     secrets = workspace.config.redact
-    return choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text)
+    read = from_index(workspace.paths.knowledge, wanted, now, budget, secrets=secrets)
+    if isinstance(read, Ok):
+        return Ok((read.value, []))
+    computed = current_facts(workspace, now)
+    if isinstance(computed, Err):
+        return computed
+    facts, problems = computed.value
+    return Ok((choose(facts, wanted, budget, lambda text: redact(text).text if secrets else text), problems))
 
 
-def fact_block(workspace: Workspace, project: Path | None = None) -> tuple[str, str]:
+def facts_for_context(workspace: Workspace, project: Path | None = None) -> tuple[str, str]:
     """What `knowledge context` puts behind the digest when `bootstrap_facts` is on, "" otherwise or for no facts; and a
     sentence about why they cannot be had, "" for nothing."""
     if not workspace.config.bootstrap_facts:
         return "", ""
-    from core.injection import CLOSE, OPEN
-
     # Below a project there may be a repository of its own, or a folder in which conversations worked.
     inside = project is None or is_inside(os.path.abspath(workspace.cwd), str(project))
     around = [str(workspace.cwd)] * inside + [str(project)] * (project is not None)
-    read = _bootstrap_facts(workspace, utc_now())
-    if isinstance(read, Err):
-        return "", f"the conversation starts without the facts: {read.error}"
-    text = _chosen(workspace, read.value[0], tuple(dict.fromkeys(map(domain_of, around))), BUDGET).text
-    broken = next((str(problem.error) for problem in read.value[1] if problem.code in DAMAGE), "")
+    chosen = _bootstrap(workspace, tuple(dict.fromkeys(map(domain_of, around))), BUDGET, utc_now())
+    if isinstance(chosen, Err):
+        return "", f"the conversation starts without the facts: {chosen.error}"
+    broken = next((str(problem.error) for problem in chosen.value[1] if problem.code in DAMAGE), "")
     told = f"the conversation starts without some of the facts: {broken}" if broken else ""
-    return (f"{OPEN}\n{text}{CLOSE}\n" if text else ""), told
+    return chosen.value[0].text, told
 
 
 def entries_of_file(path: Path, data: bytes) -> Result[Sequence[SearchEntry]]:

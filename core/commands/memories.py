@@ -99,9 +99,9 @@ def _searched(
     workspace: Workspace, rows: Sequence[Memory], query: str, limit: int
 ) -> tuple[list[Memory], tuple[str, ...]]:
     """What the search finds among memories, best first, and what it warns of; nothing when it cannot be asked."""
-    from core.commands.search import search
+    from core.commands.search import MOST, search
 
-    hits = search(workspace, query, kind="memory", limit=limit)
+    hits = search(workspace, query, kind="memory", limit=min(limit, MOST))
     if isinstance(hits, Err):
         return [], (f"there may be more matches: the search index is unavailable ({hits.error})",)
     by_path = {str(row.path): row for row in rows}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.base.marks import tame
 from core.knowledge.edit import Edited
 from core.memory_file import Memory
 
@@ -53,32 +54,38 @@ class Recalled:
     warnings: tuple[str, ...] = ()
     why: str = "newest first"
     scoped: bool = False
+    found: int = 0
+    """How many fit the query, where these are a part of them; 0 for all of them."""
 
     @property
     def display(self) -> str:
         if not self.memories:
-            return f"No memories found matching '{self.query}'"
-        number = len(self.memories)
-        parts = [f"Found {number} {'memory' if number == 1 else 'memories'} matching '{self.query}':\n"]
-        for row in self.memories:
-            tags = f"Tags: {', '.join(row.tags)}\n" if row.tags else ""
-            name = f"{row.scope}:{row.id}" if self.scoped else row.id
-            parts.append(f"**Memory {name}** (created {row.created[:10]})\n{tags}{row.content}\n")
-        return "\n".join(parts) + "\n"
+            return f"No memories found matching '{tame(self.query)}'"
+        number = max(self.found, len(self.memories))
+        here = f", here {len(self.memories)} of them" if number > len(self.memories) else ""
+        parts = [f"Found {number} {'memory' if number == 1 else 'memories'} matching '{tame(self.query)}'{here}:\n"]
+        parts += [self.shown(row, tame(row.content)) for row in self.memories]
+        return tame("\n".join(parts) + "\n")
+
+    def shown(self, row: Memory, words: str) -> str:
+        """One memory as `display` has it, with its text or other `words`."""
+        tags = f"Tags: {', '.join(map(tame, row.tags))}\n" if row.tags else ""
+        name = f"{row.scope}:{row.id}" if self.scoped else row.id
+        return f"**Memory {name}** (created {row.created[:10]})\n{tags}{words}\n"
 
     def tool_result(self) -> dict[str, Any]:
         """The return value of seed 3's `recall_memory`."""
         results = [
             {
                 "id": row.id,
-                "content": row.content,
-                "tags": list(row.tags),
+                "content": tame(row.content),
+                "tags": list(map(tame, row.tags)),
                 "created": row.created,
                 "path": str(row.path),
             }
             for row in self.memories
         ]
-        return {"display": self.display, "count": len(results), "results": results}
+        return {"display": self.display, "count": max(self.found, len(results)), "results": results}
 
     def to_json(self) -> list[dict[str, Any]]:
         """`--json`: a list, best first, with the keys that every search of ours has."""
@@ -87,12 +94,12 @@ class Recalled:
             {
                 "kind": "memory",
                 "key": f"{row.scope}:{row.id}",
-                "text": row.content,
+                "text": tame(row.content),
                 "score": number - at,
                 "why": self.why,
                 "provenance": f"[from: {row.source}, {row.created[:10]}]",
                 "id": row.id,
-                "tags": list(row.tags),
+                "tags": list(map(tame, row.tags)),
                 "created": row.created,
                 "path": str(row.path),
             }
@@ -107,18 +114,22 @@ class Listed:
     memories: tuple[Memory, ...]
     exists: bool
     warnings: tuple[str, ...] = ()
+    found: int = 0
+    """How many there are, where these are a part of them; 0 for all of them."""
 
     @property
     def display(self) -> str:
         if not self.memories:
             return "No memories found." if self.exists else "No memories saved yet."
-        parts = [f"Total memories: {len(self.memories)}\n\n"]
+        number = max(self.found, len(self.memories))
+        here = f", here {len(self.memories)} of them" if number > len(self.memories) else ""
+        parts = [f"Total memories: {number}{here}\n\n"]
         scoped = in_two_scopes(self.memories)
         for row in self.memories:
-            tags = f" [{', '.join(row.tags)}]" if row.tags else ""
+            tags = f" [{', '.join(map(tame, row.tags))}]" if row.tags else ""
             scope = f"{row.scope}:" if scoped else ""
-            parts.append(f"**{scope}{row.id:03d}** ({row.created[:10]}){tags}: {row.summary}\n")
-        return "".join(parts)
+            parts.append(f"**{scope}{row.id:03d}** ({row.created[:10]}){tags}: {tame(row.summary)}\n")
+        return tame("".join(parts))
 
     def to_json(self) -> dict[str, Any]:
         """The return value of seed 3's `list_memories`; each row has its scope and path too."""
@@ -126,14 +137,14 @@ class Listed:
             {
                 "id": row.id,
                 "created": row.created,
-                "tags": list(row.tags),
-                "summary": row.summary,
+                "tags": list(map(tame, row.tags)),
+                "summary": tame(row.summary),
                 "scope": row.scope,
                 "path": str(row.path),
             }
             for row in self.memories
         ]
-        return {"display": self.display, "count": len(rows), "memories": rows}
+        return {"display": self.display, "count": max(self.found, len(rows)), "memories": rows}
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from core.base.repository import domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result
 from core.commands.bullets import Found, Notes, list_tasks, notes
-from core.commands.known_projects import known_projects
 from core.commands.project import find_project
 from core.commands.workspace import Workspace
-from core.knowledge.projects import OWN, Projects, nearness, project_around
+from core.knowledge.projects import OWN, Projects, known_projects, nearness, project_around
 
 ALL = "all"
 
@@ -54,7 +53,7 @@ def file_notes_in(workspace: Workspace, path: str, project: str = "") -> Result[
 
 
 def _projects(workspace: Workspace) -> Projects:
-    known = known_projects(workspace)
+    known = known_projects(workspace.paths, workspace.environment)
     return known.value if isinstance(known, Ok) else {}
 
 

@@ -39,6 +39,7 @@ HELD = {
     "from-tool-output": "came from a tool's output",
     "too-long": "longer than an item may be",
     "too-many": "beyond the 200 items that one conversation may teach",
+    "order-in-file": "is an order or a procedure in a file of a project",
 }
 """Why an item is held back: the mark in the file, and what it means."""
 

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from core.base.markdown import defuse, sanitise_line
+from core.base.markdown import sanitise_line
+from core.base.redact import redact
+from core.base.result import Err, Ok, Result
+from core.factindex import index
 from core.factindex.facts import GLOBAL, Fact, split_id
 
 ORDER = ("pitfall", "pattern", "tool-quirk", "fact", "question")
@@ -50,6 +55,19 @@ class Bootstrap:
 def tokens_of(text: str) -> int:
     """How many tokens a text takes: four bytes each, rounded up."""
     return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
+
+
+def from_index(
+    knowledge: Path, domains: Collection[str], now: datetime, budget: int = BUDGET, *, secrets: bool = True
+) -> Result[Bootstrap]:
+    """The facts of these domains as index.json has them (that is what it is for), without those that have expired since
+    it was written. Err when it is missing or damaged."""
+    read = index.read_index(knowledge)
+    if isinstance(read, Err):
+        return read
+    today = now.astimezone(UTC).date().isoformat()
+    valid = [fact for fact in read.value if not (fact.expires and today > fact.expires)]
+    return Ok(choose(valid, domains, budget, lambda text: redact(text).text if secrets else text))
 
 
 def choose(
@@ -103,5 +121,5 @@ def _rank(fact: Fact) -> tuple[int, float, int, tuple[int, ...], str, int]:
 
 
 def _line(fact: Fact, clean: Callable[[str], str]) -> str:
-    text = sanitise_line(clean(defuse(fact.fact)), None)
-    return f"- {text} ({fact.domain}, {fact.confidence:g})\n"
+    text = sanitise_line(clean(sanitise_line(fact.fact, None)), None)
+    return f"- {text} ({sanitise_line(fact.domain, None)}, {fact.confidence:g})\n"

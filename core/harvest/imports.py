@@ -4,11 +4,17 @@ That gives an import all that a harvest has: a frozen plan in the journal, a pro
 changes.jsonl (so `undo RUN` takes it back), a ledger entry by content (so the same file is imported once), and the rule
 of a conversation that went on (a changed file brings its new items only, and nothing that was deleted since). The files
 themselves are never touched.
+
+A file of a project comes with its repository and may be anybody's. What it states is taken as knowledge of that
+project; an order in it, or a procedure, goes to the quarantine: the person who imports it has not said it. Files that a
+tool keeps for the person in their home (`~/.claude/CLAUDE.md`) are the person's own.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,6 +25,7 @@ from core.base import files, locks
 from core.base.homes import advice
 from core.base.markdown import sanitise_name
 from core.base.paths import Paths
+from core.base.repository import repository_root
 from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.answer import Item, items_from
 from core.harvest.artifact import Artifact
@@ -35,6 +42,8 @@ from core.harvest.steps import Step
 from core.harvest.tails import Earlier, earlier_by_path
 
 SOURCE = "import"
+ORDER = "order-in-file"
+"""Why an item of a project's file is held back."""
 FILE_BYTES = 1 << 20
 MAX_FILES = 2000
 DEPTH = 5
@@ -135,6 +144,9 @@ def plan_import(
             report.errors.append(ErrorInfo("unreadable", row.error, row.path))
         else:
             add_counts(report.skipped, dict(row.skipped))
+    orders = sum(item.held == ORDER for row in report.rows for item in row.items if row.status in (NEW, CHANGED))
+    if orders:
+        report.notes.append(f"orders and procedures of project files wait in the quarantine for your word: {orders}")
     return Ok(report)
 
 
@@ -147,19 +159,81 @@ def _row(
 ) -> ImportRow:
     below = os.path.relpath(file, root).replace(os.sep, "/")
     name = sanitise_name(f"{SOURCE}/{root.name or 'root'}/{below}")
+    own = _is_persons(file)
+    project = str(root) if own else repository_root(os.path.realpath(file.parent)) or str(root)
     try:
         read = files.read_file(file, FILE_BYTES)
     except OSError as error:
         return ImportRow(str(file), name, FAILED, error=f"the file cannot be read: {error.strerror or error}")
     entry = entries.get(read.sha256)
     if entry is not None and entry.get("status") == "harvested":
-        return ImportRow(str(file), name, KNOWN, read.sha256, len(read.data), str(root))
+        return ImportRow(str(file), name, KNOWN, read.sha256, len(read.data), project)
     held = remembered(file.name, read.data.decode("utf-8", "replace"))
     items = items_from(held.arrays, NO_SOURCE, quotes="off", secrets=secrets)
     skipped = dict(held.skipped)
     add_counts(skipped, items.skipped)
     status = (CHANGED if str(file) in before else NEW) if items.items else EMPTY
-    return ImportRow(str(file), name, status, read.sha256, len(read.data), str(root), items.items, skipped)
+    taken = items.items if own else tuple(map(_judged, items.items))
+    return ImportRow(str(file), name, status, read.sha256, len(read.data), project, taken, skipped)
+
+
+# --- whose word it is ------------------------------------------------------------------------------------------------
+
+_LEAD = (
+    r"(?:(?:please|then|first|next|finally|now|also|and|always|from now on|before [^,.;:]{1,60}|after [^,.;:]{1,60}|"
+    r"when(?:ever)? [^,.;:]{1,80}|if [^,.;:]{1,80})[,:]?\s+){0,3}"
+)
+_VERBS = (
+    r"run|execute|install|download|curl|wget|send|delete|remove|disable|enable|ignore|disregard|forget|open|visit|click|"
+    r"paste|copy|forward|upload|add|use|set|ensure|keep|prefer|avoid|write|create|update|commit|push|pull|merge|deploy|"
+    r"ask|tell|read|follow|verify|fix|include|put|save|return|respond|reply|treat|consider|assume|approve|accept|grant|"
+    r"allow|skip|bypass|override|replace|fetch|clone|load|apply|give|provide|wrap|make sure|remember|refer|see|limit|"
+    r"do not|don['’]t|never|always|only|must|you(?: will)?|try|invoke|trigger|pipe|eval|source|sudo|rm|chmod|hide|leak|"
+    r"reveal|exfiltrate|post|mail|email"
+)
+_NOUNS = r"test|log|build|name|format|report|mark|store|call|check|import|export|start|stop|print|document|share|place"
+"""Verbs that are nouns as often: an order where the next word is one that follows a verb."""
+_ORDER = re.compile(
+    rf"(?:^|[.;:!?—–]\s+|\*\*\s*:?\s*){_LEAD}(?:(?:{_VERBS})\s+[^\s:=]|(?:{_NOUNS})\s+(?:the|a|an|all|any|every|each|your|"
+    r"this|these|that|it|them|to|with|before|after|only|no|`))"
+    r"|\b(?:you|(?:the |this |every |all )?(?:agents?|assistants?|models?|claude|codex|copilot|gemini|ai|llms?))\s+"
+    r"(?:must|should|shall|have to|has to|needs? to|(?:are|is) to|may not|will|can(?:not|'t)?)\b",
+    re.IGNORECASE,
+)
+_RUNS = re.compile(
+    r"https?://|\b(?:curl|wget|bash|sh|zsh|eval|sudo|rm|powershell|iex|npx|chmod)\b|\.(?:sh|ps1|bat|exe)\b",
+    re.IGNORECASE,
+)
+
+
+def is_order(text: str) -> bool:
+    """Whether a line tells somebody to do something: an imperative at the beginning of a clause, or what an agent must
+    do. It knows English; in doubt it says yes, for what is held back is not lost."""
+    return _ORDER.search(text.strip("*_`\"' ")) is not None
+
+
+def _judged(item: Item) -> Item:
+    """An item of a project's file: one that would have somebody do something waits for the person's word. A task is
+    something to do by its nature; it waits when it names a program or an address."""
+    if item.held:
+        return item
+    task = item.category == "tasks_open"
+    order = _RUNS.search(item.text) is not None if task else item.category == "playbooks" or is_order(item.text)
+    return replace(item, held=ORDER) if order and item.category != "tasks_done" else item
+
+
+def _is_persons(file: Path) -> bool:
+    """Whether a file is what a tool keeps for the person: theirs, in their home itself or in a hidden folder there."""
+    home, real = os.path.realpath(os.path.expanduser("~")), os.path.realpath(file)
+    if not _is_within(real, home):
+        return False
+    below = os.path.relpath(real, home).split(os.sep)
+    try:
+        row = os.lstat(real)
+    except OSError:
+        return False
+    theirs = row.st_uid == os.getuid() and not row.st_mode & stat.S_IWOTH if hasattr(os, "getuid") else True
+    return theirs and (len(below) == 1 or below[0].startswith("."))
 
 
 def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[[], datetime]) -> Result[ImportReport]:

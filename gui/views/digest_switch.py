@@ -21,7 +21,8 @@ def switch_words(found: DigestState) -> tuple[bool, str, str]:
     if found.injected:
         return True, LABEL, "New conversations start with the digest. A click ends that; the file stays"
     if found.exists and found.enabled:
-        return False, EMPTY, f"{found.why}. A click writes it anew from what was harvested"
+        label = LABEL if found.text.strip() else EMPTY
+        return False, label, f"{found.why}. A click writes it anew from what was harvested"
     if found.exists:
         return False, LABEL, "There is a digest, and no conversation gets it (digest_enabled is off). A click begins it"
     words = "Nothing is put in front of new conversations. A click writes the digest from what was harvested"

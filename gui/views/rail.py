@@ -109,7 +109,8 @@ def digest_words(state: DigestState, found: Overview) -> tuple[str, str, str]:
         would = sum(amount for _, amount in found.sections)
         return "eye-off", "edited", f"digest.md is deleted: nothing is put into prompts. It would hold {would:,} B"
     if not state.injected:
-        return "circle-alert", "edited", "digest.md is empty: nothing is put into prompts"
+        why = state.why.removeprefix("not injected: ")
+        return "circle-alert", "edited", f"Nothing is put into prompts: {why}"
     if found.stale:
         return "file-pen", "edited", "In every new conversation; differs from your files, the next harvest renews it"
     if found.dropped:

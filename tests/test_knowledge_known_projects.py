@@ -12,8 +12,8 @@ import pytest
 
 from core.base.paths import cache_folder
 from core.base.result import Ok
-from core.commands import known_projects
 from core.commands.workspace import Workspace
+from core.knowledge import projects
 from core.knowledge.ledger import Entries, write_ledger
 from core.knowledge.projects import projects_of
 from tests.harvest_world import World, workspace_of
@@ -37,7 +37,7 @@ def told(workspace: Workspace, rows: Entries, seconds: int) -> None:
 
 
 def asked(workspace: Workspace) -> dict[str, Any]:
-    found = known_projects.known_projects(workspace)
+    found = projects.known_projects(workspace.paths, workspace.environment)
     assert isinstance(found, Ok)
     return dict(found.value)
 
@@ -48,7 +48,7 @@ def test_a_second_look_does_not_read_the_ledger(world: World) -> None:
     rows["f" * 64] = {"path": "/talks/talk-0", "status": "harvested"}
     told(workspace, rows, 1000)
     assert asked(workspace) == projects_of(rows)
-    with patch.object(known_projects, "seen_ledger", side_effect=AssertionError):
+    with patch.object(projects, "seen_ledger", side_effect=AssertionError):
         assert asked(workspace) == projects_of(rows)
 
 
