@@ -165,8 +165,6 @@ def notes(workspace: Workspace, path: str) -> Result[Notes]:
         return fail("unreadable", f"the notes cannot be read: {error}", asked)
     # A ledger that cannot be read costs the way from a fact to its project, and no more.
     known = known_projects(workspace.paths, workspace.environment)
-        workspace.paths, workspace.environment
-    )  # a ledger that cannot be read costs the way from a fact to its project, no more
     projects = known.value if isinstance(known, Ok) else {}
     named = [Found("facts", CATEGORY["facts"].file, row) for row in facts_about(facts, current, projects)]
     if note is None:
