@@ -50,7 +50,7 @@ def test_a_folder_that_is_not_on_this_disk_has_a_name_all_the_same(world: World)
 def test_free_words_of_a_model_make_no_folder(world: World, said: str) -> None:
     world.converse(claude_session(str(repository(world, "shop")), "hello"))
     world.converse("User: no folder is known of this one\n")
-    harvested(world, says(facts=[{"statement": "It is fast", "domain": said}]))
+    harvested(world, says(facts=[{"statement": "It is fast", "domain": said}]), jobs=1)  # in this order
     assert [name for name in folders(world) if name.count("/") == 1] == ["global/facts.yaml", "repos/shop"]
 
 

@@ -128,21 +128,21 @@ def test_a_run_that_is_ended_at_once_loses_no_answer(
 ) -> None:
     """The second Ctrl-C threw away what had been answered and paid for, and the next run paid for it again."""
     talks = [world.converse(f"{TALK}\n\nUser: and number {number}?\n") for number in range(4)]
-    first, commit = Asked(), Committer.commit
+    first, commit = Asked(), Committer.stage
 
     def interrupted(committer: Committer, *step: Any) -> bool:
         while len(first.asked) < 4 * len(NAMES):  # all of them were answered meanwhile
             time.sleep(0.01)
         raise ends()
 
-    monkeypatch.setattr(Committer, "commit", interrupted)
+    monkeypatch.setattr(Committer, "stage", interrupted)
     if ends is KeyboardInterrupt:
         with pytest.raises(ends):
             world.run(first, jobs=4)  # type: ignore[arg-type]
     else:
         world.try_run(first, jobs=4)  # type: ignore[arg-type]
     assert len(kept(world)) == 4 and all(path.exists() for path in talks)
-    monkeypatch.setattr(Committer, "commit", commit)
+    monkeypatch.setattr(Committer, "stage", commit)
     second = Asked()
     report = world.run(second)  # type: ignore[arg-type]
     assert second.asked == [] and report.harvested == 4 and kept(world) == []

@@ -208,7 +208,7 @@ def test_only_folders_of_splits_are_removed(world: World) -> None:
     (world.paths.splits / "link").symlink_to(world.folder / "mine")
     (world.paths.splits / "file").write_text("x")
     for path in (world.folder / "mine", world.paths.splits / "link", world.paths.splits / "file", world.paths.splits):
-        assert isinstance(remove_split(world.paths, str(path)), Err)
+        assert isinstance(remove_split(world.paths, str(path), 14, NOW), Err)
     assert (world.folder / "mine").is_dir()
 
 

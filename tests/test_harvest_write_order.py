@@ -107,16 +107,16 @@ def test_each_refusal_has_its_own_code(world: World, tmp_path: Path) -> None:
     held.write_text("changed")
     assert code(restore(world.paths, held.name, str(tmp_path / "x"), sha256("a"))) == "trash-damaged"
     assert code(purge(held, sha256("a"))) == "trash-damaged"
-    assert code(remove_split(world.paths, str(tmp_path))) == "prune-failed"
+    assert code(remove_split(world.paths, str(tmp_path), 14, NOW)) == "prune-failed"
     world.paths.splits.mkdir(parents=True)
     (tmp_path / "mine").mkdir()
     (world.paths.splits / "link").symlink_to(tmp_path / "mine")
     (world.paths.splits / "file").touch()
     for name in ("link", "file", "nothing"):
-        found = remove_split(world.paths, str(world.paths.splits / name))
+        found = remove_split(world.paths, str(world.paths.splits / name), 14, NOW)
         assert isinstance(found, Err) and found.error.message == "this is not a folder of splits; it stays"
     (world.paths.splits / "whole").mkdir()
-    assert remove_split(world.paths, str(world.paths.splits / "whole")) == Ok(None)
+    assert remove_split(world.paths, str(world.paths.splits / "whole"), 0, NOW) == Ok(None)
     (world.paths.splits / f".x..1-0{files.TEMPORARY_MARK}").symlink_to(tmp_path / "mine")
     assert finish_removals(world.paths) == [] and (tmp_path / "mine").is_dir()
     (world.paths.knowledge / "ledger.json").mkdir(parents=True)

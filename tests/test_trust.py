@@ -22,7 +22,7 @@ from core.base.settings import SETTINGS
 from core.base.trust import allow, allow_project, left_out, read_trust, trust_file
 from core.cli.main import main
 from core.commands.context import begin_context, context
-from core.commands.facts import fact_block
+from core.commands.facts import facts_for_context
 from core.commands.memories import memories, recall_command, save
 from core.commands.memory_records import Listed
 from core.commands.project import find_project
@@ -235,7 +235,9 @@ def everything(workspace: Workspace) -> str:
     """What reaches a prompt, an agent or a screen here."""
     listed = value(memories(workspace))
     assert isinstance(listed, Listed)
-    prefix = stable_prefix(workspace.paths, project=workspace.cwd, environment=workspace.environment).text
+    prefix = stable_prefix(
+        workspace.paths, workspace.config, workspace.cwd, environment=workspace.environment
+    ).text
     hits = value(search(workspace, "evil", limit=50)).to_json()
     recalled = value(recall_command(workspace, "evil")).display
     return "\n".join([value(context(workspace)).prefix.text, prefix, listed.display, recalled, json.dumps(hits)])
@@ -473,5 +475,5 @@ def test_a_repository_below_a_folder_with_knowledge_gets_its_own_facts(ground: G
     project_paths(tmp_path).knowledge.mkdir(parents=True)
     opened = ground.open()
     here = replace(opened, loaded=replace(opened.loaded, config=replace(opened.config, bootstrap_facts=True)))
-    assert "Ports start at 8080" in fact_block(here, value(find_project(here)))[0]
-    assert "Ports start at 8080" in fact_block(here, tmp_path)[0]
+    assert "Ports start at 8080" in facts_for_context(here, value(find_project(here)))[0]
+    assert "Ports start at 8080" in facts_for_context(here, tmp_path)[0]
