@@ -235,9 +235,7 @@ def everything(workspace: Workspace) -> str:
     """What reaches a prompt, an agent or a screen here."""
     listed = value(memories(workspace))
     assert isinstance(listed, Listed)
-    prefix = stable_prefix(
-        workspace.paths, workspace.config, workspace.cwd, environment=workspace.environment
-    ).text
+    prefix = stable_prefix(workspace.paths, workspace.config, workspace.cwd, environment=workspace.environment).text
     hits = value(search(workspace, "evil", limit=50)).to_json()
     recalled = value(recall_command(workspace, "evil")).display
     return "\n".join([value(context(workspace)).prefix.text, prefix, listed.display, recalled, json.dumps(hits)])

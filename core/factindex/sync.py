@@ -26,10 +26,10 @@ from core.base.result import ErrorInfo
 from core.factindex import index
 from core.factindex.confidence import aged
 from core.factindex.edits import Operation, apply_operations, is_bare, new_file_text
-from core.factindex.facts import DISK_FAILED, Fact, Problem
+from core.factindex.facts import Fact, Problem
 from core.factindex.feed import Plan, Taught, plan_feed
 from core.factindex.held import Known, hold, read_known, write_known
-from core.factindex.places import FactFiles, read_all, read_at, together, why_broken
+from core.factindex.places import FILE_BYTES, FactFiles, read_all, read_at, read_one, together, why_broken
 from core.factindex.record import NAME as RECORD
 from core.factindex.record import History, Key, append_records, history_of, read_history
 from core.factindex.reunite import strangers
@@ -256,11 +256,9 @@ def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFile
     read = dict(found.by_name)
     for name in names:
         try:
-            read[name] = read_at(knowledge, name)
+            read[name] = read_one(name, files.read_file(knowledge / name, FILE_BYTES).data)
         except FileNotFoundError:
-            read.pop(name, None)
-        if name in read and any(problem.code == DISK_FAILED for problem in read[name].problems):
-            raise OSError(errno.EIO, "it cannot be read back after writing", str(knowledge / name))
+            read.pop(name, None)  # any other trouble is raised: what was just written has to be read back
     return together((read[name] for name in sorted(read)), found.passed)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -263,8 +264,8 @@ def _held_lines(store: Store) -> set[str]:
 
 
 def _item_is_somewhere(store: Store) -> list[str]:
-    places = [name for name in ("quarantine.md", "facts.md") if "Held 1 [from: " in store.world.text(name)]
-    return [] if places else ["the held item is gone"]
+    told = store.world.text("quarantine.md") + store.world.text("facts.md")
+    return [] if re.search(r"- (?:.*: )?Held 1 (?:\(quote: .*\) )?\[from: ", told) else ["the held item is gone"]
 
 
 def _undo(store: Store) -> int:
