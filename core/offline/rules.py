@@ -11,10 +11,11 @@ from itertools import chain
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
-from core.offline.closing import find_closing, find_compacted, find_unanswered, find_will
+from core.offline.closing import find_closing, read_session
 from core.offline.files import absolute_path, find_file_notes
 from core.offline.meetings import find_in_talk
 from core.offline.messages import find_requests
+from core.offline.person import find_compacted, find_unanswered, find_will
 from core.offline.playbooks import find_playbooks
 from core.offline.procedures import find_procedures
 from core.offline.prose import read_prose
@@ -28,7 +29,9 @@ from core.offline.weights import Models, shipped_models
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
 MAX_ITEMS = 12
 LINES_AN_ITEM = 16
+CHATS = frozenset({"plain", "home", "chatgpt", "claude_ai", "export_file"})
 TOOLS = frozenset(row.name for row in READERS) - {"plain", "home"}
+CODING_TOOLS = TOOLS - CHATS
 
 
 def distil_offline(conversation: Conversation, models: Models | None = None) -> dict[str, list[dict[str, str]]]:
@@ -44,7 +47,7 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
     """
     most = MAX_ITEMS
     found: Iterable[Found]
-    if any(turn.events for turn in conversation.turns):
+    if _with_coding_assistant(conversation):
         kept = _unique(_in_session(conversation))
         return {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
     rows, codes = read_prose(conversation)
@@ -73,11 +76,19 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
 
 def _in_session(conversation: Conversation) -> Iterator[Found]:
     """What a session with a coding assistant gives: the structure first, so that prose never says it again."""
-    yield from find_in_session(conversation)
-    yield from find_will(conversation)
-    yield from find_unanswered(conversation)
-    yield from find_compacted(conversation)
-    yield from find_closing(conversation)
+    session = read_session(conversation)
+    yield from find_in_session(session)
+    yield from find_will(session)
+    yield from find_unanswered(session)
+    yield from find_compacted(session)
+    yield from find_closing(session)
+
+
+def _with_coding_assistant(conversation: Conversation) -> bool:
+    """Whether a tool for coding wrote this and its assistant answered: then structure says more than sentences."""
+    if any(turn.events for turn in conversation.turns):
+        return True
+    return conversation.format in CODING_TOOLS and any(turn.role == "assistant" for turn in conversation.turns)
 
 
 def _without_assistant(conversation: Conversation) -> bool:
