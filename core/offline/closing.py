@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Commit, PullRequest, Push
+from core.conversations.events import Commit, Edit, PullRequest, Push
 from core.offline import cues
 from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences, whole
 from core.offline.sessions import Closing, Session, is_change, sends_something
@@ -20,6 +20,8 @@ from core.offline.statements import Found
 
 MOST_COMMITS = 3
 MOST_DONE = 3
+MOST_TOLD = 3
+MOST_FILES = 4
 MOST_FACTS = 2
 MOST_LEFT = 3
 MOST_FINDINGS = 4
@@ -95,11 +97,14 @@ def whole_quotes(text: str) -> bool:
 # --- done ---
 
 _MERGE = re.compile(
-    r"^(?:Merge (?:branch|remote|pull request|commit|tag)|Revert \"|wip\b|fixup!|squash!|checkpoint)", re.IGNORECASE
+    r"^(?:Merge (?:branch|remote|pull request|commit|tag)|Revert \"|wip\b|fixup!|squash!|checkpoint|"
+    r"Added new files to the git repo)",
+    re.IGNORECASE,
 )
 _SMALL = re.compile(
     r"^(?:style|chore|docs|test|ci|build|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.I
 )
+_BY_TOOL = re.compile(r"^aider:\s+", re.IGNORECASE)
 _BRANCH = re.compile(r"^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
 _MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 
@@ -110,22 +115,64 @@ def _done(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
     last = max((turn for turn, _ in made), default=-1)
     used: set[str] = set()
     for turn, commit in made:
-        about = _beside(session, rows, turn)
-        detail = about[0] if about and about[0] not in used else ""
-        used.add(detail)
+        numbers = _beside(session, turn)
+        told = next((said for number in numbers if (said := told_done(rows[number]))), [])
+        fresh = [text for text, _ in told if text not in used]
+        cause = "" if used else _cause_of(session, rows, *numbers)
+        used.update(fresh)
         line = _line(session, commit)
-        statement = f"{commit.subject} ({_became(session, turn, commit, line)})"
-        yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
+        statement = f"{_BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
+        yield Found("tasks_done", {"statement": statement, "detail": _joined(*fresh, cause), "quote": line}, 70, turn)
     found = []
     for closing in session.closings:
         if closing.number < last or closing.refuted or not closing.changed:
             continue
-        told = told_done(rows[closing.number])
-        if told and told[0] not in used and not session.deleted_after(closing.number, told[0]):
-            text, quote = told
-            detail = ". ".join(part for part in (_cause_of(session, rows, closing), _uncommitted(session)) if part)
+        told = [row for row in told_done(rows[closing.number]) if row[0] not in used]
+        if told and not session.deleted_after(closing.number, told[0][0]):
+            (text, quote), *more = told
+            cause = _cause_of(session, rows, closing.number, closing.before)
+            detail = _joined(*(row[0] for row in more), cause, _uncommitted(session))
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
+    if not made and not found:
+        found = list(_worked_on(session))
     yield from found[-MOST_DONE:]
+
+
+def _joined(*parts: str) -> str:
+    return ". ".join(part.rstrip(".") for part in parts if part)
+
+
+def _worked_on(session: Session) -> Iterator[Found]:
+    """A piece of work whose closing message does not say it: what the person asked for, and the files it changed."""
+    closing = session.closings[-1] if session.closings else None
+    edits = [
+        (turn, row)
+        for turn, row in session.events
+        if isinstance(row, Edit) and row.path and not row.refused and not row.failed and row.how != "deleted"
+    ]
+    if closing is None or closing.refuted or not edits or not session.paired:
+        return
+    asked = [turn for turn in session.conversation.turns[: edits[-1][0] + 1] if turn.role == "user" and not turn.agent]
+    wanted = next((text for turn in asked if (text := _request(turn.text))), "")
+    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits))
+    if not wanted or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names)):
+        return
+    shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
+    more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
+    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": _uncommitted(session), "quote": ""}
+    yield Found("tasks_done", fields, 45, edits[-1][0])
+
+
+def _request(text: str) -> str:
+    """What the person asked for in one sentence that says something by itself, or ""."""
+    first = cues.first_sentence(text, 200) or (" ".join(text.split()) if len(text) <= 200 else "")
+    if not fits(first) or first.startswith(("/", "<", "!")) or cues.BOILERPLATE.search(first):
+        return ""
+    if cues.TEMPLATE.search(first) or cues.POINTING.match(first) or cues.NO_REQUEST.match(first):
+        return ""
+    if re.search(r"\b(?:conflicts?|commit|push|rebase)\b", first, re.IGNORECASE):
+        return ""
+    return clean(first).rstrip(".:。：")
 
 
 def _commits(session: Session) -> list[tuple[int, Commit]]:
@@ -154,7 +201,7 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
         parts.append(link)
     elif any(row.succeeded for row in pushes):
         parts.append("pushed")
-    elif not pushes and session.paired:
+    elif not pushes and session.paired and any("git commit" in row.words for row in session.commands):
         parts.append("not pushed in the session")
     return ", ".join(parts)
 
@@ -167,15 +214,11 @@ def _line(session: Session, commit: Commit) -> str:
     return ""
 
 
-def _beside(session: Session, rows: dict[int, list[Row]], turn: int) -> tuple[str, str] | None:
-    """What the closing message that went before a commit, or that followed it, says was done."""
-    before = [row for row in session.closings if row.number < turn and row.changed and not row.refuted][-1:]
-    after = [row for row in session.closings if row.number >= turn][:1]
-    for closing in (*after, *before):
-        told = told_done(rows[closing.number])
-        if told:
-            return told
-    return None
+def _beside(session: Session, turn: int) -> list[int]:
+    """The closing messages that tell of a commit: the one that followed it, and the one that went before."""
+    before = [row.number for row in session.closings if row.number < turn and row.changed and not row.refuted][-1:]
+    after = [row.number for row in session.closings if row.number >= turn][:1]
+    return after + before
 
 
 def _uncommitted(session: Session) -> str:
@@ -194,9 +237,18 @@ _LABEL = re.compile(r"^`?(?P<path>[\w./\\@-]*\w\.\w{1,6})(?::[\d-]+)?`?\s*(?:\([
 _FILE = re.compile(r"^(?:\d+\. )?`?(?P<path>[\w./\\@-]*\w\.\w{1,6}(?::[\d-]+)?)`?:?$")
 
 
-def told_done(rows: Sequence[Row]) -> tuple[str, str] | None:
-    """The sentence of a closing message that says what was done, with its quote; one of a list only without others."""
-    listed: tuple[str, str] | None = None
+# What a list or a block of code went on with, and the steps of a plan that only the session knows by their numbers.
+_CUT = re.compile(
+    r"\b(?:uses?|using|to|with|by|covering|includes?|including|now|as|of|for|in|on|so|that|from|are|is|and|the|a)$",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"^(?:chunk|task|step|phase|part|item|point|stage|option) #?[\dA-Z]+\b", re.IGNORECASE)
+
+
+def told_done(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """The sentences of a closing message that say what was done, with their quotes: prose before items of lists."""
+    prose: list[tuple[str, str]] = []
+    listed: list[tuple[str, str]] = []
     where = ""
     for row in rows[:16]:
         named = _FILE.match(clean(row.text)) or _FILE.match(row.heading)
@@ -213,23 +265,25 @@ def told_done(rows: Sequence[Row]) -> tuple[str, str] | None:
                 continue
             text = (f"Fix: {fix['rest']}" if fix else begun(_SUBJECT.sub("", text))).rstrip(":： ")
             text = re.sub(r",? (?:with|as follows|by)$", "", text)
+            if _CUT.search(text) or _NUMBERED.match(text):
+                continue
             if where and where not in text and (label or "`" not in text) and len(text) < 200:
                 text = f"{text.rstrip('.')} (in `{where}`)"
             if cues.HEDGE.search(text) or not _readable(text) or cues.LEFT.search(text):
                 continue
-            if row.kind == "prose" and not cues.IS_DONE.match(text):
-                return text, sentence.quote
-            listed = listed or (text, sentence.quote)
-    return listed
+            first = row.kind == "prose" and not cues.IS_DONE.match(text)
+            (prose if first else listed).append((text, sentence.quote))
+    return [*prose, *listed][:MOST_TOLD]
 
 
-def _cause_of(session: Session, rows: dict[int, list[Row]], closing: Closing) -> str:
-    """Why it was to be done, out of the closing message or the one before it, when outputs bear it out."""
-    for number in (closing.number, closing.before):
+def _cause_of(session: Session, rows: dict[int, list[Row]], *numbers: int) -> str:
+    """Why it was to be done, out of these closing messages, when outputs bear it out."""
+    for number in numbers:
         for row in rows.get(number, ()):
             for sentence in sentences(row):
-                if cues.CAUSE.search(sentence.text) and _is_fact(session, sentence.text):
-                    return sentence.text.rstrip(".")
+                text = _LINES.sub("", sentence.text)
+                if cues.CAUSE.search(text) and _is_fact(session, text):
+                    return text.rstrip(".")
     return ""
 
 
@@ -247,21 +301,24 @@ def _facts(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
             if cues.SEVERE.match(row.text):
                 break  # a review: what follows is about lines of code
             for sentence in sentences(row):
-                text = sentence.text
+                text = _LINES.sub("", sentence.text)
                 cause, rule = bool(cues.CAUSE.search(text)), bool(cues.RULE.search(text))
                 if not (cause or rule) or not _is_fact(session, text):
                     continue
-                if cause and (closing.overtaken or closing.changed):
-                    continue  # the cause of what is mended by now
-                if closing.overtaken and session.named_later(closing.number, text):
+                mended = cause and (closing.overtaken or closing.changed)
+                if closing.overtaken and not mended and session.named_later(closing.number, text):
                     continue
                 if _OF_FILE.match(text):
                     continue  # what one file is for stands in the file
                 score = 40 + 10 * cause + 5 * closing.at_end + 5 * ("`" in sentence.quote)
-                fields = {"statement": begun(text), "detail": "", "quote": sentence.quote}
+                detail = "of what was mended in the session" if mended else ""
+                fields = {"statement": begun(text), "detail": detail, "quote": sentence.quote}
                 yield Found("facts", fields, score, closing.number)
 
 
+_LINES = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*")
+_POINTS = re.compile(r"\b(?:these|those|this|above|below|such|here)\b", re.IGNORECASE)
+_SNIPPET = re.compile(r"^`[^`]*[\s<>=?:{][^`]*`")
 _OF_FILE = re.compile(r"^`[^`]+`\s*[:：(]")
 _PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
 
@@ -274,6 +331,8 @@ def _is_fact(session: Session, text: str) -> bool:
         and not cues.REMARK.search(text)
         and not _PERSONS.search(text)
         and not cues.DONE.match(text)
+        and not _POINTS.search(text)
+        and not _SNIPPET.match(text)
         and session.bears_out(text)
     )
 
@@ -290,9 +349,11 @@ def _left(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
             below = bool(cues.LEFT_HEADING.match(row.heading)) and row.kind in ("bullet", "check") and row.mark != "x"
             for sentence in [whole(row)] if below and len(row.text) <= LONG else sentences(row):
                 text = _addressed(sentence.text)
-                if not below and (not cues.LEFT.search(text) or not closing.at_end):
+                if not below and (not cues.LEFT.search(text) or cues.CAUSE.search(text)):
                     continue
-                if not _readable(text) or cues.REMARK.search(text) or (cues.HEDGE.search(text) and not below):
+                if cues.DONE.match(_LABEL.sub("", text)):
+                    continue
+                if not _readable(text) or (not below and cues.UNSURE.search(text)):
                     continue
                 if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
                     continue
@@ -300,12 +361,15 @@ def _left(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
                 yield Found("tasks_open", fields, 65 if below else 55, closing.number)
 
 
+_YOU = re.compile(
+    r"^(?:you(?:'ll| will)? (?:still )?(?:need|have) to|make sure to|remember to|don't forget to) ", re.IGNORECASE
+)
 _I = re.compile(r"^I (?=(?:could not|couldn't|was (?:not able|unable) to|did not|didn't|have not|haven't) )")
 
 
 def _addressed(text: str) -> str:
     """With the assistant as nobody: "I could not run the tests because …" is about the tests."""
-    return begun(_I.sub("", text))
+    return begun(_I.sub("", _YOU.sub("", text)))
 
 
 # --- findings of a review of one's own work ---
@@ -349,6 +413,9 @@ def _one_line(row: Row, text: str) -> str:
 
 def read_session(conversation: Conversation) -> Session:
     """The session with its closing messages: which of them were refuted, and which were overtaken by later work."""
+    if not any(turn.role == "assistant" and not turn.agent for turn in conversation.turns):
+        # The file of a sub-agent alone: here it is the one that speaks.
+        conversation = replace(conversation, turns=tuple(replace(turn, agent="") for turn in conversation.turns))
     turns = conversation.turns
     numbers: list[tuple[int, int]] = []  # a closing message and the turn of the person behind it
     last = -1
@@ -370,7 +437,7 @@ def read_session(conversation: Conversation) -> Session:
     for number, answer in numbers:
         refuted = answer >= 0 and cues.CORRECTION.match(turns[answer].text.strip()) is not None
         end = answer if answer >= 0 else len(turns)
-        changed = any(before < at < end for at in (*edits, *others)) or not events
+        changed = any(before < at < end for at in (*edits, *others))
         overtaken = any(at >= end for at in edits) if events else answer >= 0
         closings.append(Closing(number, turns[number], answer < 0, before, changed, refuted, overtaken))
         before = number

@@ -193,7 +193,8 @@ LEFT = one_of({
         r"left (?:out|open|for later|as is)", r"out(?:side)? (?:of )?(?:the )?scope",
         r"worth (?:watching|fixing|revisiting)",
         r"for a (?:later|separate|follow[- ]?up) \w+", r"once .{3,60} (?:is|are) merged", "after merging",
-        "will need to be",
+        "will need to be", r"you(?:'ll| will)? (?:still )?need to", "make sure to", "remember to", "don't forget",
+        r"(?:is|are|was|were) deferred", r"blocked (?:by|on)", "the next step is", r"manual(?:ly)? (?:step|run|set|add)\w*",
         rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
     ),
     "de": ("noch nicht", "noch offen", r"steht noch aus", "muss noch", "fehlt noch", r"noch zu \w+"),
@@ -203,6 +204,30 @@ LEFT = one_of({
     "ja": ("まだ", "未実装", "未対応", "要確認", "残って"),
     "ko": ("아직", "남아 있"),
 })  # fmt: skip
+# What makes an unfinished thing a guess. "Should be" and "would need" are how one speaks of what is left.
+UNSURE = one_of({
+    "en": ("might", "maybe", "perhaps", "probably", "possibly", "could be", "I think", "I guess", "not sure",
+    "optional"),
+    "de": ("vielleicht", "optional"),
+    "fr": ("peut-être",),
+    "es": ("quizás?",),
+    "zh": ("也许", "大概", "可选"),
+    "ja": ("かもしれ", "たぶん"),
+    "ko": ("아마",),
+})  # fmt: skip
+NO_REQUEST = one_of({
+    "en": (
+        "ok(?:ay)?", "yes", "no", "hi", "hello", "thanks", "continue", "go on", "proceed", "what", "why", "how",
+        "where",
+        "when", "who", "is", "are", "does", "do you", "implement the following plan", "try again", "still", "it",
+    ),
+    "de": ("ja", "nein", "hallo", "was", "warum", "wie", "weiter"),
+    "fr": ("oui", "non", "bonjour", "pourquoi", "comment"),
+    "es": ("sí", "hola", "por qué", "cómo"),
+    "zh": ("可以", "好的?", "继续", "你好", "为什么"),
+    "ja": ("はい", "続け", "なぜ"),
+    "ko": ("네", "계속", "왜"),
+}, begins=True)  # fmt: skip
 ABOUT_GIT = re.compile(
     r"\b(?:push\w*|commit\w*|merg\w*|pull request|PR)\b|提交|推送|コミット|プッシュ|커밋|푸시", re.IGNORECASE
 )
@@ -316,7 +341,8 @@ _THING = (
     "above|following|former|latter|changes?|fix|tests?|file|code|function|issue|problem|error|solution|bug|feature|same"
 )
 DANGLING = re.compile(
-    r"^(?:this|that|these|those|it|its|they|he|she|there|which|so|then|and|but|or|both|same|such|here|as (?:such|"
+    r"^(?:if (?:any|it|they|this|that)|this|that|these|those|it|its|they|he|she|there|which|so|then|and|but|or|"
+    r"both|same|such|here|as (?:such|"
     r"a result)|hence|"
     r"thus|therefore|in (?:this|that) case|also|otherwise|however|because|since|with the (?:old|new|fix)|after that|"
     rf"the (?:{_THING})\b(?! (?:in|of|that|for|from|was|is)\b)|neither|each|all of|one)\b",
@@ -363,7 +389,8 @@ WILL = one_of({
     "en": (
         "never", "always", r"prefer", "instead of", "rather than", rf"do(?:n'?t| not) (?:{_MEDDLE})",
         "stick (?:to|with)",
-        r"we (?:only|don'?t|never|always)(?! (?:need|have|know|see|care))", r"should (?:only|never|always|not)",
+        r"we (?:only|don'?t|never|always)(?! (?:need|have|know|see|care))",
+        r"should(?:n't)? (?:only|never|always|not|be|have|use|stay|go|redirect|return)",
         "from now on",
         r"must (?:not|be|always|never)", r"let'?s (?:use|go with|keep|not|drop)",
         r"we(?:'ll| will)? (?:use|go with|keep)",
@@ -376,6 +403,16 @@ WILL = one_of({
     "zh": ("不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该放", "应放", "以后"),
     "ja": ("しないで", "必ず", "ではなく", "使わない", "常に"),
     "ko": ("하지 마", "항상", "대신", "반드시"),
+})  # fmt: skip
+STRONG_WILL = one_of({
+    "en": ("never", "always", rf"do(?:n'?t| not) (?:{_MEDDLE})", "from now on",
+    r"(?:should|must) (?:only|never|always)"),
+    "de": ("niemals", "nie", "immer"),
+    "fr": ("jamais", "toujours"),
+    "es": ("nunca", "siempre"),
+    "zh": ("不要", "必须", "一律"),
+    "ja": ("しないで", "必ず", "常に"),
+    "ko": ("하지 마", "항상", "반드시"),
 })  # fmt: skip
 CORRECTION = one_of({
     "en": (

@@ -27,8 +27,10 @@ _FAULT = re.compile(
 )
 _FAULTS = ("bug", "issue", "problem", "error", "cause", "culprit", "fault", "leak", "regression")
 _NO_NOTE = re.compile(
-    r"^(?:add(?:s|ed|ing)?|updat(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|creat(?:e|es|ed|ing)|modif(?:y|ies|ied)|chang(?:e|es|ed)|"
-    r"fix(?:e[sd])?|implement(?:s|ed)?|replac(?:e|es|ed)|use|run|check|see|ensure|make|mov(?:e|ed)|renam(?:e|ed)|import|"
+    r"^(?:add(?:s|ed|ing)?|updat(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|creat(?:e|es|ed|ing)|modif(?:y|ies|ied)|"
+    r"chang(?:e|es|ed)|"
+    r"fix(?:e[sd])?|implement(?:s|ed)?|replac(?:e|es|ed)|use|run|check|see|ensure|make|mov(?:e|ed)|renam(?:e|ed)|"
+    r"import|"
     r"call|delet(?:e|ed)|new\b|done|ok\b|no changes|unchanged|same|this file|lines?\b|line \d|extend(?:ed)?|"
     r"refactor(?:ed)?|wir(?:e|ed)|set|put|edit(?:ed)?|introduc(?:e|ed)|includ(?:e|ed)|writ(?:e|ten)|wrote|"
     r"extract(?:ed)?|to |this is|keep|merge|expand(?:ed)?|references?|\d|"

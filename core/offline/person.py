@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Compaction
+from core.conversations.events import Call, Compaction
 from core.offline import cues
 from core.offline.closing import LONG, SHORT, fits, rows_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
@@ -20,7 +20,8 @@ from core.offline.statements import Found
 
 MOST_WILL = 3
 MOST_OF_SUMMARY = 3
-LONGEST_MESSAGE = 1500
+LONGEST_MESSAGE, MOST_LINES = 600, 8
+"""A longer message was mostly pasted: somebody else's words, or a page's."""
 _DOCUMENT = re.compile(r"^\s{0,3}(?:#{1,4}\s|\||\d+\.\s+\*\*)", re.MULTILINE)
 _BARE_SUBJECT = re.compile(r"(?:this|that|it|these|those|they|he|she|which|or|if)\b", re.IGNORECASE)
 _FILLER = re.compile(
@@ -30,17 +31,32 @@ _FILLER = re.compile(
 )
 
 
+_REQUEST = re.compile(
+    r"(?:now|then|next|go back|rewrite|change|update|move|rename|fix|create|add|make|set|put|convert|show|remove|"
+    r"delete|"
+    r"replace|implement|write|build|run|try|check|look|find|open|generate|refactor|revert|commit|push|merge)\b",
+    re.IGNORECASE,
+)
+
+
 def find_will(session: Session) -> Iterator[Found]:
     """Short sentences in which the person says what they want for good: rules, preferences, choices, corrections."""
     found: list[Found] = []
     for number, turn in enumerate(session.conversation.turns):
-        if turn.role != "user" or turn.agent or len(turn.text) > LONGEST_MESSAGE:
+        if turn.role != "user" or turn.agent or len(turn.text) > LONGEST_MESSAGE or turn.text.count("\n") > MOST_LINES:
             continue
         if cues.TEMPLATE.search(turn.text) or cues.BOILERPLATE.search(turn.text) or _DOCUMENT.search(turn.text):
             continue
         for row in rows_of(turn, number):
             found += _will_in(sentences(row), number)
-    yield from found[-MOST_WILL:]
+    lasting = [item for at, item in enumerate(found) if not any(_instead(item, later) for later in found[at + 1 :])]
+    yield from lasting[-MOST_WILL:]
+
+
+def _instead(first: Found, second: Found) -> bool:
+    """Whether a later wish takes the place of one: it says the same of another thing."""
+    one, other = (set(re.findall(r"\w+", item.fields["statement"].casefold())) for item in (first, second))
+    return len(one & other) >= 0.5 * min(len(one), len(other)) and len(one & other) >= 3
 
 
 def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
@@ -48,14 +64,47 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
         text = _FILLER.sub("", sentence.text.strip("\"'“”"))
         if not cues.WILL.search(text) or not 12 <= len(text) <= 220 or cues.POINTING.search(text):
             continue
-        if text.endswith(("?", "？")) or looks_like_code(text) or cues.MOMENT.search(text):
+        if "?" in text or "？" in text or looks_like_code(text) or cues.MOMENT.search(text):
             continue
         if cues.HEDGE.search(text.replace("should", "")) or _BARE_SUBJECT.match(text):
             continue
-        if len(text.split()) < 5 and text.isascii():
+        if (len(text.split()) < 5 and text.isascii()) or cues.MONOLOGUE.match(text):
             continue
+        if _REQUEST.match(text) and not cues.STRONG_WILL.search(text):
+            continue  # a piece of work, not a rule
         fields = {"statement": begun(text), "detail": "", "quote": sentence.quote}
         yield Found("decisions", fields, 60, number)
+
+
+_CORRECTS = re.compile(
+    r"^(?:no,? |nope,? |actually,? |technically,? |it'?s actually |wrong,? |nein,? |non,? |不对[,，]?|不是[,，]?|"
+    r"違います[。、]?)",
+    re.I,
+)
+_STATES = re.compile(
+    r"\b(?:is|are|was|were|has|have|does|lives?|comes?|means?|ist|sind|est|sont|es|son)\b|是|在|です|ます|입니다"
+)
+
+
+def find_corrections(session: Session) -> Iterator[Found]:
+    """What the person set right in what the assistant had just said or wanted to do: their word is the fact."""
+    turns = session.conversation.turns
+    for closing in session.closings:
+        number = next((at for at in range(closing.number + 1, len(turns)) if turns[at].role == "user"), -1)
+        text = " ".join(turns[number].text.split()) if number >= 0 else ""
+        refused = any(
+            isinstance(row, Call) and row.refused for at, row in session.events if closing.before < at <= number
+        )
+        said = cues.first_sentence(text, 220) or (text if len(text) <= 220 else "")
+        if not said or not (_CORRECTS.match(said) or refused) or "?" in said or not _STATES.search(said):
+            continue
+        body = _CORRECTS.sub("", said).rstrip(". ")
+        if not fits(body) or cues.HEDGE.search(body) or _BARE_SUBJECT.match(body) or _REQUEST.match(body):
+            continue
+        said_before = cues.first_sentence(closing.turn.text, 160)
+        detail = f"set right by the person; the assistant had said: {said_before}" if said_before else ""
+        fields = {"statement": begun(body), "detail": detail, "quote": turns[number].text.strip().split("\n")[0]}
+        yield Found("facts", fields, 61, number)
 
 
 def find_unanswered(session: Session) -> Iterator[Found]:

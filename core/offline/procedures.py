@@ -29,7 +29,8 @@ _LOOK = (
     "validate|examine|compare|query|analy[sz]e|observe|diagnose|debug|describe|measure|test (?:if|whether|that)"
 )
 _ACT = (
-    "restart|reboot|run|execute|start|stop|kill|scale|increase|decrease|reduce|raise|lower|expand|resize|extend|upgrade|"
+    "restart|reboot|run|execute|start|stop|kill|scale|increase|decrease|reduce|raise|lower|expand|resize|extend|"
+    "upgrade|"
     "update|downgrade|delete|remove|drain|cordon|evict|reschedule|redeploy|deploy|roll ?back|revert|restore|recover|"
     "rebuild|repair|replace|reload|reapply|apply|renew|rotate|regenerate|recreate|configure|adjust|tune|set|unset|"
     "enable|disable|open|close|connect|log in|login|ssh|go to|navigate|click|select|choose|enter|type|press|wait|"

@@ -15,7 +15,7 @@ from core.offline.closing import find_closing, read_session
 from core.offline.files import absolute_path, find_file_notes
 from core.offline.meetings import find_in_talk
 from core.offline.messages import find_requests
-from core.offline.person import find_compacted, find_unanswered, find_will
+from core.offline.person import find_compacted, find_corrections, find_unanswered, find_will
 from core.offline.playbooks import find_playbooks
 from core.offline.procedures import find_procedures
 from core.offline.prose import read_prose
@@ -79,6 +79,7 @@ def _in_session(conversation: Conversation) -> Iterator[Found]:
     session = read_session(conversation)
     yield from find_in_session(session)
     yield from find_will(session)
+    yield from find_corrections(session)
     yield from find_unanswered(session)
     yield from find_compacted(session)
     yield from find_closing(session)

@@ -60,6 +60,7 @@ class Closing:
     overtaken: bool
 
 
+_NAMED = re.compile(r"(?=\w*[-_.A-Z\d])[A-Za-z][\w.-]{3,}(?<![.-])")
 _REMOVES = re.compile(
     r"(?:^|[;&|]\s*)(?:git )?rm\s|\bgit (?:checkout|restore)\s+(?:--\s+)?\S*\.\w|\bgit reset --hard\b"
 )
@@ -101,6 +102,9 @@ class Session:
         """Whether the things that a sentence names stand in what tools gave back: no proof, but no invention either."""
         named = [found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)]
         known = [name for name in named if name in self._told_by_tools]
+        subject = _NAMED.match(text)
+        if subject and subject[0].casefold() in self._told_by_tools:
+            return True
         return bool(known) and 2 * len(known) >= len(named)
 
     def named_later(self, turn: int, text: str) -> bool:
@@ -279,7 +283,7 @@ def _works(first: str, second: str, why: str) -> str:
 # --- checks that the repository has, and those that run by themselves ---
 
 
-_ONE_PLACE = re.compile(r"\s(?!\./\.\.\.)(?:\./)?[\w.-]+/(?!\S*\.\.\.)[\w./-]*")
+_ONE_PLACE = re.compile(r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*")
 
 
 def _checks(session: Session) -> Iterator[Found]:
@@ -344,6 +348,10 @@ def _hooks(session: Session) -> Iterator[Found]:
 # --- questions that were answered, plans that were approved ---
 
 
+_ADVISED = re.compile(r"\s*\((?:recommended|empfohlen|推荐|推奨)\)", re.IGNORECASE)
+_OF_STATE = re.compile(r"(?:can you|do you|did you|have you|are you|is it|does it|is there|did|has)\b", re.IGNORECASE)
+
+
 def _answers(session: Session) -> Iterator[Found]:
     """A question that was put to the person is a decision with its answer, and open without one at the very end."""
     for turn, row in session.events:
@@ -352,8 +360,9 @@ def _answers(session: Session) -> Iterator[Found]:
         for asked, options, answer in row.asked:
             question, given = clean(asked), clean(answer)
             if given and len(given) <= 300 and not cues.NO_ANSWER.match(given):
-                text = f"{question} → {given}"
-                yield Found("decisions", {"statement": text, "detail": "", "quote": answer.strip()}, 75, turn)
+                text = f"{question} → {_ADVISED.sub('', given)}"
+                kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
+                yield Found(kind, {"statement": text, "detail": "", "quote": answer.strip()}, 75, turn)
             elif not answer and not row.answered and (turn, row) == session.events[-1]:
                 detail = f"options: {options}" if options else ""
                 yield Found("questions", {"statement": question, "detail": detail, "quote": ""}, 70, turn)
