@@ -36,7 +36,8 @@ def find_closing(session: Session) -> Iterator[Found]:
     yield from _done(session, rows)
     if session.closings and not session.of_others:
         findings = list(_findings(session, rows))
-        yield from findings[:MOST_FINDINGS]
+        grave = [found for low, found in findings if not low]
+        yield from (grave if len(findings) > MOST_LEFT else [found for _, found in findings])[:MOST_FINDINGS]
         if not findings:
             yield from _newest(list(_left(session, rows)), MOST_LEFT)
     yield from _newest(list(_facts(session, rows)), MOST_FACTS)
@@ -152,8 +153,8 @@ def _worked_on(session: Session) -> Iterator[Found]:
     ]
     if closing is None or closing.refuted or not edits or not session.paired:
         return
-    asked = [turn for turn in session.conversation.turns[: edits[-1][0] + 1] if turn.role == "user" and not turn.agent]
-    wanted = next((text for turn in asked if (text := _request(turn.text))), "")
+    asked = (turn for turn in session.conversation.turns[: edits[-1][0] + 1] if turn.role == "user" and not turn.agent)
+    wanted = next((_request(turn.text) for turn in asked), "")
     names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits))
     if not wanted or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names)):
         return
@@ -170,7 +171,7 @@ def _request(text: str) -> str:
         return ""
     if cues.TEMPLATE.search(first) or cues.POINTING.match(first) or cues.NO_REQUEST.match(first):
         return ""
-    if re.search(r"\b(?:conflicts?|commit|push|rebase)\b", first, re.IGNORECASE):
+    if re.search(r"\bconflicts?\b|^(?:\w+ ){0,2}(?:commit|push|rebase|merge)\b", first, re.IGNORECASE):
         return ""
     return clean(first).rstrip(".:。：")
 
@@ -185,7 +186,8 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
         if not _MERGE.match(row.subject) and f'Revert "{row.subject}"' not in undone
     }
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
-    return (large or list(last.values()))[-MOST_COMMITS:]
+    asked = sum(turn.role == "user" and not turn.agent for turn in session.conversation.turns)
+    return (large or list(last.values()))[-min(2 * MOST_COMMITS, max(MOST_COMMITS, asked // 5)) :]
 
 
 def _became(session: Session, at: int, commit: Commit, line: str) -> str:
@@ -375,8 +377,11 @@ def _addressed(text: str) -> str:
 # --- findings of a review of one's own work ---
 
 
-def _findings(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
-    """What a review of one's own code found and nothing mended afterwards: grave and middling ones."""
+_LOW = ("low", "minor", "p3")
+
+
+def _findings(session: Session, rows: dict[int, list[Row]]) -> Iterator[tuple[bool, Found]]:
+    """What a review of one's own code found and nothing mended afterwards; whether each is a small one."""
     for closing in session.closings:
         if closing.refuted or closing.overtaken or closing.changed:
             continue
@@ -401,7 +406,7 @@ def _findings(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
             detail = said[len(first) :].strip() or next((part for part in more if len(part) > SHORT), "")
             statement = f"{where}{first if where else begun(first)} (review finding, {how})"
             fields = {"statement": statement, "detail": detail[:LONG], "quote": _one_line(row, first)}
-            yield Found("tasks_open", fields, 68, closing.number)
+            yield how in _LOW, Found("tasks_open", fields, 68, closing.number)
 
 
 def _one_line(row: Row, text: str) -> str:

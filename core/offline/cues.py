@@ -135,7 +135,8 @@ GENERIC_TITLE = re.compile(
 _NUMBER = r"(?:\d+\.?\s*)?"
 APPROACH = one_of({
     "any": (_NUMBER + "(?:" + "|".join((
-        "approach", "solution", "design", "decision", "proposed", "strategy", "recommended", "lösung", "ansatz",
+        "approach", "(?:the )?changes?$", "solution", "design", "decision", "proposed", "strategy", "recommended",
+        "lösung", "ansatz",
         "solución", "方案", "解决", "方針", "해결",
     )) + ")",),
 }, begins=True)  # fmt: skip
@@ -194,7 +195,8 @@ LEFT = one_of({
         r"worth (?:watching|fixing|revisiting)",
         r"for a (?:later|separate|follow[- ]?up) \w+", r"once .{3,60} (?:is|are) merged", "after merging",
         "will need to be", r"you(?:'ll| will)? (?:still )?need to", "make sure to", "remember to", "don't forget",
-        r"(?:is|are|was|were) deferred", r"blocked (?:by|on)", "the next step is", r"manual(?:ly)? (?:step|run|set|add)\w*",
+        r"(?:is|are|was|were) deferred", r"blocked (?:by|on)", "the next step is",
+        r"manual(?:ly)? (?:step|run|set|add)\w*",
         rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
     ),
     "de": ("noch nicht", "noch offen", r"steht noch aus", "muss noch", "fehlt noch", r"noch zu \w+"),
@@ -203,6 +205,32 @@ LEFT = one_of({
     "zh": ("尚未", "还没", "还需", "仍需", "未提交", "未推送", "未测试", "待处理"),
     "ja": ("まだ", "未実装", "未対応", "要確認", "残って"),
     "ko": ("아직", "남아 있"),
+})  # fmt: skip
+# What an assistant says in passing about the tools it works with.
+TOOL = one_of({
+    "en": (
+        r"diagnostics?", "gopls", "LSP", r"linters?", "golangci-lint", "formatter", r"type ?checker", "compiler", "IDE",
+        r"(?:pre-commit|pre-push|git|commit) hooks?", "CI", "sandbox", "gh", "mise", "npm", "pnpm", "yarn", "bun",
+        "pytest",
+        "ruff", "eslint", "prettier", "mypy", "docker", "worktrees?", "dev server", "hot reload",
+    ),
+    "zh": ("诊断", "编译器", "沙箱", "检查器"),
+    "ja": ("診断", "コンパイラ", "リンター"),
+    "ko": ("진단", "컴파일러", "린터"),
+})  # fmt: skip
+TRAIT = one_of({
+    "en": (
+        "stale", r"only (?:checks?|works?|runs?|sees?)", "limitation", r"does(?:n't| not)", r"false positives?",
+        "flaky",
+        r"asynchronous\w*", r"caches?", "cached", "lags?", "ignores?", "known issue", "automatically",
+        r"requires?", "blocked", "read-only", "rewrites?", "slow",
+    ),
+    "de": ("veraltet", "nur", "ignoriert", "unterstützt nicht"),
+    "fr": ("obsolètes?", "seulement", "ignore"),
+    "es": ("obsolet[oa]s?", "solo", "ignora"),
+    "zh": ("过期", "只检查", "误报", "缓存", "忽略"),
+    "ja": ("古い", "のみ", "誤検知", "無視"),
+    "ko": ("오래된", "만 검사", "무시"),
 })  # fmt: skip
 # What makes an unfinished thing a guess. "Should be" and "would need" are how one speaks of what is left.
 UNSURE = one_of({
@@ -363,7 +391,7 @@ ANCHOR = re.compile(
     r"--\w|#\d+|\bv?\d+\.\d+"
 )
 SEVERE = re.compile(
-    r"^[\s\[(*_]*(?P<how>critical|blocker|high|major|medium|P[012]|严重|高|中|重大|심각)(?:[- ]?(?:severity|"
+    r"^[\s\[(*_]*(?P<how>critical|blocker|high|major|medium|P[0123]|low|minor|严重|高|中|重大|심각)(?:[- ]?(?:severity|"
     r"priority|impact))?"
     r"[\])*_]*\s*(?:[—–:：·|-]\s*|\)\s*|\]\s*)(?P<rest>.*)$",
     re.IGNORECASE,

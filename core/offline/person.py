@@ -115,6 +115,8 @@ def find_unanswered(session: Session) -> Iterator[Found]:
         return
     number, turn = asked
     behind = [row for at, row in turns if at > number]
+    if not any(rows_of(row, 0) for row in behind if row.role == "assistant"):
+        yield from _asked_beside(turn, number)
     if any(row.role == "assistant" for row in behind) or any(row.events for row in behind if row.role == "tool"):
         yield from _choices(session, turn)
         return
@@ -126,6 +128,16 @@ def find_unanswered(session: Session) -> Iterator[Found]:
     category = "questions" if text.endswith(("?", "？")) else "tasks_open"
     fields = {"statement": begun(text), "detail": "asked at the end of the session, nothing was done", "quote": text}
     yield Found(category, fields, 60, number)
+
+
+def _asked_beside(turn: Turn, number: int) -> Iterator[Found]:
+    """A question beside a request of which only the request was begun."""
+    lines = [line.strip() for line in turn.text.split("\n") if line.strip()]
+    for line in lines if 1 < len(lines) <= MOST_LINES else ():
+        text = re.sub(r"^(?:Q|Question|Frage|问)\s*[:：]\s*", "", line)
+        if text.endswith(("?", "？")) and fits(text) and not cues.POINTING.match(text):
+            detail = "asked at the end of the session and not answered"
+            yield Found("questions", {"statement": begun(text), "detail": detail, "quote": line}, 61, number)
 
 
 _OPTION = re.compile(r"^\W*Option\s+(?:\d|[A-Z])\b\W*\s*(?P<what>[^\n*]{8,100}?)\**\s*(?:\([^)]*\))?:?$", re.IGNORECASE)

@@ -288,7 +288,7 @@ _ONE_PLACE = re.compile(r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*")
 
 def _checks(session: Session) -> Iterator[Found]:
     """The commands with which a change is checked here: those that ran and passed after an edit."""
-    first_edit = next((at for at, (_, row) in enumerate(session.events) if isinstance(row, Edit)), None)
+    first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), None)
     if first_edit is None:
         return
     ran: dict[str, tuple[str, int]] = {}
