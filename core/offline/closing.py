@@ -229,7 +229,10 @@ def _uncommitted(session: Session) -> str:
     return "not committed when the session ended" if uses_git and session.paired and not commits else ""
 
 
-_SUBJECT = re.compile(r"^(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"^(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?|he (?=\w+[ai]d[oa]s?\b)|j'ai )",
+    re.IGNORECASE,
+)
 _EMPTY = re.compile(
     r"^(?:(?:done|all (?:good|done|set|clean|tests? pass\w*)|perfect|great|complete|fix|fixed|solution|result|summary|"
     r"changes?|修复|结果)\b(?:\s*\([^)]{1,30}\))?\s*[.!:：—–-]+\s*)+",

@@ -31,6 +31,7 @@ _FILLER = re.compile(
 )
 
 
+_ADVICE = re.compile(r"(?:consider|you (?:can|could|may|might)|let me|note that|tip)\b", re.IGNORECASE)
 _REQUEST = re.compile(
     r"(?:now|then|next|go back|rewrite|change|update|move|rename|fix|create|add|make|set|put|convert|show|remove|"
     r"delete|"
@@ -62,13 +63,17 @@ def _instead(first: Found, second: Found) -> bool:
 def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
     for sentence in said:
         text = _FILLER.sub("", sentence.text.strip("\"'“”"))
-        if not cues.WILL.search(text) or not 12 <= len(text) <= 220 or cues.POINTING.search(text):
+        if (
+            not cues.WILL.search(text)
+            or not (12 if text.isascii() else 6) <= len(text) <= 220
+            or cues.POINTING.search(text)
+        ):
             continue
         if "?" in text or "？" in text or looks_like_code(text) or cues.MOMENT.search(text):
             continue
         if cues.HEDGE.search(text.replace("should", "")) or _BARE_SUBJECT.match(text):
             continue
-        if (len(text.split()) < 5 and text.isascii()) or cues.MONOLOGUE.match(text):
+        if (len(text.split()) < 5 and text.isascii()) or _ADVICE.match(text):
             continue
         if _REQUEST.match(text) and not cues.STRONG_WILL.search(text):
             continue  # a piece of work, not a rule
