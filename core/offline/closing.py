@@ -33,14 +33,16 @@ SHORT_UNBROKEN = 12
 def find_closing(session: Session) -> Iterator[Found]:
     """Everything that the closing messages and the commits beside them leave."""
     rows = {closing.number: rows_of(closing.turn, closing.number) for closing in session.closings}
-    yield from _done(session, rows)
+    causes: set[str] = set()
+    yield from _done(session, rows, causes)
     if session.closings and not session.of_others:
         findings = list(_findings(session, rows))
         grave = [found for low, found in findings if not low]
         yield from (grave if len(findings) > MOST_LEFT else [found for _, found in findings])[:MOST_FINDINGS]
         if not findings:
             yield from _newest(list(_left(session, rows)), MOST_LEFT)
-    yield from _newest(list(_facts(session, rows)), MOST_FACTS)
+    facts = (found for found in _facts(session, rows) if found.fields["statement"].rstrip(".") not in causes)
+    yield from _newest(list(facts), MOST_FACTS)
 
 
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")
@@ -110,8 +112,9 @@ _BRANCH = re.compile(r"^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,4
 _MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 
 
-def _done(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
-    """What was committed, told with the closing message beside it; and what was changed and not committed."""
+def _done(session: Session, rows: dict[int, list[Row]], causes: set[str]) -> Iterator[Found]:
+    """What was committed, told with the closing message beside it; and what was changed and not committed. The causes
+    that stand with it are put into `causes`."""
     made = _commits(session)
     last = max((turn for turn, _ in made), default=-1)
     used: set[str] = set()
@@ -121,6 +124,7 @@ def _done(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
         fresh = [text for text, _ in told if text not in used]
         cause = "" if used else _cause_of(session, rows, *numbers)
         used.update(fresh)
+        causes.add(begun(cause))
         line = _line(session, commit)
         statement = f"{_BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         yield Found("tasks_done", {"statement": statement, "detail": _joined(*fresh, cause), "quote": line}, 70, turn)
@@ -132,6 +136,7 @@ def _done(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
         if told and not session.deleted_after(closing.number, told[0][0]):
             (text, quote), *more = told
             cause = _cause_of(session, rows, closing.number, closing.before)
+            causes.add(begun(cause))
             detail = _joined(*(row[0] for row in more), cause, _uncommitted(session))
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
     if not made and not found:
@@ -153,8 +158,8 @@ def _worked_on(session: Session) -> Iterator[Found]:
     ]
     if closing is None or closing.refuted or not edits or not session.paired:
         return
-    asked = (turn for turn in session.conversation.turns[: edits[-1][0] + 1] if turn.role == "user" and not turn.agent)
-    wanted = next((_request(turn.text) for turn in asked), "")
+    asked = [turn for turn in session.conversation.turns[: edits[0][0] + 1] if turn.role == "user" and not turn.agent]
+    wanted = _request(asked[-1].text) or _request(asked[0].text) if asked else ""
     names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits))
     if not wanted or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names)):
         return
@@ -171,6 +176,10 @@ def _request(text: str) -> str:
         return ""
     if cues.TEMPLATE.search(first) or cues.POINTING.match(first) or cues.NO_REQUEST.match(first):
         return ""
+    if first.endswith(("?", "？")) and not re.match(
+        r"(?:please|(?:can|could|would|will) (?:you|we)) ", first, re.IGNORECASE
+    ):
+        return ""
     if re.search(r"\bconflicts?\b|^(?:\w+ ){0,2}(?:commit|push|rebase|merge)\b", first, re.IGNORECASE):
         return ""
     return clean(first).rstrip(".:。：")
@@ -178,7 +187,9 @@ def _request(text: str) -> str:
 
 def _commits(session: Session) -> list[tuple[int, Commit]]:
     """The commits that stand at the end: an amended one once, no merges, small ones only where no others are."""
-    made = [(turn, row) for turn, row in session.events if isinstance(row, Commit) and row.succeeded and row.subject]
+    made = [
+        (turn, row) for turn, row in session.events if isinstance(row, Commit) and row.subject and _went(session, row)
+    ]
     undone = {row.subject for _, row in made if row.subject.startswith('Revert "')}
     last = {
         row.subject: (turn, row)
@@ -188,6 +199,16 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
     asked = sum(turn.role == "user" and not turn.agent for turn in session.conversation.turns)
     return (large or list(last.values()))[-min(2 * MOST_COMMITS, max(MOST_COMMITS, asked // 5)) :]
+
+
+def _went(session: Session, commit: Commit) -> bool:
+    """Whether a commit was made: its output says so, or says nothing (`-q`), or the format tells no outputs at all."""
+    if commit.succeeded is not None:
+        return commit.succeeded
+    call = next((row for row in session.commands if row.start == commit.start), None)
+    if call is None or not session.paired:
+        return not session.paired
+    return call.answered and not call.failed and not call.refused and not cues.ERROR.search(call.output)
 
 
 def _became(session: Session, at: int, commit: Commit, line: str) -> str:
@@ -325,6 +346,7 @@ _LINES = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*")
 _POINTS = re.compile(r"\b(?:these|those|this|above|below|such|here)\b", re.IGNORECASE)
 _SNIPPET = re.compile(r"^`[^`]*[\s<>=?:{][^`]*`")
 _OF_FILE = re.compile(r"^`[^`]+`\s*[:：(]")
+_PAST = re.compile(rf"(?:{cues.DONE.pattern})|^\W*[A-Z][a-z]+ed\b", re.IGNORECASE)
 _PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
 
 
@@ -335,7 +357,7 @@ def _is_fact(session: Session, text: str) -> bool:
         and not cues.LEFT.search(text)
         and not cues.REMARK.search(text)
         and not _PERSONS.search(text)
-        and not cues.DONE.match(text)
+        and not _PAST.match(text)
         and not _POINTS.search(text)
         and not _SNIPPET.match(text)
         and session.bears_out(text)
@@ -356,7 +378,7 @@ def _left(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
                 text = _addressed(sentence.text)
                 if not below and (not cues.LEFT.search(text) or cues.CAUSE.search(text)):
                     continue
-                if cues.DONE.match(_LABEL.sub("", text)):
+                if _PAST.match(_LABEL.sub("", text)):
                     continue
                 if not _readable(text) or (not below and cues.UNSURE.search(text)):
                     continue

@@ -194,7 +194,8 @@ LEFT = one_of({
         r"left (?:out|open|for later|as is)", r"out(?:side)? (?:of )?(?:the )?scope",
         r"worth (?:watching|fixing|revisiting)",
         r"for a (?:later|separate|follow[- ]?up) \w+", r"once .{3,60} (?:is|are) merged", "after merging",
-        "will need to be", r"you(?:'ll| will)? (?:still )?need to", "make sure to", "remember to", "don't forget",
+        "will need to be", r"you(?:'ll| will) (?:still )?need to", "you still need to", "make sure to", "remember to",
+        "don't forget",
         r"(?:is|are|was|were) deferred", r"blocked (?:by|on)", "the next step is",
         r"manual(?:ly)? (?:step|run|set|add)\w*",
         rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
@@ -245,7 +246,10 @@ UNSURE = one_of({
 })  # fmt: skip
 NO_REQUEST = one_of({
     "en": (
-        "ok(?:ay)?", "yes", "no", "hi", "hello", "thanks", "continue", "go on", "proceed", "what", "why", "how",
+        "ok(?:ay)?", "yes", "no", "hi", "hello", "thanks", "continue", "go on", "proceed", "look", "read", "review",
+        "check",
+        r"analy[sz]e", "explain", "explore", "examine", r"summari[sz]e", "tell", "show", "find", r"address \d",
+        "what", "why", "how",
         "where",
         "when", "who", "is", "are", "does", "do you", "implement the following plan", "try again", "still", "it",
     ),
@@ -298,7 +302,7 @@ _DID = (
     "migrated", "refactored", "changed", "opened", "deleted", "converted", "wrote", "upgraded", "bumped", "documented",
     "marked", "extracted", "consolidated", "split", "introduced", "switched", "rewrote", "published", "released",
     "deployed", "configured", "enabled", "disabled", "restored", "cleaned up", "simplified", "reworked", "reverted",
-    "tightened", "wired", "integrated", "corrected", "adjusted", "improved", "made", "set up",
+    "tightened", "completed", "finalized", "wired", "integrated", "corrected", "adjusted", "improved", "made", "set up",
 )  # fmt: skip
 DONE = one_of({
     "en": (_SELF + f"(?:{'|'.join(_DID)})(?!\\s*[:：])",),

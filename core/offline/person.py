@@ -25,13 +25,16 @@ LONGEST_MESSAGE, MOST_LINES = 600, 8
 _DOCUMENT = re.compile(r"^\s{0,3}(?:#{1,4}\s|\||\d+\.\s+\*\*)", re.MULTILINE)
 _BARE_SUBJECT = re.compile(r"(?:this|that|it|these|those|they|he|she|which|or|if)\b", re.IGNORECASE)
 _FILLER = re.compile(
-    r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|and|but|also|so|well|hmm|oh|please|actually|really|sure|I (?:think|guess|"
+    r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|and|but|also|so|well|hmm|um|uh|oh|please|actually|really|sure|"
+    r"I (?:think|guess|"
     r"believe|mean))\b[,.!]?\s+)+",
     re.IGNORECASE,
 )
 
 
-_ADVICE = re.compile(r"(?:consider|you (?:can|could|may|might)|let me|note that|tip)\b", re.IGNORECASE)
+_ADVICE = re.compile(
+    r"(?:consider|you (?:can|could|may|might)|let me|note that|tip|I (?:should|would|will|must))\b", re.IGNORECASE
+)
 _REQUEST = re.compile(
     r"(?:now|then|next|go back|rewrite|change|update|move|rename|fix|create|add|make|set|put|convert|show|remove|"
     r"delete|"
@@ -103,7 +106,7 @@ def find_corrections(session: Session) -> Iterator[Found]:
         said = cues.first_sentence(text, 220) or (text if len(text) <= 220 else "")
         if not said or not (_CORRECTS.match(said) or refused) or "?" in said or not _STATES.search(said):
             continue
-        body = _CORRECTS.sub("", said).rstrip(". ")
+        body = _FILLER.sub("", _CORRECTS.sub("", said)).rstrip(". ")
         if not fits(body) or cues.HEDGE.search(body) or _BARE_SUBJECT.match(body) or _REQUEST.match(body):
             continue
         said_before = cues.first_sentence(closing.turn.text, 160)
