@@ -9,8 +9,8 @@ import pytest
 
 from core.conversations.conversation import Conversation, Turn
 from core.offline import weights as offline_weights
+from core.offline.models import NAMES, Weights, bucket, chance, pack, shipped_models, unpack
 from core.offline.rules import distil_offline
-from core.offline.weights import NAMES, Weights, bucket, chance, pack, shipped_models, unpack
 
 
 def test_the_shipped_models_are_whole_and_small() -> None:

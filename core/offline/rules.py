@@ -12,19 +12,14 @@ from itertools import chain
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
 from core.offline.closing import find_closing, read_session
-from core.offline.files import absolute_path, find_file_notes
-from core.offline.meetings import find_in_talk
-from core.offline.messages import find_requests
+from core.offline.models import Models, shipped_models
+from core.offline.people import find_in_talk, find_requests, find_resolutions
 from core.offline.person import find_compacted, find_corrections, find_unanswered, find_will
-from core.offline.playbooks import find_playbooks
-from core.offline.procedures import find_procedures
+from core.offline.procedures import find_playbooks, find_procedures
 from core.offline.prose import read_prose
-from core.offline.records import find_resolutions
 from core.offline.sessions import find_in_session
-from core.offline.statements import Found, find_statements
+from core.offline.statements import Found, absolute_path, find_file_notes, find_questions, find_statements, find_tasks
 from core.offline.talk import read_talk
-from core.offline.tasks import find_questions, find_tasks
-from core.offline.weights import Models, shipped_models
 
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
 MAX_ITEMS = 12
