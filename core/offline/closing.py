@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Commit, Edit, PullRequest, Push
+from core.conversations.events import Commit, Edit, PullRequest, Push, Question
 from core.offline import cues
 from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences, whole
 from core.offline.sessions import Closing, Session, is_change, sends_something
@@ -26,6 +26,7 @@ MOST_FACTS = 2
 MOST_LEFT = 3
 MOST_FINDINGS = 4
 SHORT, LONG = 30, 300
+LEAST_WORDS = 7
 SHORT_UNBROKEN = 12
 """A sentence of Chinese, Japanese or Korean says in so many characters what takes `SHORT` in others."""
 
@@ -159,6 +160,8 @@ def _worked_on(session: Session) -> Iterator[Found]:
     if closing is None or closing.refuted or not edits or not session.paired:
         return
     asked = [turn for turn in session.conversation.turns[: edits[0][0] + 1] if turn.role == "user" and not turn.agent]
+    answers = " ".join(answer for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked)
+    asked = [turn for turn in asked if turn.text.strip()[:40] not in answers and not turn.events]
     wanted = _request(asked[-1].text) or _request(asked[0].text) if asked else ""
     names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits))
     if not wanted or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names)):
@@ -169,12 +172,19 @@ def _worked_on(session: Session) -> Iterator[Found]:
     yield Found("tasks_done", fields, 45, edits[-1][0])
 
 
+_VAGUE = re.compile(
+    r"^(?:\W*\w+\W+){0,4}(?:this|that|it|them|these|those|both)\b(?! \w+(?:file|page|script))", re.IGNORECASE
+)
+
+
 def _request(text: str) -> str:
     """What the person asked for in one sentence that says something by itself, or ""."""
     first = cues.first_sentence(text, 200) or (" ".join(text.split()) if len(text) <= 200 else "")
     if not fits(first) or first.startswith(("/", "<", "!")) or cues.BOILERPLATE.search(first):
         return ""
     if cues.TEMPLATE.search(first) or cues.POINTING.match(first) or cues.NO_REQUEST.match(first):
+        return ""
+    if _VAGUE.search(first) or (cues.WILL.search(first) and cues.STRONG_WILL.search(first)):
         return ""
     if first.endswith(("?", "？")) and not re.match(
         r"(?:please|(?:can|could|would|will) (?:you|we)) ", first, re.IGNORECASE
@@ -353,6 +363,7 @@ _PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.
 def _is_fact(session: Session, text: str) -> bool:
     return (
         _readable(text)
+        and (len(text.split()) >= LEAST_WORDS or not text.isascii())
         and not cues.HEDGE.search(text)
         and not cues.LEFT.search(text)
         and not cues.REMARK.search(text)

@@ -248,7 +248,7 @@ NO_REQUEST = one_of({
     "en": (
         "ok(?:ay)?", "yes", "no", "hi", "hello", "thanks", "continue", "go on", "proceed", "look", "read", "review",
         "check",
-        r"analy[sz]e", "explain", "explore", "examine", r"summari[sz]e", "tell", "show", "find", r"address \d",
+        r"analy[sz]e", "explain", "explore", "examine", r"summari[sz]e", "tell", "show", "find", r"address \d\S*",
         "what", "why", "how",
         "where",
         "when", "who", "is", "are", "does", "do you", "implement the following plan", "try again", "still", "it",

@@ -25,7 +25,7 @@ MOST_REMARKS = 20
 SHORTEST = 15
 
 _WORD = re.compile(r"[A-Za-zÀ-ÿ][\w+-]{2,}|[぀-ヿ一-鿿가-힣]{2,}")
-_CITES = re.compile(r"\b(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|README)\.md\b")
+_CITES = re.compile(r"(?<=\()(?:per|see|as per) [\w./]+\.md, ")
 _EMPTY = frozenset({
     "the", "and", "that", "this", "these", "those", "are", "was", "were", "has", "have", "had", "its", "from", "for",
     "with", "they", "there", "here", "still", "just", "also", "after", "before", "because", "only", "not", "does",
@@ -59,7 +59,7 @@ def find_remarks(conversation: Conversation) -> Iterator[Remark]:
                     continue
                 words = frozenset(word.casefold() for word in _WORD.findall(text)) - _EMPTY
                 if len(words) >= LEAST_SHARED:
-                    yield Remark(begun(text), sentence.quote, words, number, turn.time)
+                    yield Remark(begun(_CITES.sub("", text)), sentence.quote, words, number, turn.time)
 
 
 def bear_out(
@@ -82,19 +82,18 @@ def bear_out(
             and not (remark.time and row["time"] == remark.time)
             and _alike(remark.words, frozenset(row["words"]))
         ]
-        if same and not taken & set(same):
-            taken.update(same)
+        if not same or taken & set(same):
+            continue
+        taken.update(same)
+        statement = next((rows[at]["told"] for at in same if isinstance(rows[at].get("told"), str)), "")
+        if not statement:
             said = [remark.statement, *(rows[at]["statement"] for at in same)]
-            sure = [text for text in said if not cues.HEDGE.search(text) and not _CITES.search(text)] or said
-            number = len({rows[at]["session"] for at in same}) + 1
-            facts.append(
-                {
-                    "statement": max(sure, key=len),
-                    "detail": f"said in {number} sessions of this project",
-                    "quote": remark.quote,
-                    "kind": "tool-quirk",
-                }
-            )
+            statement = max([text for text in said if not cues.HEDGE.search(text)] or said, key=len)
+        for at in same:  # the next session tells it in the same words, so that it is confirmed and not doubled
+            rows[at]["told"] = statement
+        number = len({rows[at]["session"] for at in same}) + 1
+        detail = f"said in {number} sessions of this project"
+        facts.append({"statement": statement, "detail": detail, "quote": remark.quote, "kind": "tool-quirk"})
     known = {(row["session"], row["statement"]) for row in rows}
     for remark in told:
         if (session, remark.statement) not in known:

@@ -1,9 +1,9 @@
 """What the structure of a coding session says: failing commands and what works, checks, hooks, plans, answers.
 
-Most of what an attentive reader keeps of a session stands in a few places that its events tell (see
-`tests/quality/README.md` for the shares). Each finder here looks at one of them; `closing.py` reads the closing
-messages and `person.py` the person's words. Structure works in any language; the few words that matter are in
-`cues.py`.
+Most of what an attentive reader keeps of a session stands in a few places that its events tell
+(`python -m tests.quality.sessions` measures how much of it is found). Each finder here looks at one of them;
+`closing.py` reads the closing messages and `person.py` the person's words. Structure works in any language; the few
+words that matter are in `cues.py`.
 """
 
 from __future__ import annotations
