@@ -133,7 +133,7 @@ def _done(session: Session, rows: dict[int, list[Row]], causes: set[str]) -> Ite
     for closing in session.closings:
         if closing.number < last or closing.refuted or not closing.changed:
             continue
-        told = [row for row in told_done(rows[closing.number]) if row[0] not in used]
+        told = [row for row in told_done(rows[closing.number]) if not any(_alike(row[0], text) for text in used)]
         if told and not session.deleted_after(closing.number, told[0][0]):
             (text, quote), *more = told
             cause = _cause_of(session, rows, closing.number, closing.before)
@@ -160,8 +160,8 @@ def _worked_on(session: Session) -> Iterator[Found]:
     if closing is None or closing.refuted or not edits or not session.paired:
         return
     asked = [turn for turn in session.conversation.turns[: edits[0][0] + 1] if turn.role == "user" and not turn.agent]
-    answers = " ".join(answer for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked)
-    asked = [turn for turn in asked if turn.text.strip()[:40] not in answers and not turn.events]
+    answers = [answer for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer]
+    asked = [turn for turn in asked if not any(answer[:20] in turn.text for answer in answers)]
     wanted = _request(asked[-1].text) or _request(asked[0].text) if asked else ""
     names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits))
     if not wanted or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names)):
@@ -184,7 +184,7 @@ def _request(text: str) -> str:
         return ""
     if cues.TEMPLATE.search(first) or cues.POINTING.match(first) or cues.NO_REQUEST.match(first):
         return ""
-    if _VAGUE.search(first) or (cues.WILL.search(first) and cues.STRONG_WILL.search(first)):
+    if _VAGUE.search(first) or cues.WILL.search(first):  # what is wished for good stands by itself
         return ""
     if first.endswith(("?", "？")) and not re.match(
         r"(?:please|(?:can|could|would|will) (?:you|we)) ", first, re.IGNORECASE
@@ -206,9 +206,19 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
         for turn, row in made
         if not _MERGE.match(row.subject) and f'Revert "{row.subject}"' not in undone
     }
+    subjects = list(last)
+    for at, subject in enumerate(subjects):
+        if any(_alike(subject, later) for later in subjects[at + 1 :]):
+            del last[subject]  # a second try at the same
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
     asked = sum(turn.role == "user" and not turn.agent for turn in session.conversation.turns)
     return (large or list(last.values()))[-min(2 * MOST_COMMITS, max(MOST_COMMITS, asked // 5)) :]
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two texts of work tell mostly the same."""
+    first, second = (set(re.findall(r"[\w./-]{3,}", text.casefold())) for text in (one, other))
+    return len(first & second) >= 0.7 * max(1, min(len(first), len(second))) and len(first & second) >= 4
 
 
 def _went(session: Session, commit: Commit) -> bool:
@@ -306,6 +316,8 @@ def told_done(rows: Sequence[Row]) -> list[tuple[str, str]]:
             if where and where not in text and (label or "`" not in text) and len(text) < 200:
                 text = f"{text.rstrip('.')} (in `{where}`)"
             if cues.HEDGE.search(text) or not _readable(text) or cues.LEFT.search(text):
+                continue
+            if text.isascii() and len(text.split()) < LEAST_WORDS - 2:
                 continue
             first = row.kind == "prose" and not cues.IS_DONE.match(text)
             (prose if first else listed).append((text, sentence.quote))

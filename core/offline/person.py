@@ -76,7 +76,7 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
             continue
         if cues.HEDGE.search(text.replace("should", "")) or _BARE_SUBJECT.match(text):
             continue
-        if (len(text.split()) < 5 and text.isascii()) or _ADVICE.match(text):
+        if (len(text.split()) < (5 if cues.ANCHOR.search(text) else 6) and text.isascii()) or _ADVICE.match(text):
             continue
         if _REQUEST.match(text) and not cues.STRONG_WILL.search(text):
             continue  # a piece of work, not a rule

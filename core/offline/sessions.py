@@ -303,7 +303,7 @@ def _checks(session: Session) -> Iterator[Found]:
             if kind and not cues.ONE_OFF.search(part) and not _ONE_PLACE.search(part):
                 ran[kind] = (f"cd {inside} && {part}" if inside else part, turn)
     steps = list(dict.fromkeys(ran[kind][0] for kind in cues.CHECKS if kind in ran))
-    if not steps or (len(steps) == 1 and not {"test", "integration", "lint"} & ran.keys()):
+    if not steps or (len(steps) == 1 and (" " not in steps[0] or not {"test", "integration", "lint"} & ran.keys())):
         return
     of = f" of {session.project}" if session.project else ""
     fields = {"name": f"Checks{of}", "steps": " -> ".join(steps), "quote": ""}
