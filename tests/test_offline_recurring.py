@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from core.base.result import Ok
 from core.conversations.conversation import Conversation, Turn
+from core.harvest.distil import distil
+from core.harvest.options import DistilSettings
 from core.harvest.waiting import borne_out
 
 
@@ -20,6 +23,24 @@ def test_a_remark_waits_until_another_session_bears_it_out(tmp_path: Path) -> No
     (fact,) = borne_out(session("b", "Those diagnostics of gopls are stale, the build is fine."), file)
     assert "diagnostics" in fact["statement"] and fact["detail"] == "said in 2 sessions of this project"
     assert fact["quote"] == "Those diagnostics of gopls are stale, the build is fine."
+
+
+def test_a_third_session_confirms_in_the_same_words(tmp_path: Path) -> None:
+    file = tmp_path / "waiting.json"
+    borne_out(session("a", "The gopls diagnostics are stale again."), file)
+    (second,) = borne_out(session("b", "Those diagnostics of gopls are stale, the build is fine."), file)
+    (third,) = borne_out(session("c", "These gopls diagnostics look stale to me."), file)
+    assert third["statement"] == second["statement"] and third["detail"] == "said in 3 sessions of this project"
+
+
+def test_a_harvest_by_rules_keeps_what_was_borne_out(tmp_path: Path) -> None:
+    settings = DistilSettings(
+        attempts=1, summarize_bytes=1, quotes="check", redact=True, waiting=tmp_path / "waiting.json"
+    )
+    first = distil(session("a", "The gopls diagnostics are stale again."), "a", 1, settings, None)
+    second = distil(session("b", "Those gopls diagnostics are stale, it builds."), "b", 1, settings, None)
+    assert isinstance(first, Ok) and isinstance(second, Ok)
+    assert not first.value.items and [item.category for item in second.value.items] == ["facts"]
 
 
 def test_the_same_session_and_another_project_bear_nothing_out(tmp_path: Path) -> None:
