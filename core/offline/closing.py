@@ -130,7 +130,8 @@ def _done(session: Session, rows: dict[int, list[Row]], causes: set[str]) -> Ite
         statement = f"{_BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         yield Found("tasks_done", {"statement": statement, "detail": _joined(*fresh, cause), "quote": line}, 70, turn)
     found = []
-    for closing in session.closings:
+    later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
+    for closing in session.closings if later else ():
         if closing.number < last or closing.refuted or not closing.changed:
             continue
         told = [row for row in told_done(rows[closing.number]) if not any(_alike(row[0], text) for text in used)]

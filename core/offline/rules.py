@@ -32,13 +32,14 @@ CODING_TOOLS = TOOLS - CHATS
 def distil_offline(conversation: Conversation, models: Models | None = None) -> dict[str, list[dict[str, str]]]:
     """The seven arrays of a harvest, without a model of language: deterministic, no network, linear in the text.
 
-    A conversation with an assistant is read by rules alone. In a text without one, small linear models (`models`, by
-    default those that are shipped) say what was agreed, taken on, asked for and left unanswered.
+    A session with a coding assistant is read by its structure (`sessions.py`, `closing.py`, `person.py`), a chat by its
+    sentences. In a text without an assistant, small linear models (`models`, by default those that are shipped) say
+    what was agreed, taken on, asked for and left unanswered.
 
     Rows have `statement`, `detail` and `quote` (playbooks: `name`, `steps`, `quote`; files: `path`, `note`, `quote`).
-    `quote` is one line of a person or an assistant, word for word. Tool and system turns give no items; the success
-    of a command may be read from a tool turn. At most `MAX_ITEMS` a category: the best ones, in spoken order; of a
-    talk of several people one for each `LINES_AN_ITEM` lines, if that is more.
+    `quote` is one line of the conversation, word for word: of a person or an assistant, and of a tool where it tells of
+    a commit or an error; "" where an event has no line that says it. At most `MAX_ITEMS` a category: the best ones, in
+    spoken order; of a talk of several people one for each `LINES_AN_ITEM` lines, if that is more.
     """
     most = MAX_ITEMS
     found: Iterable[Found]
