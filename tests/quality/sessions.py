@@ -36,6 +36,10 @@ WRITTEN_ON = ("entireio__cli", "Hoper-J__cpolar-connect", "AFI-Protocol__afi-cor
 CODING = ("claude_code", "codex", "opencode", "specstory", "copilot_cli", "aider", "cline", "gemini_cli")
 LEAST_BYTES = 5_000
 OWN = Path(__file__).with_name("kept.jsonl")
+"""Labels of our own: a file, and for each item our words, the byte range of its record, and where its quote stands (in
+bytes and characters; -1 where JSON hides it). No text of the corpus is in them. `kept_second.jsonl` beside it holds
+what a second reader kept of some of the same sessions, without having seen the first one's items."""
+SECOND = Path(__file__).with_name("kept_second.jsonl")
 VERDICTS = Path(__file__).with_name("verdicts.jsonl")
 
 
@@ -57,8 +61,38 @@ def kept_sessions() -> dict[str, dict[str, Any]]:
         if path.is_file():
             for line in path.read_text(encoding="utf-8").splitlines():
                 row = json.loads(line)
-                rows[row["file"]] = row
+                rows[row["file"]] = _with_quotes(row)
     return rows
+
+
+def _with_quotes(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with the words of its quotes, read where they stand in the corpus."""
+    path = CORPUS / "conversations" / row["file"]
+    if not any("quote_at" in item for item in row["items"]) or not path.is_file():
+        return row
+    data = path.read_bytes()
+    for item in row["items"]:
+        at, length = item.get("quote_at", -1), item.get("quote_length", 0)
+        item["quote"] = data[at : at + 4 * length].decode("utf-8", "ignore")[:length] if at >= 0 else ""
+    return row
+
+
+def agreement() -> str:
+    """How far two readers of one session keep the same: items of each that the other has as well, and sessions of which
+    both say that there is nothing."""
+    first, pairs = kept_sessions(), list[tuple[dict[str, Any], dict[str, Any]]]()
+    for line in SECOND.read_text(encoding="utf-8").splitlines():
+        row = _with_quotes(json.loads(line))
+        if row["file"] in first:
+            pairs.append((first[row["file"]], row))
+    ones = [(item, other["items"]) for one, other in pairs for item in one["items"]]
+    others = [(item, one["items"]) for one, other in pairs for item in other["items"]]
+    found, again = (sum(any(same(item, row) for row in rows) for item, rows in side) for side in (ones, others))
+    nothing = sum(bool(one["items"]) == bool(other["items"]) for one, other in pairs)
+    return (
+        f"{len(pairs)} sessions read twice: {found} of {len(ones)} items of the first reader are the second's too, "
+        f"{again} of {len(others)} the other way; {nothing} agree on whether there is anything"
+    )
 
 
 def coding_sessions() -> Iterator[tuple[str, Conversation]]:
@@ -166,7 +200,7 @@ def main() -> None:
         for file, item in random.Random(given.seed).sample(items, min(given.items, len(items))):
             print(f"{file}\t{item['category']}\t{words_of(item)}\t{item.get('quote', '')}")
     else:
-        print("\n".join(table(rows)))
+        print("\n".join([*table(rows), agreement()]))
 
 
 if __name__ == "__main__":
