@@ -33,6 +33,7 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.quality.planted
 	$(BIN)/python -m tests.quality.combined
 	$(BIN)/python -m tests.quality.kept
+	$(BIN)/python -m tests.quality.sessions
 
 retrieval: $(VENV)/.installed-dev
 	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors,vectors-hq]')

@@ -77,20 +77,21 @@ def test_every_quote_from_a_real_conversation_stands_in_its_file() -> None:
         data = path.read_bytes()
         conversation = read_conversation(path.name, data)
         source = data.decode("utf-8", "replace")
-        speech = "\n".join(turn.text for turn in conversation.turns if turn.role in ("user", "assistant"))
+        told = "\n".join(turn.text for turn in conversation.turns)
         for rows in distil_offline(conversation).values():
             assert len(rows) <= MAX_ITEMS
             for row in rows:
                 assert row["quote"] in source, path
-                assert row["quote"] in speech, path
+                assert row["quote"] in told, path
 
 
 @pytest.mark.skipif(not FILES, reason="the corpus of real conversations is not beside this checkout")
-def test_most_real_conversations_give_little_and_some_give_something() -> None:
+def test_real_conversations_give_a_few_items_each() -> None:
     """Restraint on real data: rules that flood the knowledge, or that find nothing any more, show here."""
     counts = [
         sum(len(rows) for rows in distil_offline(read_conversation(path.name, path.read_bytes())).values())
         for path in FILES
     ]
-    assert sum(count == 0 for count in counts) >= len(counts) // 2
-    assert 20 <= sum(counts) <= 3 * len(counts)
+    assert sum(count > 0 for count in counts) >= len(counts) // 2
+    assert max(counts) <= 2 * MAX_ITEMS
+    assert sum(counts) <= 4 * len(counts)

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from core.conversations.conversation import Conversation, Turn
-from core.offline import weights as offline_weights
+from core.offline import models as offline_models
+from core.offline.models import NAMES, Weights, bucket, chance, pack, shipped_models, unpack
 from core.offline.rules import distil_offline
-from core.offline.weights import NAMES, Weights, bucket, chance, pack, shipped_models, unpack
 
 
 def test_the_shipped_models_are_whole_and_small() -> None:
     models = shipped_models()
     assert set(models) == set(NAMES)
     assert all(any(model.buckets) and 0 < model.threshold < 1 for model in models.values())
-    assert offline_weights.MODELS_FILE.stat().st_size < 60_000
+    assert offline_models.MODELS_FILE.stat().st_size < 60_000
 
 
 def test_weights_survive_the_file() -> None:
@@ -43,7 +43,7 @@ def test_a_damaged_file_leaves_the_rules(tmp_path: Path, monkeypatch: pytest.Mon
     """A broken installation must not stop a harvest."""
     damaged = tmp_path / "offline.json"
     damaged.write_text(content)
-    monkeypatch.setattr(offline_weights, "MODELS_FILE", damaged)
+    monkeypatch.setattr(offline_models, "MODELS_FILE", damaged)
     shipped_models.cache_clear()
     try:
         assert shipped_models() == {}

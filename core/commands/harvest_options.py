@@ -70,6 +70,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
     named = chosen_sources(request.sources or of_settings)
     if isinstance(named, Err):
         return named
+    caches = cache_folder(workspace.paths.home, workspace.environment)
     distil = DistilSettings(
         attempts=config.harvest_max_attempts,
         summarize_bytes=config.summarize_threshold_bytes,
@@ -79,8 +80,8 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
         harvest_prompt=prompts[0],
         summarize_prompt=prompts[1],
         style=config.harvest_style,
+        waiting=caches / "waiting.json",
     )
-    caches = cache_folder(workspace.paths.home, workspace.environment)
     return Ok(
         HarvestOptions(
             limits,

@@ -2,19 +2,35 @@
 
 Format as aider writes it (io.py of that project): every line of a prompt gets its own `#### ` and two blanks at the
 end; a session begins with `# aider chat started at`. Fences mean nothing here, so an answer's own `#### ` heading is
-told from a prompt by the missing blanks.
+told from a prompt by the missing blanks. Sessions of older versions (0.50) have no blanks behind the last line of a
+prompt: there a prompt stands below a line of the tool, which ends every answer with what it cost. Edits, commits and
+commands are told by the tool's own lines; what a command printed stands in the file only where older versions ran one
+for the person.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.lines import Label, Line, first_line, fold_turns, split_lines
+from core.conversations.events import Command, Commit, Edit, Event, shortened
+from core.conversations.lines import Label, Line, first_line, fold_turns, split_lines, with_events
 
 _BANNER = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)\s*$")
 _SIGNS = ("> $ aider", "> Aider v", "> Tokens: ", 'class="chat-transcript"', "> Applied edit to ", "> Repo-map: ")
+
+
+_EDITED = re.compile(r"> Applied edit to (.+?)\s*$")
+_COMMITTED = re.compile(r"> Commit ([0-9a-f]{7,40}) (.+?)\s*$")
+_RUNNING = re.compile(r"> Running (.+?)\s*$")
+_RUN = re.compile(r"####\s(?:/run\s+|/test\s+|!)(.+?)\s*$")
+_MODEL = re.compile(r"> (?:Main m|M)odel: (\S+) with ")
+_FOLDER = re.compile(r"> Cur working dir: (/.+?|[A-Za-z]:\\.+?)\s*$")
+_ABOUT_OUTPUT = re.compile(r"> (?:Add(?:ed)? .*(?:output|lines?) |Add the output )")
 
 
 def sniff(head: str) -> bool:
@@ -29,17 +45,88 @@ def read(name: str, data: bytes) -> Conversation:
     """Read one history file; it may hold many sessions, which stay one conversation as they share one file."""
     lines = split_lines(data)
     starts = [f"{found[1]}T{found[2]}" for line in lines if (found := _BANNER.match(line.text))]
-    turns = fold_turns(lines, _labels(lines, strict=bool(starts)))
-    return Conversation(name, "aider", turns, first_line(turns), started=starts[0] if starts else "")
+    prompts = _prompts(lines, bool(starts))
+    turns = with_events(fold_turns(lines, _labels(lines, prompts, strict=bool(starts))), _events(lines, prompts))
+    folders = {found[1] for line in lines if (found := _FOLDER.match(line.text))}
+    models = [found[1] for line in lines if (found := _MODEL.match(line.text))]
+    return Conversation(
+        name,
+        "aider",
+        turns,
+        first_line(turns),
+        folders.pop() if len(folders) == 1 else "",
+        started=starts[0] if starts else "",
+        model=models[-1] if models else "",
+    )
 
 
-def _labels(lines: Sequence[Line], strict: bool) -> Iterator[Label]:
+def _prompts(lines: Sequence[Line], banners: bool) -> set[int]:
+    """The numbers of the lines that were typed by the person. Whether blanks end a prompt is asked session by session;
+    the tool's published pages have no banner, and there every such line is one."""
+    marked = [number for number, line in enumerate(lines) if line.text[:5] in ("####", "#### ")]
+    if not banners:
+        return set(marked)
+    found: set[int] = set()
+    bounds = [number for number, line in enumerate(lines) if _BANNER.match(line.text)]
+    for first, last in zip([0, *bounds], [*bounds, len(lines)], strict=True):
+        here = marked[bisect_left(marked, first) : bisect_left(marked, last)]
+        blanks = {number for number in here if lines[number].text.endswith("  ")}
+        # The last line of each prompt tells: those before it end in two blanks in every version.
+        strict = any(number + 1 not in here for number in blanks)
+        for number in here:
+            if number in blanks or (not strict and (number - 1 in found or _below_the_tool(lines, number, first))):
+                found.add(number)
+    return found
+
+
+def _below_the_tool(lines: Sequence[Line], number: int, first: int) -> bool:
+    """Whether the line above, blank ones aside, is one of the tool or the session's banner."""
+    number -= 1
+    while number > first and not lines[number].text.strip():
+        number -= 1
+    return lines[number].text.startswith(">") or bool(_BANNER.match(lines[number].text))
+
+
+def _events(lines: Sequence[Line], prompts: set[int]) -> Iterator[Event]:
+    for number, line in enumerate(lines):
+        place: dict[str, Any] = {"start": line.start, "end": line.end}
+        if number in prompts:
+            typed = _RUN.match(line.text)
+            if typed:
+                yield _run(typed[1], lines, number)
+        elif not line.text.startswith("> "):
+            continue
+        elif edited := _EDITED.match(line.text):
+            yield Edit(tool="edit", path=edited[1], answered=True, failed=False, **place)
+        elif committed := _COMMITTED.match(line.text):
+            yield Commit(subject=committed[2], hash=committed[1], succeeded=True, **place)
+        elif running := _RUNNING.match(line.text):
+            yield Command(tool="run", words=running[1], **place)
+
+
+def _run(words: str, lines: Sequence[Line], number: int) -> Command:
+    """A command that the person had run, with what it printed."""
+    first = number + 1
+    while first < len(lines) and not lines[first].text.strip():
+        first += 1
+    last = first
+    while last < len(lines) and lines[last].text.startswith(">") and not _ABOUT_OUTPUT.match(lines[last].text):
+        last += 1
+    rows = [line.text[2:].rstrip() for line in lines[first:last]]
+    rows = rows[1:-1] if len(rows) > 1 and rows[0] == rows[-1] == "```" else rows
+    event = Command(tool="run", words=words, start=lines[number].start, end=lines[number].end)
+    if not any(rows):
+        return event
+    return replace(event, answered=True, output=shortened("\n".join(rows)), result=lines[first].start)
+
+
+def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[Label]:
     before = ""
     # Words before the first banner or prompt are a page around the transcript, not the assistant.
     spoken = False
-    for line in lines:
+    for number, line in enumerate(lines):
         text = line.text
-        prompt = text.startswith("####") and text[4:5] in ("", " ") and (not strict or text.endswith("  "))
+        prompt = number in prompts
         if prompt and "(Y)es/(N)o" in text:
             # The answer to one of aider's own questions, kept with the question: nothing that the person said.
             yield Label("tool", text[5:].rstrip())

@@ -16,6 +16,7 @@ from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of
 
 _SILENT = frozenset({"thoughts", "reasoning_recap", "model_editable_context", "app_pairing_content"})
 _INNER = ("mapping",)
+_CALL = "call"
 
 
 def sniff(head: str) -> bool:
@@ -124,6 +125,8 @@ def _read_node(node: Record, reading: Reading) -> None:
     place = (iso_time(message.get("create_time")), node.start, node.end)
     role, kind = kind_of(author, "role"), kind_of(content, "content_type")
     about = message.get("metadata")
+    slug = about.get("model_slug") if isinstance(about, dict) and role == "assistant" else ""
+    reading.model = text_of(slug) or reading.model
     hidden = isinstance(about, dict) and about.get("is_visually_hidden_from_conversation")
     said = text_of(content.get("parts")) or text_of(content.get("text")) or text_of(content.get("result"))
     if kind in _SILENT:
@@ -137,10 +140,15 @@ def _read_node(node: Record, reading: Reading) -> None:
         # What is not addressed to all goes to a tool: a search, a program, a document that is being written.
         called = message.get("recipient") not in (None, "all")
         if called:
-            reading.call(message.get("recipient"), said, *place)
+            reading.call(message.get("recipient"), said, *place, id=_CALL)
         else:
             reading.say("assistant", said, *place)
-    elif role in ("user", "assistant", "system", "tool"):
-        reading.say("tool" if role == "tool" else "system", said, *place)
+    elif role == "tool":
+        # A tool answers in the message behind the one that was addressed to it.
+        run = about.get("aggregate_result") if isinstance(about, dict) else None
+        status = run.get("status") if isinstance(run, dict) else None
+        reading.result(said, *place, id=_CALL, failed=status != "success" if isinstance(status, str) else None)
+    elif role in ("user", "assistant", "system"):
+        reading.say("system", said, *place)
     else:
         reading.skipped += 1

@@ -83,6 +83,7 @@ def _read_chat(name: str, record: Record) -> Conversation:
         title=value.get("name"),
         started=value.get("created_at"),
         ended=value.get("updated_at"),
+        model=value.get("model"),
     )
 
 
@@ -118,8 +119,11 @@ def _read_block(
     elif kind == "text":
         reading.say("assistant", text_of(block.get("text")), *place)
     elif kind == "tool_use":
-        reading.call(block.get("name"), block.get("input"), *place)
+        key = text_of(block.get("id") or block.get("name"))
+        reading.call(block.get("name"), block.get("input"), *place, id=key)
     elif kind == "tool_result":
-        reading.say("tool", text_of(block.get("content")), *place)
+        key, failed = text_of(block.get("tool_use_id") or block.get("name")), block.get("is_error")
+        told = failed if isinstance(failed, bool) else None
+        reading.result(text_of(block.get("content")), *place, id=key, failed=told)
     elif kind not in _SILENT:
         reading.skipped += 1

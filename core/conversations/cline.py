@@ -7,10 +7,14 @@ person's. The rest is a tool's result (behind `[tool …] Result:`) or context t
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 from core.conversations.conversation import Conversation
-from core.conversations.lines import Label, Line, first_line, fold_turns, split_lines
+from core.conversations.events import Call, Event, Plan, Question, call_event, settled
+from core.conversations.lines import Label, Line, first_line, fold_turns, split_lines, with_events
 
 _HEADERS = {"**User:**": "user", "**Assistant:**": "assistant"}
 _PERSON = ("task", "feedback", "user_message", "answer")
@@ -24,6 +28,13 @@ _TOOLS = (
     "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource", "ask_followup_question",
     "attempt_completion", "plan_mode_respond", "new_task", "load_mcp_documentation", "web_fetch", "focus_chain",
 )  # fmt: skip
+_CALL = re.compile(rf"(?:^|[^`\w])<({'|'.join(_TOOLS)})>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_PARAMETERS = (
+    "path", "command", "content", "diff", "regex", "file_pattern", "question", "options", "response", "url",
+    "tool_name", "server_name", "todos", "message", "action", "mode", "context",
+)  # fmt: skip
+_CLOSING = ("attempt_completion", "focus_chain")
+_FAILED = ("The tool execution failed", "Command execution failed", "Error executing", "Missing value for required")
 _SPEECH = ("result", "response", "question", "task_progress", "command")
 _DATA = ("content", "diff")
 _DENIED = "The user denied this operation"
@@ -42,12 +53,84 @@ def read(name: str, data: bytes) -> Conversation:
     """Read one exported task; the folder comes from the first block of environment details."""
     lines = split_lines(data)
     folder = next((found[1] for line in lines if (found := _FOLDER.match(line.text))), "")
-    turns = fold_turns(lines, _labels(lines))
+    turns = with_events(fold_turns(lines, _labels(lines)), _events(lines))
     return Conversation(name, "cline", turns, first_line(turns), folder=folder)
 
 
+def _heads(lines: Sequence[Line]) -> list[int]:
+    return [number for number, line in enumerate(lines) if line.text in _HEADERS and _starts(lines, number)]
+
+
+def _events(lines: Sequence[Line]) -> list[Event]:
+    """Calls in the answers, each with the result that the next message brings."""
+    heads = _heads(lines)
+    found: list[Event] = []
+    waiting: dict[str, int] = {}
+    for number, end in pairwise([*heads, len(lines)]):
+        body = [line.text for line in lines[number + 1 : end]]
+        if _HEADERS[lines[number].text] == "assistant":
+            waiting.clear()
+            for row, tool, given in calls_in("\n".join(body)):
+                place = lines[number + 1 + row]
+                waiting[tool] = len(found)
+                found.append(call_event(tool, given, given.get("command", ""), "", place.start, place.end))
+            continue
+        for row, tool, text in results_in(body):
+            at = waiting.pop(tool, None)
+            event = found[at] if at is not None else None
+            if at is not None and isinstance(event, Call):
+                found[at] = result_of(event, text, lines[number + 1 + row].start)
+    return found
+
+
+def calls_in(text: str) -> Iterator[tuple[int, str, dict[str, str]]]:
+    """The calls that an answer makes by tags: the row where each begins, the tool and its arguments. What ends the
+    task is no call: its words are the answer."""
+    row = at = 0
+    for found in _CALL.finditer(text) if "<" in text else ():
+        if found[1] not in _CLOSING:
+            row, at = row + text.count("\n", at, found.start(1)), found.start(1)
+            yield row, found[1], _between(found[2], _PARAMETERS)
+
+
+def _between(text: str, names: Sequence[str]) -> dict[str, str]:
+    """What stands between the first opening tag of each name and the closing one behind it."""
+    found: dict[str, str] = {}
+    for name in names:
+        start = text.find(f"<{name}>")
+        end = text.find(f"</{name}>", start) if start >= 0 else -1
+        if end >= 0:
+            found[name] = text[start + len(name) + 2 : end].strip("\n")
+    return found
+
+
+def results_in(body: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+    """What tools gave back in a message of the user: the row where each result begins, the tool and the text."""
+    marks = [(at, found) for at, row in enumerate(body) if (found := _RESULT.match(row))]
+    if not marks:
+        return
+    ends = [at for at, row in enumerate(body) if row.startswith("<environment_details>")]
+    for (at, found), (end, _) in zip(marks, [*marks[1:], (len(body), None)], strict=True):
+        below = bisect_right(ends, at)
+        end = min(end, ends[below]) if below < len(ends) else end
+        yield at, found[1], "\n".join([body[at][found.end() :], *body[at + 1 : end]]).strip()
+
+
+def result_of(event: Call, text: str, start: int) -> Call:
+    """The event with its result, where the person's refusal or answer can stand too."""
+    refused = text.startswith(_DENIED)
+    failed = True if refused or text.startswith(_FAILED) else None
+    if isinstance(event, Question | Plan):
+        said = next(iter(_between(text, _PERSON).values()), "")
+        event = settled(event, "", start, False, None, refused=False)
+        if isinstance(event, Question):
+            return replace(event, asked=tuple((asked, options, said) for asked, options, _ in event.asked))
+        return event
+    return settled(event, text, start, failed, None, refused)
+
+
 def _labels(lines: Sequence[Line]) -> Iterator[Label]:
-    heads = [number for number, line in enumerate(lines) if line.text in _HEADERS and _starts(lines, number)]
+    heads = _heads(lines)
     for line in lines[: heads[0] if heads else len(lines)]:
         yield Label("system", line.text)
     for at, number in enumerate(heads):

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from core.conversations.cline import ANSWERS, assistant_labels, person_labels
+from core.conversations.cline import ANSWERS, assistant_labels, calls_in, person_labels, result_of, results_in
 from core.conversations.conversation import Conversation
+from core.conversations.events import Call
 from core.conversations.lines import Line, fold_turns
 from core.conversations.records import Record, json_document, keys_in, parse_object
 from core.conversations.turns import Reading, clean, iso_time, kind_of, text_of
@@ -88,17 +90,22 @@ def _read_sent(value: dict[str, Any], record: Record, reading: Reading, tools: d
             tools[str(block.get("id"))] = str(block.get("name"))
             _read_call(block, place, reading)
         elif kind == "tool_result" and isinstance(block, dict):
-            _read_result(block, tools.get(str(block.get("tool_use_id")), ""), place, reading)
+            key = str(block.get("tool_use_id"))
+            _read_result(block, key, tools.get(key, ""), place, reading)
         elif kind == "text" and summary:
             reading.say("system", text, *place)
         elif kind == "text" and user:
             sent.append(text)
         elif kind == "text":
             _read_text(text, place, reading, user=False)
+            for _, tool, given in calls_in(clean(text)):
+                reading.called(tool, given, *place, id=tool)
         elif kind not in ("thinking", "redacted_thinking", "reasoning", "image", "document"):
             reading.skipped += 1
     text = "\n".join(sent)
     _read_text(text, place, reading, user=True)
+    for _, tool, told in results_in(clean(text).split("\n")):
+        reading.settle(tool, told, place[1], change=partial(result_of, text=told, start=place[1]))
     found = _FOLDER.search(text)
     return found[1] if found else ""
 
@@ -117,10 +124,18 @@ def _read_text(text: str, place: tuple[str, int, int], reading: Reading, user: b
     reading.say("user", "\n\n".join(own), *place)
 
 
-def _read_result(block: dict[str, Any], tool: str, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_result(block: dict[str, Any], key: str, tool: str, place: tuple[str, int, int], reading: Reading) -> None:
     """What a tool gave back. The person speaks in it where the tool asked them, or where they refused it."""
     text = text_of(block.get("content"))
     denied = parse_object(text) if text.startswith('{"status":"denied"') else None
+    refused = denied is not None or text.startswith("The user denied this operation")
+    failed = block.get("is_error")
+    told = True if refused else failed if isinstance(failed, bool) else None
+
+    def change(event: Call) -> Call:
+        return result_of(event, text, place[1]) if tool in ANSWERS else event
+
+    reading.settle(key, text, place[1], failed=told, refused=refused, change=change)
     if denied is not None:
         reading.say("tool", text_of(denied.get("message")), *place)
         reading.say("user", text_of(denied.get("feedback")), *place)
@@ -136,8 +151,10 @@ def _read_call(block: dict[str, Any], place: tuple[str, int, int], reading: Read
         for key in ("result", "response", "question"):
             if tool in ("attempt_completion", "plan_mode_respond", "ask_followup_question") and given.get(key):
                 reading.say("assistant", text_of(given[key]), *place)
+                if tool != "attempt_completion":
+                    reading.called(tool, given, *place, id=block.get("id"))
                 return
-    reading.call(tool, given, *place)
+    reading.call(tool, given, *place, id=block.get("id"))
 
 
 def _read_shown(value: dict[str, Any], record: Record, reading: Reading, first: bool) -> None:
@@ -150,18 +167,49 @@ def _read_shown(value: dict[str, Any], record: Record, reading: Reading, first: 
     if first and kind == "text" and not asks:
         reading.person(text, *place)  # the task itself is said first, under the kind of an answer
     elif kind == "command":
-        reading.call("execute_command", {"command": text}, *place)
+        reading.call("execute_command", {"command": text}, *place, id="shown")
     elif asks and kind in _ASKS:
         reading.say("assistant", "\n".join(_question(text)), *place)
     elif kind in _SAYS:
         if _SAYS[kind] == "user":
             reading.person(text, *place)
+        elif kind == "command_output":
+            reading.result(text, *place, id="shown")
+        elif kind == "tool":
+            _read_shown_tool(text, place, reading)
+        elif kind == "condense_context":
+            reading.summary(text, *place)
         else:
             reading.say(_SAYS[kind], text, *place)
-    elif kind in ("tool", "use_mcp_server", "browser_action_launch", "command_output"):
+    elif kind == "command_output":
+        reading.result(text, *place, id="shown")
+    elif kind == "tool":
+        _read_shown_tool(text, place, reading)
+    elif kind in ("use_mcp_server", "browser_action_launch"):
         reading.say("tool", text, *place)
     else:
         reading.skipped += 1
+
+
+_SHOWN = {
+    "editedExistingFile": "edit_file", "appliedDiff": "apply_diff", "newFileCreated": "create_file",
+    "readFile": "read_file", "listFilesTopLevel": "list_files", "listFilesRecursive": "list_files",
+    "searchFiles": "search_files", "updateTodoList": "update_todo_list", "newTask": "new_task",
+    "insertContent": "insert_content", "searchAndReplace": "search_and_replace", "fileDeleted": "delete_file",
+}  # fmt: skip
+"""What the person saw of a call, and which tool that was."""
+
+
+def _read_shown_tool(text: str, place: tuple[str, int, int], reading: Reading) -> None:
+    """A call as it was shown: JSON with `tool` and what it was given. Whether it was done is not told."""
+    reading.say("tool", text, *place)
+    shown = parse_object(text) if text.startswith("{") else None
+    if shown is not None:
+        tool = kind_of(shown, "tool")
+        given = {
+            key: shown[key] for key in ("path", "regex", "todos", "content") if isinstance(shown.get(key), str | list)
+        }
+        reading.called(_SHOWN.get(tool, tool), given, *place)
 
 
 def _question(text: str) -> Iterator[str]:

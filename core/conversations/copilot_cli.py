@@ -1,8 +1,9 @@
 """GitHub Copilot CLI's `session-state/<id>/events.jsonl`: `{type, data, id, timestamp, parentId}` a line.
 
 Most lines are hooks and tools. A person's message is `user.message`: its `content` is what was typed, its
-`transformedContent` what the model was sent. The maker does not document the format; this follows public sessions of
-versions 1.0.
+`transformedContent` what the model was sent. What a sub-agent does names the call that started it (`parentToolCallId`).
+The maker does not document the format; this follows public sessions of versions 1.0 and the event types that the
+`copilot-sdk` publishes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from typing import Any
 
 from core.conversations.conversation import Conversation
+from core.conversations.events import exit_status
 from core.conversations.records import json_lines, keys_in
 from core.conversations.turns import Reading, iso_time, text_of
 
@@ -27,8 +29,9 @@ def sniff(head: str) -> bool:
 
 def read(name: str, data: bytes) -> Conversation:
     """Read one session."""
-    reading = Reading()
-    session, folder, started = "", "", ""
+    reading, seen = Reading(), _Seen()
+    session = started = ""
+    context: dict[str, Any] = {}
     for record in json_lines(data):
         value = record.value
         kind = value.get("type") if value else None
@@ -37,10 +40,14 @@ def read(name: str, data: bytes) -> Conversation:
             reading.skipped += 1
             continue
         place = (iso_time(value.get("timestamp")), record.start, record.end)
+        parent = text_of(detail.get("parentToolCallId"))
+        reading.agent = seen.agents.get(parent, "sub-agent") if parent else ""
+        reading.model = text_of(detail.get("model")) or reading.model if kind == "assistant.message" else reading.model
         if kind == "session.start" and not session:
-            context = detail.get("context")
+            found = detail.get("context")
             session, started = text_of(detail.get("sessionId")), text_of(detail.get("startTime"))
-            folder = text_of(context.get("cwd")) if isinstance(context, dict) else ""
+            context = found if isinstance(found, dict) else {}
+            reading.model = text_of(detail.get("selectedModel"))
         elif kind == "user.message":
             if detail.get("source", "user") in ("user", "", None):
                 reading.person(text_of(detail.get("content")), *place)
@@ -48,20 +55,51 @@ def read(name: str, data: bytes) -> Conversation:
                 reading.say("system", text_of(detail.get("content")), *place)
         elif kind == "assistant.message":
             reading.say("assistant", text_of(detail.get("content")), *place)
-            _read_calls(detail.get("toolRequests"), place, reading)
+            _read_calls(detail.get("toolRequests"), place, reading, seen)
+        elif kind == "tool.execution_start" and detail.get("toolCallId"):
+            called = {"toolCallId": detail.get("toolCallId"), "name": detail.get("toolName")}
+            _read_calls([{**called, "arguments": detail.get("arguments")}], place, reading, seen)
         elif kind == "tool.execution_complete":
-            reading.say("tool", _result(detail), *place)
+            _read_result(detail, place, reading)
+        elif kind == "subagent.started":
+            seen.agents[text_of(detail.get("toolCallId"))] = text_of(detail.get("agentName")) or "sub-agent"
+        elif kind == "session.compaction_complete":
+            reading.summary(text_of(detail.get("summaryContent")), *place)
         elif kind in ("system.message", "system.notification"):
             reading.say("system", text_of(detail.get("content")), *place)
         elif not kind.startswith(_SILENT):
             reading.skipped += 1
-    return reading.conversation(name, "copilot_cli", id=session, folder=folder, started=started)
+    told = {"folder": context.get("cwd"), "branch": context.get("branch"), "repository": context.get("repository")}
+    return reading.conversation(name, "copilot_cli", id=session, started=started, **told)
 
 
-def _read_calls(calls: Any, place: tuple[str, int, int], reading: Reading) -> None:
+class _Seen:
+    """The calls that were told already, and the sub-agents by the call that started each."""
+
+    def __init__(self) -> None:
+        self.calls: set[str] = set()
+        self.agents: dict[str, str] = {}
+
+
+def _read_calls(calls: Any, place: tuple[str, int, int], reading: Reading, seen: _Seen) -> None:
+    """Calls of an answer; each is told once more when it begins."""
     for call in calls if isinstance(calls, list) else []:
-        if isinstance(call, dict) and call.get("name") != "report_intent":
-            reading.call(call.get("name"), call.get("arguments"), *place)
+        if not isinstance(call, dict) or call.get("name") == "report_intent":
+            continue
+        key = text_of(call.get("toolCallId"))
+        if not key or key not in seen.calls:
+            seen.calls.add(key)
+            reading.call(call.get("name"), call.get("arguments"), *place, id=key)
+
+
+def _read_result(detail: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+    success, error = detail.get("success"), detail.get("error")
+    refused = isinstance(error, dict) and error.get("code") in ("rejected", "denied")
+    failed = not success if isinstance(success, bool) else None
+    text, key = _result(detail), text_of(detail.get("toolCallId"))
+    status = exit_status(text) if success else None
+    failed = failed or bool(status) if failed is not None else None
+    reading.result(text, *place, id=key, failed=failed, status=status, refused=refused)
 
 
 def _result(detail: dict[str, Any]) -> str:

@@ -98,9 +98,12 @@ def _read_content(role: str, content: Any, place: tuple[str, int, int], reading:
             if role == "assistant" and said:
                 reading.say(role, "\n".join(said), *place)
                 said = []
-            reading.call(block.get("name", block.get("tool")), block.get("input", block.get("args")), *place)
+            key = text_of(block.get("id", block.get("toolCallId")))
+            reading.call(block.get("name", block.get("tool")), block.get("input", block.get("args")), *place, id=key)
         elif kind == "tool_result" and isinstance(block, dict):
-            reading.say("tool", text_of(block.get("content")), *place)
+            key, failed = text_of(block.get("tool_use_id", block.get("toolCallId"))), block.get("is_error")
+            told = failed if isinstance(failed, bool) else None
+            reading.result(text_of(block.get("content")), *place, id=key, failed=told)
         elif kind == "text":
             said.append(block if isinstance(block, str) else text_of([block]))
     text = "\n".join(said)

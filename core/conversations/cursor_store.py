@@ -110,7 +110,13 @@ def read_record(record: Record, reading: Reading, delegated: bool) -> None:
         reading.say("assistant" if kind == 2 else "system", text_of(value.get("text")), *place)
     if isinstance(tool, dict):
         given, result = tool.get("input"), tool.get("result")
-        reading.call(tool.get("name"), parse_object(given) or given if isinstance(given, str) else given, *place)
+        given = parse_object(given) or given if isinstance(given, str) else given
+        reading.call(tool.get("name"), given, *place, id="call")
         told = parse_object(result) if isinstance(result, str) else None
-        shown = text_of((told or {}).get("output")) or text_of((told or {}).get("contents"))
-        reading.say("tool", shown or text_of(result), *place)
+        told = told or {}
+        shown = text_of(told.get("output")) or text_of(told.get("contents"))
+        code = next((told[key] for key in ("exitCode", "exitCodeV2") if isinstance(told.get(key), int)), None)
+        refused = told.get("rejected") is True
+        if result is not None:
+            failed = True if refused or told.get("error") else None
+            reading.result(shown or text_of(result), *place, id="call", failed=failed, status=code, refused=refused)

@@ -166,20 +166,22 @@ EDITS = frozenset({
     "edit_file", "notebookedit", "patch", "delete_file", "search_replace", "create", "apply_diff", "insert_content",
     "developer__text_editor", "text_editor", "strreplacefile", "writefile", "edit_notebook", "replace_string_in_file",
     "multi_replace_string_in_file", "update_file", "search_and_replace", "replace_file_content", "write_to_file_v2",
+    "multi_replace_file_content", "fs_write", "write_new_file",
 })  # fmt: skip
 _READS = frozenset({
     "read", "read_file", "view", "open", "cat", "notebookread", "read_many_files", "view_image", "readfile",
-    "read_files", "view_file", "viewfile", "view_line_range", "image_view", "list_code_definition_names",
+    "read_files", "view_file", "viewfile", "view_line_range", "image_view", "list_code_definition_names", "fs_read",
 })  # fmt: skip
 _SEARCHES = frozenset({
     "grep", "glob", "search", "search_file_content", "list_directory", "ls", "list", "find", "web_search", "websearch",
     "webfetch", "web_fetch", "fetch", "codebase_search", "grep_search", "file_search", "list_dir", "list_files",
     "search_files", "rg", "google_web_search", "fetch_webpage", "semantic_search", "web_search_call",
     "find_by_name", "search_web", "read_url_content", "toolsearch", "tool_search_call", "fetchurl", "searchweb",
+    "find_file", "search_dir", "search_file", "web_extract", "x_search", "rip_grep_search", "glob_file_search",
 })  # fmt: skip
 _TODOS = frozenset({
     "todowrite", "todo_write", "update_plan", "taskcreate", "taskupdate", "manage_todo_list", "write_todos",
-    "update_todo_list", "set_todo_list", "settodolist", "todo", "todo_list", "sql_todo",
+    "update_todo_list", "set_todo_list", "settodolist", "todo", "todo_list", "sql_todo", "update_todo", "todos",
 })  # fmt: skip
 _PLANS = frozenset({"exitplanmode", "exit_plan_mode", "exitspecmode", "plan_mode_respond", "present_plan"})
 _QUESTIONS = frozenset({
@@ -188,12 +190,12 @@ _QUESTIONS = frozenset({
 })  # fmt: skip
 _DELEGATIONS = frozenset({
     "task", "agent", "spawn_agent", "dispatch_agent", "subagent", "new_task", "delegate", "runsubagent",
-    "browser_subagent", "codebase_investigator", "delegate_to_agent", "subagent_task",
+    "browser_subagent", "codebase_investigator", "delegate_to_agent", "subagent_task", "delegate_task", "use_subagent",
 })  # fmt: skip
 
 _PATHS = (
     "file_path", "path", "filePath", "absolute_path", "notebook_path", "target_file", "AbsolutePath", "TargetFile",
-    "filename", "file", "relative_workspace_path", "uri", "folder", "dir_path",
+    "filename", "file", "relative_workspace_path", "uri", "folder", "dir_path", "DirectoryPath", "SearchDirectory",
 )  # fmt: skip
 _WORDS = ("pattern", "query", "q", "url", "search_term", "Query", "regex", "search", "name_pattern", "prompt")
 _TASKS = ("prompt", "message", "task", "description", "objective", "instructions")
@@ -209,9 +211,9 @@ def call_event(tool: str, given: Any, command: str, time: str, start: int, end: 
     row: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     if command:
         return Command(words=command, **about)
-    if name in EDITS:
+    if name in EDITS and row.get("command") != "view":
         return Edit(path=_edited(given, row), how=_how(name, given, row), **about)
-    if name in _READS:
+    if name in _READS or name in EDITS:
         return FileRead(path=_first(row, _PATHS), **about)
     if name in _SEARCHES:
         return Search(words=_first(row, _WORDS), path=_first(row, _PATHS), **about)
@@ -255,6 +257,8 @@ def _how(name: str, given: Any, row: Mapping[str, Any]) -> str:
 def todo_items(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """The steps and states in the arguments of a list of steps, whatever the tool calls their members."""
     held = next((row[key] for key in ("todos", "plan", "todoList", "items", "tasks") if key in row), None)
+    content = row.get("content")
+    held = content if held is None and isinstance(content, str) and "- [" in content else held
     if isinstance(held, str):  # a checklist in markdown
         found = re.findall(r"^\s*[-*] \[( |x|X|-|~|/)\] +(.+)$", held, re.MULTILINE)
         return tuple(
@@ -294,7 +298,7 @@ def _asked(row: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
 # --- what a result tells ---------------------------------------------------------------------------------------------
 
 _STATUS = re.compile(
-    r"(?:^|\n)(?:\[?(?:Process|Command|The command)?\s*(?:exited|finished|failed|completed)?\s*(?:with\s*)?"
+    r"(?:^|\n)(?:[<\[(]?(?:Process|Command|The command)?\s*(?:exited|finished|failed|completed)?\s*(?:with\s*)?"
     r"(?:exit[ _-]?(?:code|status)|return[ _-]?code|code)\s*[:=]?\s*(-?\d{1,5}))\b",
     re.IGNORECASE,
 )

@@ -11,9 +11,11 @@ message that is not in the file changes nothing and is counted as skipped, where
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation
+from core.conversations.events import Call, Plan, Question, exit_status
 from core.conversations.lines import INJECTED
 from core.conversations.records import Record, json_document, json_lines, keys_in, parse_object
 from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of, word
@@ -23,6 +25,8 @@ _INJECTED = INJECTED | {
     "hook-context": "system",
     "state-snapshot": "system",
 }
+_ENDED = {"success": False, "error": True, "cancelled": True}
+"""How a call can end, and whether it failed then."""
 _FILES = "--- Content from referenced files ---"
 
 
@@ -121,6 +125,7 @@ class _Session:
     def conversation(self, name: str) -> Conversation:
         reading = Reading(_INJECTED, self.skipped)
         delegated = self.facts.get("kind") == "subagent"
+        reading.agent = "sub-agent" if delegated else ""
         for record in self.messages.values():
             _read_message(record, reading, delegated)
         folders = self.facts.get("directories")
@@ -162,6 +167,7 @@ def _read_message(record: Record, reading: Reading, delegated: bool) -> None:
             reading.person(own, *place)
             reading.say("system", files[:2000] if mark else "", *place)
     elif kind == "gemini":
+        reading.model = text_of(value.get("model")) or reading.model
         reading.say("assistant", said, *place)
         calls = value.get("toolCalls")
         for call in calls if isinstance(calls, list) else []:
@@ -183,18 +189,55 @@ def _text(rows: list[Any]) -> str:
 def _read_part(part: dict[str, Any], place: tuple[str, int, int], reading: Reading, calls: bool) -> None:
     answer, call = part.get("functionResponse"), part.get("functionCall")
     if isinstance(answer, dict):
-        reading.say("tool", _response(answer), *place)
+        reading.result(_response(answer), *place, id=_key(answer), failed=_failed(answer))
     elif isinstance(call, dict) and calls:
-        reading.call(call.get("name"), call.get("args"), *place)
+        reading.call(call.get("name"), call.get("args"), *place, id=_key(call))
+
+
+def _key(call: dict[str, Any]) -> str:
+    """What a call and its answer are known by: older versions give no id."""
+    return text_of(call.get("id")) or text_of(call.get("name"))
+
+
+def _failed(answer: dict[str, Any]) -> bool | None:
+    inside = answer.get("response")
+    return True if isinstance(inside, dict) and inside.get("error") else None
 
 
 def _read_call(call: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
-    reading.call(call.get("name"), call.get("args"), *place)
+    key, status = _key(call) or "call", call.get("status")
+    reading.call(call.get("name"), call.get("args"), *place, id=key)
     rows = call.get("result")
     parts = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     answers = [row["functionResponse"] for row in parts if isinstance(row.get("functionResponse"), dict)]
     text = "\n".join(_response(row) for row in answers) or text_of(call.get("resultDisplay"))
+    if status not in _ENDED and not answers:
+        reading.say("tool", text, *place)
+        return
+    asked = parse_object(text) if call.get("name") == "ask_user" else None
+    given = asked.get("answers") if asked else None
+    if isinstance(given, dict) and status == "success":
+        reading.settle(key, "", place[1], failed=False, change=lambda event: _answered(event, given))
+        reading.say("user", "\n".join(text_of(row) for row in given.values()), *place)
+        return
+    code = exit_status(text) if status == "success" else None
+    failed = _ENDED[status] or bool(code) if status in _ENDED else any(map(_failed, answers)) or None
+    reading.settle(key, text, place[1], failed=failed, status=code, refused=status == "cancelled", change=_approved)
     reading.say("tool", text, *place)
+
+
+def _answered(event: Call, given: dict[str, Any]) -> Call:
+    """The answers stand under the number of their question."""
+    if not isinstance(event, Question):
+        return event
+    rows = [(said, options, text_of(given.get(str(at)))) for at, (said, options, _) in enumerate(event.asked)]
+    return replace(event, asked=tuple(rows))
+
+
+def _approved(event: Call) -> Call:
+    if isinstance(event, Plan) and event.output.startswith(("Plan approved", "Plan rejected")):
+        return replace(event, approved=event.output.startswith("Plan approved"))
+    return event
 
 
 def _response(answer: dict[str, Any]) -> str:

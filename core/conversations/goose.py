@@ -16,6 +16,7 @@ from core.conversations.records import Record, json_document, json_lines, keys_i
 from core.conversations.turns import Reading, iso_time, kind_of, text_of
 
 _INJECTED = INJECTED | {"info-msg": "system"}
+_DECLINED = "The user has declined to run this tool"
 _SILENT = frozenset({"thinking", "redactedThinking", "image", "toolConfirmationRequest", "actionRequired", "reasoning"})
 
 
@@ -50,7 +51,10 @@ def read(name: str, data: bytes) -> Conversation:
     for record in records:
         read_message(record, reading)
     title = about.get("description") or about.get("name")
-    return reading.conversation(name, "goose", id=about.get("id"), title=title, folder=about.get("working_dir"))
+    config = about.get("model_config")
+    model = config.get("model_name") if isinstance(config, dict) else ""
+    folder = about.get("working_dir")
+    return reading.conversation(name, "goose", id=about.get("id"), title=title, folder=folder, model=model)
 
 
 def _nested(record: Record) -> list[Record]:
@@ -68,6 +72,7 @@ def read_message(record: Record, reading: Reading, delegated: bool = False) -> N
     about = value.get("metadata")
     hidden = isinstance(about, dict) and about.get("userVisible") is False
     place = (iso_time(value.get("created")), record.start, record.end)
+    reading.agent = "sub-agent" if delegated else ""
     said: list[str] = []
     for block in value["content"]:
         kind = kind_of(block)
@@ -78,9 +83,11 @@ def read_message(record: Record, reading: Reading, delegated: bool = False) -> N
         elif kind in ("toolRequest", "frontendToolRequest"):
             call = _value(block.get("toolCall"))
             name = str(call.get("name", "")).rpartition("__")[2]
-            reading.call(name or "tool", call.get("arguments"), *place)
+            reading.call(name or "tool", call.get("arguments"), *place, id=text_of(block.get("id")))
         elif kind == "toolResponse":
-            reading.say("tool", _result(block.get("toolResult")), *place)
+            told = block.get("toolResult")
+            key = text_of(block.get("id"))
+            reading.result(_result(told), *place, id=key, failed=_failed(told), refused=_refused(told))
         elif kind in ("contextLengthExceeded", "summarizationRequested", "conversationCompacted", "systemNotification"):
             reading.say("system", text_of(block.get("msg")), *place)
         elif kind not in _SILENT:
@@ -104,3 +111,16 @@ def _result(wrapped: Any) -> str:
     rows = inside.get("content") if isinstance(inside, dict) else inside
     told = wrapped.get("error")
     return text_of(rows) or (f"error: {told}" if isinstance(told, str) else "")
+
+
+def _failed(wrapped: Any) -> bool | None:
+    """What the record says about a call; None where it says nothing."""
+    if not isinstance(wrapped, dict) or "status" not in wrapped:
+        return None
+    inside = wrapped.get("value")
+    return wrapped["status"] == "error" or bool(isinstance(inside, dict) and inside.get("isError"))
+
+
+def _refused(wrapped: Any) -> bool:
+    """The tool's own words in the place of a result that the person did not allow."""
+    return _result(wrapped).startswith(_DECLINED)

@@ -7,12 +7,13 @@ Every text format is read the same way: a reader gives each line a `Label` (who 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from core.conversations.conversation import Turn
+from core.conversations.events import Event, follow_ups
 
 BOM = b"\xef\xbb\xbf"
 
@@ -29,13 +30,15 @@ class Label(NamedTuple):
     """What a reader knows about one line.
 
     `role` "" goes on with whoever spoke before. `text` None means that the line holds no words (a marker).
-    `opens` begins a new turn even when the role stays; `time` (ISO 8601) then belongs to what follows.
+    `opens` begins a new turn even when the role stays; `time` (ISO 8601) then belongs to what follows. `agent` names
+    the sub-agent that speaks from here on, "" the conversation's own people; None changes nothing.
     """
 
     role: str
     text: str | None
     opens: bool = False
     time: str = ""
+    agent: str | None = None
 
 
 # Tags around text that nobody in the conversation said: context put in by the tool, and what tools gave back.
@@ -91,20 +94,21 @@ def split_lines(data: bytes) -> list[Line]:
 def fold_turns(lines: Sequence[Line], labels: Iterable[Label]) -> tuple[Turn, ...]:
     """Join labelled lines into turns; a turn without words is left out. There is one label for each line."""
     turns: list[Turn] = []
-    role, time, words = "", "", list[str]()
+    role, time, agent, words = "", "", "", list[str]()
     start = end = 0
 
     def close() -> None:
         text = "\n".join(words).strip("\n").rstrip()
         if role and text.strip():
-            turns.append(Turn(role, text, time, start, end))
+            turns.append(Turn(role, text, time, start, end, agent=agent))
         words.clear()
 
     for line, label in zip(lines, labels, strict=True):
         now = label.role or role
-        if label.opens or now != role:
+        speaker = agent if label.agent is None else label.agent
+        if label.opens or now != role or speaker != agent:
             close()
-            role, start = now, line.start
+            role, start, agent = now, line.start, speaker
             time = label.time if label.opens else time
         end = line.end
         if label.text is not None and role:
@@ -128,6 +132,17 @@ def doubt_after_tools(turns: Sequence[Turn], stray: bool = False) -> tuple[Turn,
         replace(turn, doubtful=True) if number > first and turn.role in ("user", "assistant") else turn
         for number, turn in enumerate(turns)
     )
+
+
+def with_events(turns: Sequence[Turn], events: Iterable[Event]) -> tuple[Turn, ...]:
+    """Turns with what happened in them: an event belongs to the turn in whose bytes it begins, else to the one before.
+    What a command line made (a commit, a push) stands behind it."""
+    starts = [turn.start for turn in turns]
+    held: dict[int, list[Event]] = {}
+    for event in events:
+        at = max(bisect_right(starts, event.start) - 1, 0)
+        held.setdefault(at, []).extend((event, *follow_ups(event)))
+    return tuple(replace(turn, events=tuple(held[at])) if at in held else turn for at, turn in enumerate(turns))
 
 
 def tag_name(text: str) -> str:

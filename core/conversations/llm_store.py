@@ -8,6 +8,7 @@ continues the conversation of its id, so where both are there the thread is the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -130,22 +131,28 @@ def read_record(record: Record, reading: Reading, delegated: bool) -> None:
         _read_message(value, place, reading)
         return
     reading.say("system", text_of(value.get("system")), *place)
-    for _, result in _pairs(value.get("results")):
-        reading.say("tool", result, *place)
+    for key, _, result in _pairs(value.get("results")):
+        reading.result(result, *place, id=key)
     reading.person(text_of(value.get("prompt")), *place)
     reading.say("assistant", text_of(value.get("response")), *place)
-    for name, given in _pairs(value.get("calls")):
-        reading.call(name, parsed(given) or given, *place)
+    for key, name, given in _pairs(value.get("calls")):
+        reading.call(name, parsed(given) or given, *place, id=key)
 
 
-def _pairs(rows: Any) -> list[tuple[str, str]]:
-    rows = rows if isinstance(rows, list) else []
-    return [(str(row[0]), str(row[1])) for row in rows if isinstance(row, list) and len(row) == 2]
+def _pairs(rows: Any) -> list[tuple[str, str, str]]:
+    """Calls or results with what they are known by: the tool, and the how manieth of its calls in one answer."""
+    found: list[tuple[str, str, str]] = []
+    for row in rows if isinstance(rows, list) else []:
+        if isinstance(row, list) and len(row) == 2:
+            name = str(row[0])
+            found.append((f"{name}/{sum(name == other for _, other, _ in found)}", name, str(row[1])))
+    return found
 
 
 def _read_message(value: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
     role = value.get("role")
     parts = value.get("parts")
+    count = Counter[str]()
     for part in parts if isinstance(parts, list) else ():
         kind = part.get("type") if isinstance(part, dict) else None
         if kind == "text" and role == "user":
@@ -153,8 +160,13 @@ def _read_message(value: dict[str, Any], place: tuple[str, int, int], reading: R
         elif kind == "text":
             reading.say("assistant" if role == "assistant" else "system", text_of(part.get("text")), *place)
         elif kind == "tool_call":
-            reading.call(part.get("name"), part.get("arguments"), *place)
+            name = text_of(part.get("name"))
+            count[name] += 1
+            reading.call(name, part.get("arguments"), *place, id=f"{name}/{count[name]}")
         elif kind == "tool_result":
-            reading.say("tool", text_of(part.get("output")) or text_of(part.get("text")), *place)
+            name = text_of(part.get("name"))
+            count[name] += 1
+            text = text_of(part.get("output")) or text_of(part.get("text"))
+            reading.result(text, *place, id=f"{name}/{count[name]}")
         elif kind not in ("reasoning", "attachment"):
             reading.skipped += 1

@@ -78,17 +78,25 @@ def read_record(record: Record, reading: Reading, delegated: bool) -> None:
 
 def _read_newer(value: dict[str, Any], place: tuple[str, int, int], reading: Reading, delegated: bool) -> None:
     kind, data = value.get("type"), value.get("data")
+    reading.agent = "sub-agent" if delegated else ""
     if not isinstance(data, dict):
         reading.skipped += 1
     elif kind == "user" and not delegated:
         reading.person(text_of(data.get("text")), *place)
-    elif kind in ("user", "system", "synthetic"):
+    elif kind == "user":
         reading.say("system", text_of(data.get("text")), *place)
+    elif kind in ("system", "synthetic"):
+        reading.remind(text_of(data.get("text")), *place)
     elif kind == "compaction":
-        reading.say("system", text_of(data.get("summary")), *place)
+        reading.summary(text_of(data.get("summary")), *place)
     elif kind == "shell":
+        # Typed by the person, run by the tool.
         reading.say("tool", f"{text_of(data.get('command'))}\n{text_of(data.get('output'))}", *place)
+        reading.called("bash", {"command": data.get("command")}, *place, id="shell")
+        reading.settle("shell", text_of(data.get("output")), place[1])
     elif kind == "assistant":
+        model = data.get("model")
+        reading.model = (text_of(model.get("id")) if isinstance(model, dict) else text_of(model)) or reading.model
         content = data.get("content")
         for part in content if isinstance(content, list) else ():
             _read_part(part, place, reading)
@@ -103,8 +111,8 @@ def _read_part(part: Any, place: tuple[str, int, int], reading: Reading) -> None
     elif kind == "tool":
         state = part.get("state")
         state = state if isinstance(state, dict) else {}
-        reading.call(part.get("name", part.get("tool")), state.get("input"), *place)
-        told = text_of(state.get("content")) or text_of(state.get("output")) or text_of(state.get("error"))
-        reading.say("tool", told, *place)
+        key = text_of(part.get("callID") or part.get("id")) or "call"
+        reading.call(part.get("name", part.get("tool")), state.get("input"), *place, id=key)
+        opencode.read_state(state, key, place, reading)
     elif kind not in _SILENT:
         reading.skipped += 1

@@ -2,7 +2,8 @@
 
 The history is read where there is one; it holds the task, which the steps alone do not tell. The first message of the
 user is the task inside a template: only the issue is taken as a person's words. Later messages of the user are what
-the commands printed. Demonstrations (`is_demo`) are context. See `docs/usage/trajectories.md` of the project.
+the commands printed. Demonstrations (`is_demo`) are context. An `action` is a line for the agent's own shell, whose
+commands open, search and edit files too. See `docs/usage/trajectories.md` of the project.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.records import Record, json_document, keys_in
+from core.conversations.records import Record, json_document, keys_in, parse_object
 from core.conversations.turns import Reading, text_of
 
+_ACTION = "action"
+"""By this a call without an id waits for what the next message says."""
 # Between what and what a task's template has the words of the issue.
 _ISSUE = (("ISSUE:\n", "\nINSTRUCTIONS:"), ("<pr_description>\n", "</pr_description>"))
 
@@ -38,7 +41,15 @@ def read(name: str, data: bytes) -> Conversation:
         _read_step(record, reading)
     if not history and not found.records("trajectory") and found.members:
         reading.skipped += 1
-    return reading.conversation(name, "swe_agent")
+    return reading.conversation(name, "swe_agent", model=_model(found.members.get("replay_config")))
+
+
+def _model(config: Any) -> str:
+    """The model in the configuration of the run, which stands in the file as JSON inside a string."""
+    value: Any = parse_object(config) if isinstance(config, str) else config
+    for key in ("agent", "model", "name"):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
 
 
 def _read_message(record: Record, reading: Reading, tasked: bool) -> bool:
@@ -54,14 +65,17 @@ def _read_message(record: Record, reading: Reading, tasked: bool) -> bool:
         reading.say("system", said, *place)
     elif role == "assistant":
         reading.say("assistant", said, *place)
-        _read_calls(value.get("tool_calls"), place, reading)
+        if not _read_calls(value.get("tool_calls"), place, reading):
+            _read_action(text_of(value.get("action")), place, reading)
     elif role == "user" and not tasked:
         start, end = _issue(said)
         reading.say("system", said[:start].rstrip() + said[end:], *place)
         reading.say("user", said[start:end], *place)
         return True
     else:
-        reading.say("tool", said, *place)
+        keys = value.get("tool_call_ids")
+        key = text_of(keys[0]) if isinstance(keys, list) and keys else text_of(value.get("tool_call_id"))
+        reading.result(said, *place, id=key or _ACTION)
     return False
 
 
@@ -74,11 +88,30 @@ def _issue(said: str) -> tuple[int, int]:
     return 0, len(said)
 
 
-def _read_calls(calls: Any, place: tuple[str, int, int], reading: Reading) -> None:
+def _read_calls(calls: Any, place: tuple[str, int, int], reading: Reading) -> int:
+    """The calls of a message; how many there were."""
+    count = 0
     for call in calls if isinstance(calls, list) else []:
         asked = call.get("function") if isinstance(call, dict) else None
         if isinstance(asked, dict):
-            reading.call(asked.get("name"), asked.get("arguments"), *place)
+            given = asked.get("arguments")
+            given = parse_object(given) or given if isinstance(given, str) else given
+            reading.call(asked.get("name"), given, *place, id=text_of(call.get("id")) or _ACTION)
+            count += 1
+    return count
+
+
+def _read_action(action: str, place: tuple[str, int, int], reading: Reading) -> None:
+    """A command of the agent's shell, which stands in the words of the message already."""
+    name, _, rest = action.strip().partition(" ")
+    rest = rest.partition("\n")[0].strip()
+    if name in ("open", "create", "edit"):
+        given = {"path": rest.split(" ")[0].strip("\"'")} if name != "edit" else {}
+        reading.called(name, given, *place, id=_ACTION)
+    elif name in ("find_file", "search_dir", "search_file"):
+        reading.called(name, {"pattern": rest}, *place, id=_ACTION)
+    elif name:
+        reading.called("bash", {"command": action}, *place, id=_ACTION)
 
 
 def _read_step(record: Record, reading: Reading) -> None:
@@ -89,5 +122,7 @@ def _read_step(record: Record, reading: Reading) -> None:
     place = ("", record.start, record.end)
     reading.say("assistant", text_of(value.get("response")) or text_of(value.get("thought")), *place)
     if not text_of(value.get("response")):
-        reading.call("bash", {"command": text_of(value.get("action"))}, *place)
-    reading.say("tool", text_of(value.get("observation")), *place)
+        reading.call("bash", {"command": text_of(value.get("action"))}, *place, id=_ACTION)
+    else:
+        _read_action(text_of(value.get("action")), place, reading)
+    reading.result(text_of(value.get("observation")), *place, id=_ACTION)

@@ -138,8 +138,9 @@ class _Entry:
 class Reading:
     """Collects the turns of one conversation in their order. `skipped` counts records that were not understood.
 
-    `injected` names the tags around text that was not said by whom it stands with; see `lines.INJECTED`. With a `sink`
-    each turn is handed on as soon as it is whole and then forgotten, so that a long conversation needs no memory.
+    `injected` names the tags around text that was not said by whom it stands with; see `lines.INJECTED`. `model` is the
+    language model that answered last, as far as the records told; `agent` the sub-agent that speaks. With a `sink` each
+    turn is handed on as soon as it is whole and then forgotten, so that a long conversation needs no memory.
     """
 
     injected: Mapping[str, str] = field(default_factory=lambda: INJECTED)
@@ -147,6 +148,7 @@ class Reading:
     entries: list[_Entry] = field(default_factory=list)
     sink: Callable[[Turn], None] | None = None
     agent: str = ""
+    model: str = ""
     _first: list[Turn] = field(default_factory=list)
     _times: list[str] = field(default_factory=list)
     _waiting: dict[str, tuple[_Entry, int]] = field(default_factory=dict)
@@ -255,9 +257,10 @@ class Reading:
             else:
                 own.append(line.text)
         for role, rows in put_in:
-            self.say(role, "\n".join(rows), time, start, end)
             if role == "system":
-                self.note(Reminder(text=shortened("\n".join(rows)), time=time, start=start, end=end))
+                self.remind("\n".join(rows), time, start, end)
+            else:
+                self.say(role, "\n".join(rows), time, start, end)
         self.say("user", "\n".join(own), time, start, end)
 
     def summary(self, text: str, time: str = "", start: int = 0, end: int = 0) -> None:
@@ -268,6 +271,12 @@ class Reading:
         self.say("system", "…", time, start, end)
         self.entries[-1].texts = [text]
         self.note(Compaction(text=text, time=time, start=start, end=end))
+
+    def remind(self, text: str, time: str = "", start: int = 0, end: int = 0) -> None:
+        """Text that the tool put in: nobody said it, and a model need not see it."""
+        if text.strip():
+            self.say("system", text, time, start, end)
+            self.note(Reminder(text=shortened(clean(text)), time=time, start=start, end=end))
 
     def call(self, tool: Any, given: Any, time: str = "", start: int = 0, end: int = 0, id: Any = "") -> None:
         """A tool is called. A shell's command is the assistant's own word, like in a transcript of text; of any other
@@ -332,7 +341,7 @@ class Reading:
             iso_time(started) or (times[0] if times else ""),
             iso_time(ended) or (times[-1] if times else ""),
             self.skipped,
-            word(model, 100),
+            word(model, 100) or word(self.model, 100),
             word(repository, 300),
             word(branch, 300),
         )

@@ -21,6 +21,7 @@ from core.harvest.asking import ask, split_version
 from core.harvest.options import DistilSettings
 from core.harvest.parts import summarize
 from core.harvest.quotes import NO_SOURCE, source_of
+from core.harvest.waiting import borne_out
 from core.offline.rules import distil_offline
 
 
@@ -77,7 +78,10 @@ def distil(
     if not any(turn.text.strip() for turn in conversation.turns):
         return Ok(Harvest(()))
     if generate is None:
-        return Ok(_finish(distil_offline(conversation), conversation, settings, counts, whole))
+        arrays = distil_offline(conversation)
+        if settings.waiting is not None:
+            arrays["facts"] += borne_out(conversation, settings.waiting)
+        return Ok(_finish(arrays, conversation, settings, counts, whole))
     told = redact(name).text if settings.redact else name
     if size > settings.summarize_bytes:
         shorten, _ = split_version(settings.summarize_prompt)

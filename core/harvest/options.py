@@ -14,7 +14,8 @@ from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 class DistilSettings:
     """How to distil. `quotes` is check, require or off; sizes in bytes; prompts are the texts themselves.
 
-    `style` is one_call or per_category; `harvest_prompt` is the prompt of that style.
+    `style` is one_call or per_category; `harvest_prompt` is the prompt of that style. `waiting` is the file of
+    what is too weak alone (None: nothing waits).
     """
 
     attempts: int
@@ -25,6 +26,7 @@ class DistilSettings:
     summarize_prompt: str = ""
     part_bytes: int = 49152
     style: str = "one_call"
+    waiting: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -11,40 +11,39 @@ from itertools import chain
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
-from core.offline.closing import find_closing, find_compacted, find_unanswered, find_will
-from core.offline.files import absolute_path, find_file_notes
-from core.offline.meetings import find_in_talk
-from core.offline.messages import find_requests
-from core.offline.playbooks import find_playbooks
-from core.offline.procedures import find_procedures
+from core.offline.closing import find_closing, read_session
+from core.offline.models import Models, shipped_models
+from core.offline.people import find_in_talk, find_requests, find_resolutions
+from core.offline.person import find_compacted, find_corrections, find_unanswered, find_will
+from core.offline.procedures import find_playbooks, find_procedures
 from core.offline.prose import read_prose
-from core.offline.records import find_resolutions
 from core.offline.sessions import find_in_session
-from core.offline.statements import Found, find_statements
+from core.offline.statements import Found, absolute_path, find_file_notes, find_questions, find_statements, find_tasks
 from core.offline.talk import read_talk
-from core.offline.tasks import find_questions, find_tasks
-from core.offline.weights import Models, shipped_models
 
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
 MAX_ITEMS = 12
 LINES_AN_ITEM = 16
+CHATS = frozenset({"plain", "home", "chatgpt", "claude_ai", "export_file"})
 TOOLS = frozenset(row.name for row in READERS) - {"plain", "home"}
+CODING_TOOLS = TOOLS - CHATS
 
 
 def distil_offline(conversation: Conversation, models: Models | None = None) -> dict[str, list[dict[str, str]]]:
     """The seven arrays of a harvest, without a model of language: deterministic, no network, linear in the text.
 
-    A conversation with an assistant is read by rules alone. In a text without one, small linear models (`models`, by
-    default those that are shipped) say what was agreed, taken on, asked for and left unanswered.
+    A session with a coding assistant is read by its structure (`sessions.py`, `closing.py`, `person.py`), a chat by its
+    sentences. In a text without an assistant, small linear models (`models`, by default those that are shipped) say
+    what was agreed, taken on, asked for and left unanswered.
 
     Rows have `statement`, `detail` and `quote` (playbooks: `name`, `steps`, `quote`; files: `path`, `note`, `quote`).
-    `quote` is one line of a person or an assistant, word for word. Tool and system turns give no items; the success
-    of a command may be read from a tool turn. At most `MAX_ITEMS` a category: the best ones, in spoken order; of a
-    talk of several people one for each `LINES_AN_ITEM` lines, if that is more.
+    `quote` is one line of the conversation, word for word: of a person or an assistant, and of a tool where it tells of
+    a commit or an error; "" where an event has no line that says it. At most `MAX_ITEMS` a category: the best ones, in
+    spoken order; of a talk of several people one for each `LINES_AN_ITEM` lines, if that is more.
     """
     most = MAX_ITEMS
     found: Iterable[Found]
-    if any(turn.events for turn in conversation.turns):
+    if _with_coding_assistant(conversation):
         kept = _unique(_in_session(conversation))
         return {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
     rows, codes = read_prose(conversation)
@@ -73,11 +72,20 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
 
 def _in_session(conversation: Conversation) -> Iterator[Found]:
     """What a session with a coding assistant gives: the structure first, so that prose never says it again."""
-    yield from find_in_session(conversation)
-    yield from find_will(conversation)
-    yield from find_unanswered(conversation)
-    yield from find_compacted(conversation)
-    yield from find_closing(conversation)
+    session = read_session(conversation)
+    yield from find_in_session(session)
+    yield from find_will(session)
+    yield from find_corrections(session)
+    yield from find_unanswered(session)
+    yield from find_compacted(session)
+    yield from find_closing(session)
+
+
+def _with_coding_assistant(conversation: Conversation) -> bool:
+    """Whether a tool for coding wrote this and its assistant answered: then structure says more than sentences."""
+    if any(turn.events for turn in conversation.turns):
+        return True
+    return conversation.format in CODING_TOOLS and any(turn.role == "assistant" for turn in conversation.turns)
 
 
 def _without_assistant(conversation: Conversation) -> bool:

@@ -1,120 +1,217 @@
-"""What the structure of a coding session says: its commits, failing commands, checks, plans, answers and last words.
+"""What the structure of a coding session says: failing commands and what works, checks, hooks, plans, answers.
 
-Most of what an attentive reader keeps of a session stands in a few places that its events tell (see
-`tests/quality/README.md` for the shares). Each finder here looks at one of them. Structure works in any language; the
-few words that matter are in `words.py`.
+Most of what an attentive reader keeps of a session stands in a few places that its events tell
+(`python -m tests.quality.sessions` measures how much of it is found). Each finder here looks at one of them;
+`closing.py` reads the closing messages and `person.py` the person's words. Structure works in any language; the few
+words that matter are in `cues.py`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cached_property
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import (
-    Call,
-    Command,
-    Commit,
-    Compaction,
-    Edit,
-    Event,
-    Plan,
-    PullRequest,
-    Push,
-    Question,
-)
-from core.offline import words
+from core.conversations.events import Call, Command, Commit, Edit, Event, Hook, OtherCall, Plan, Push, Question
+from core.offline import cues
 from core.offline.prose import clean
 from core.offline.statements import Found
 
-MOST_COMMITS = 6
-LOOK_AHEAD = 8
+LOOK_AHEAD = 6
 """A variant that passes is looked for among so many commands behind the one that failed."""
+LONGEST_COMMAND = 200
 
 
-def find_in_session(conversation: Conversation) -> Iterator[Found]:
-    """Everything that the events of a session tell; nothing for a conversation without events."""
-    events = [
-        (number, event) for number, turn in enumerate(conversation.turns) for event in turn.events if not turn.agent
-    ]
-    if not events:
-        return
-    yield from _work(conversation, events)
-    yield from _repairs(conversation, events)
-    yield from _checks(conversation, events)
-    yield from _answers(events)
-    yield from _plans(conversation, events)
-
-
-# --- commits, pushes, pull requests  ---
-
-_MERGE = re.compile(
-    r"^(?:Merge (?:branch|remote|pull request|commit|tag)|Revert \"|wip\b|fixup!|squash!|checkpoint)", re.I
+_WRITES = re.compile(
+    r"\bapply_patch\b|\bsed\s+(?:-\w+\s+)*-i|\bcat\s*>{1,2}\s|<<.{0,60}>\s*\S|\btee\s|\bgit (?:mv|rm|apply|revert)\b"
 )
+_SENDS = re.compile(r"(?:update|create|add|save|write|send|post|close|merge|delete)", re.IGNORECASE)
 
 
-def _work(conversation: Conversation, events: Sequence[tuple[int, Event]]) -> Iterator[Found]:
-    """What was committed, with what became of it: one item a commit, the last `MOST_COMMITS` of them."""
-    made = [(turn, row) for turn, row in events if isinstance(row, Commit) and row.succeeded and row.subject]
-    undone = {row.subject for _, row in events if isinstance(row, Commit) and row.subject.startswith('Revert "')}
-    made = [
-        (turn, row) for turn, row in made if not _MERGE.match(row.subject) and f'Revert "{row.subject}"' not in undone
-    ]
-    # An amended commit is one commit: the last one of a subject stands.
-    last = {row.subject: (turn, row) for turn, row in made}
-    kept = list(last.values())[-MOST_COMMITS:]
-    for turn, commit in kept:
-        where = _sent(turn, events)
-        statement = f"{commit.subject} (commit {commit.hash[:8]}{where})"
-        yield Found(
-            "tasks_done", {"statement": statement, "detail": "", "quote": _line(conversation, commit)}, 70, turn
-        )
-    yield from _begun(conversation, events)
+def is_change(event: Event) -> bool:
+    """Whether an event changed files: an edit, or a command line that writes one."""
+    if isinstance(event, Command):
+        return not event.refused and not event.failed and _WRITES.search(event.words) is not None
+    return isinstance(event, Edit) and not event.refused
 
 
-def _sent(at: int, events: Sequence[tuple[int, Event]]) -> str:
-    later = [row for turn, row in events if turn >= at]
-    link = next((row.url for row in later if isinstance(row, PullRequest) and row.url), "")
-    if link:
-        return f", {link}"
-    return ", pushed" if any(isinstance(row, Push) and row.succeeded for row in later) else ""
+def sends_something(event: Event) -> bool:
+    """Whether an event changed something outside the folder: an issue that was updated, a page that was written."""
+    return isinstance(event, OtherCall) and not event.refused and _SENDS.search(event.tool) is not None
 
 
-def _line(conversation: Conversation, commit: Commit) -> str:
-    """The line that tells of a commit as it stands in a turn of the tool, or "" where none does."""
-    for turn in conversation.turns:
-        if turn.role == "tool" and commit.hash and commit.hash in turn.text:
-            return next((row.strip() for row in turn.text.split("\n") if commit.hash in row), "")
-    return ""
+@dataclass(frozen=True)
+class Closing:
+    """The assistant's last words before the person's next ones, or before the end (`at_end`).
+
+    `before` is the number of the closing message before it (-1: none), `changed` whether something was written since;
+    `refuted` whether the person contradicted it, `overtaken` whether files were changed again afterwards.
+    """
+
+    number: int
+    turn: Turn
+    at_end: bool
+    before: int
+    changed: bool
+    refuted: bool
+    overtaken: bool
 
 
-def _begun(conversation: Conversation, events: Sequence[tuple[int, Event]]) -> Iterator[Found]:
+_NAMED = re.compile(r"(?=\w*[-_.A-Z\d])[A-Za-z][\w.-]{3,}(?<![.-])")
+_REMOVES = re.compile(
+    r"(?:^|[;&|]\s*)(?:git )?rm\s|\bgit (?:checkout|restore)\s+(?:--\s+)?\S*\.\w|\bgit reset --hard\b"
+)
+_OF_OTHERS = re.compile(r"\bgh pr (?:view|diff|checkout|review|list)\b|\bglab mr\b", re.IGNORECASE)
+_REVIEW_OF_PR = re.compile(r"\breview\b.{0,40}(?:\bPRs?\b|pull request|/pull/\d|#\d)|/pull/\d+/files", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Session:
+    """A conversation with a coding assistant, with its events (turn, event) and closing messages in order."""
+
+    conversation: Conversation
+    events: tuple[tuple[int, Event], ...]
+    closings: tuple[Closing, ...]
+
+    @cached_property
+    def commands(self) -> tuple[Command, ...]:
+        """The command lines that were run."""
+        return tuple(row for _, row in self.events if isinstance(row, Command))
+
+    @cached_property
+    def paired(self) -> bool:
+        """Whether the file tells which calls were answered, so that what is missing means something."""
+        return any(isinstance(row, Call) and row.answered for _, row in self.events)
+
+    @cached_property
+    def of_others(self) -> bool:
+        """Whether this is a review of somebody's pull request: what it finds is no task of the person's own."""
+        if any(isinstance(row, Commit) or is_change(row) for _, row in self.events):
+            return False
+        asked = (turn.text for turn in self.conversation.turns if turn.role == "user")
+        return any(_OF_OTHERS.search(row.words) for row in self.commands) or any(map(_REVIEW_OF_PR.search, asked))
+
+    @cached_property
+    def _told_by_tools(self) -> str:
+        return "\n".join(turn.text for turn in self.conversation.turns if turn.role == "tool").casefold()
+
+    def bears_out(self, text: str) -> bool:
+        """Whether the things that a sentence names stand in what tools gave back: no proof, but no invention either."""
+        named = [found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)]
+        known = [name for name in named if name in self._told_by_tools]
+        subject = _NAMED.match(text)
+        if subject and subject[0].casefold() in self._told_by_tools:
+            return True
+        return bool(known) and 2 * len(known) >= len(named)
+
+    def named_later(self, turn: int, text: str) -> bool:
+        """Whether the things that a sentence names are spoken of in a later closing message: it may be stale."""
+        later = "\n".join(row.turn.text for row in self.closings if row.number > turn).casefold()
+        return any(found.strip("`()").casefold() in later for found in cues.ANCHOR.findall(text))
+
+    def deleted_after(self, turn: int, text: str) -> bool:
+        """Whether a file that a sentence names was taken away again."""
+        gone = [
+            row.words
+            for at, row in self.events
+            if at > turn and isinstance(row, Command) and _REMOVES.search(row.words)
+        ]
+        gone += [row.path for at, row in self.events if at > turn and isinstance(row, Edit) and row.how == "deleted"]
+        names = [
+            found.strip("`").rsplit("/", 1)[-1] for found in cues.ANCHOR.findall(text) if "." in found or "/" in found
+        ]
+        return any(name in line for name in names if len(name) > 3 for line in gone)
+
+    def sent_after(self, turn: int) -> bool:
+        """Whether something was committed or pushed after a turn."""
+        return any(at > turn and isinstance(row, Commit | Push) and row.succeeded for at, row in self.events)
+
+    @property
+    def project(self) -> str:
+        """A short name for the repository or folder, "" where the file tells none."""
+        name = self.conversation.repository.rstrip("/").removesuffix(".git").rsplit("/", 1)[-1]
+        folder = re.split(r"[\\/]\.?worktrees?[\\/]", self.conversation.folder.rstrip("/\\"))[0]
+        return name or re.split(r"[\\/]", folder)[-1]
+
+
+def find_in_session(session: Session) -> Iterator[Found]:
+    """Everything that the events of a session tell; nothing for a conversation without events."""
+    yield from _begun(session)
+    yield from _uncommitted(session)
+    yield from _repairs(session)
+    yield from _checks(session)
+    yield from _hooks(session)
+    yield from _rules_of_lint(session)
+    yield from _answers(session)
+    yield from _plans(session)
+
+
+# --- what ends without a result ---
+
+
+def _begun(session: Session) -> Iterator[Found]:
     """A session that ends in the middle of a commit or push leaves it open."""
-    paired = any(isinstance(row, Call) and row.answered for _, row in events)
-    calls = [(turn, row) for turn, row in events if isinstance(row, Call)]
-    if not paired or not calls:
+    calls = [(turn, row) for turn, row in session.events if isinstance(row, Call)]
+    if not session.paired or not calls:
         return
     turn, last = calls[-1]
-    if not isinstance(last, Command) or last.answered or turn < len(conversation.turns) - 2:
+    if not isinstance(last, Command) or last.answered or turn < len(session.conversation.turns) - 2:
         return
-    where = f" on branch {conversation.branch}" if conversation.branch else ""
-    begun = [row for at, row in events if at == turn and isinstance(row, Commit | Push)]
-    for row in begun:
+    where = f" on branch {session.conversation.branch}" if session.conversation.branch else ""
+    for row in (row for at, row in session.events if at == turn and isinstance(row, Commit | Push)):
         what = f"the commit “{row.subject}”" if isinstance(row, Commit) else f"`{row.words}`"
         text = f"Check whether {what} went through{where}: the session ends before its result"
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
 
 
-# --- a command that fails, and the variant that passes  ---
+_MERGES = re.compile(
+    r"\bgit (?P<how>merge|rebase|cherry-pick|pull)\b(?!\s+--(?:abort|continue))(?P<what>[^;&|\n]{0,80})"
+)
+_CONFLICT = re.compile(r"Automatic merge failed|CONFLICT \(|could not apply")
+MOST_FILES = 4
+
+
+def _uncommitted(session: Session) -> Iterator[Found]:
+    """A merge with conflicts, or edits behind the last commit, that no commit followed."""
+    ended = [at for at, (_, row) in enumerate(session.events) if isinstance(row, Commit)]
+    since = ended[-1] + 1 if ended else 0
+    rest = session.events[since:]
+    where = f" on branch {session.conversation.branch}" if session.conversation.branch else ""
+    for turn, row in rest:
+        merged = _MERGES.search(row.words) if isinstance(row, Command) else None
+        if merged and isinstance(row, Command) and _CONFLICT.search(row.output):
+            if not any(isinstance(later, Command) and "--abort" in later.words for _, later in rest):
+                what = " ".join(f"git {merged['how']} {_ASIDE.sub(' ', merged['what'])}".split())
+                text = f"Commit the conflicts of `{what}`{where}: they were worked on, and not committed in the session"
+                quote = next((line.strip() for line in row.output.split("\n") if _CONFLICT.search(line)), "")
+                yield Found("tasks_open", {"statement": text, "detail": "", "quote": quote}, 64, turn)
+            return
+    edits = [
+        (turn, row) for turn, row in rest if isinstance(row, Edit) and not row.refused and not row.failed and row.path
+    ]
+    if not ended or not edits or not session.paired:
+        return
+    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits if row.how != "deleted"))
+    if names and not any(isinstance(row, Command) and _REMOVES.search(row.words) for _, row in rest):
+        shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
+        more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
+        text = f"Commit the last changes{where}: {shown}{more} changed after the session's last commit"
+        yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 56, edits[-1][0])
+
+
+# --- a command that fails, and the variant that passes ---
 
 _ASIDE = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|\|\s*(?:tail|head|cat|less)\b[^|;&]*|>\s*/dev/null)\s*")
-_CD = re.compile(r"^\s*cd\s+\S+\s*(?:&&|;)\s*")
+_CD = re.compile(r"^\s*cd\s+(?P<folder>\"[^\"]+\"|'[^']+'|\S+)\s*(?:&&|;)\s*")
+_LONG_TEXT = re.compile(r"\"\$\(cat <<.*?\n\s*\)\"|\"[^\"]{60,}\"|'[^']{60,}'", re.DOTALL)
 
 
 def bare(command: str) -> str:
-    """A command line without what only cuts its output, and without the change of folder in front."""
-    line = command.strip()
+    """A command line without what only cuts its output, the change of folder in front, and long texts in quotes."""
+    line = _LONG_TEXT.sub('"…"', command.strip())
     while _CD.match(line):
         line = _CD.sub("", line, count=1)
     while _ASIDE.search(line):
@@ -122,131 +219,240 @@ def bare(command: str) -> str:
     return " ".join(line.split()) if "\n" not in line else line
 
 
+def folder_of(command: str) -> str:
+    """The folder that a command line goes to first, "" where it stays."""
+    found = _CD.match(command)
+    return found["folder"].strip("\"'").rstrip("/") if found else ""
+
+
 def failure(event: Command) -> str:
     """The line of a command's output that says why it failed, or "". Output is looked at as well as the status: behind
     a pipe every command succeeds."""
-    rows = [row.strip() for row in event.output.split("\n") if row.strip()]
     if event.refused or not event.answered:
         return ""
-    found = [row for row in rows if words.ERROR.search(row) and not words.NO_ERROR.search(row)]
-    if not found:
-        return ""
-    if not event.failed and not words.HARD_ERROR.search(found[0]):
+    rows = [row.strip() for row in event.output.split("\n") if row.strip()]
+    found = [row for row in rows if cues.ERROR.search(row) and not cues.NO_ERROR.search(row)]
+    if not found or (not event.failed and not cues.HARD_ERROR.search(found[0])):
         return ""
     return found[0]
 
 
-def _repairs(conversation: Conversation, events: Sequence[tuple[int, Event]]) -> Iterator[Found]:
-    commands = [(at, turn, row) for at, (turn, row) in enumerate(events) if isinstance(row, Command)]
+def _repairs(session: Session) -> Iterator[Found]:
+    """A call that failed for how it was made, and the one of its kind that passed: what to write next time."""
+    commands = [(at, turn, row) for at, (turn, row) in enumerate(session.events) if isinstance(row, Command)]
+    told: set[str] = set()
     for number, (at, _, row) in enumerate(commands):
-        why = failure(row)
-        wrong = bare(row.words)
-        if not why or not words.OF_USAGE.search(why) or len(wrong) > 200 or "\n" in wrong:
+        why, wrong = failure(row), bare(row.words)
+        if not why or not cues.OF_USAGE.search(why) or len(wrong) > LONGEST_COMMAND or "\n" in wrong:
             continue
-        for later, at_turn, other in commands[number + 1 : number + 1 + LOOK_AHEAD]:
-            right = bare(other.words)
-            if not _variant(wrong, right) or failure(other) or other.failed or not other.answered or other.refused:
-                continue
-            if any(isinstance(event, Edit) for _, event in events[at:later]):
+        if any(name in why for name in cues.HIDDEN):
+            continue
+        for later, turn, other in commands[number + 1 : number + 1 + LOOK_AHEAD]:
+            if any(isinstance(event, Edit) for _, event in session.events[at:later]):
                 break  # the code was changed: that is work, not another way to say the same
-            if any(name in why for name in words.PLACEHOLDERS) or words.ONE_OFF.search(wrong + " " + right):
+            if failure(other) or other.failed or not other.answered or other.refused:
+                continue
+            works = _works(row.words, other.words, why)
+            if works and works not in told and not cues.ONE_OFF.search(f"{wrong}\n{bare(other.words)}"):
+                told.add(works)
+                shown = why if len(why) <= 260 else why[:260].rsplit(" ", 1)[0] + " …"
+                statement = f"`{wrong}` fails (“{shown}”); {works}"
+                quote = why if len(why) < 400 else ""
+                fields = {"statement": statement, "detail": "", "quote": quote, "kind": "tool-quirk"}
+                yield Found("facts", fields, 65, turn)
                 break
-            told = why if len(why) <= 160 else why[:160].rsplit(" ", 1)[0] + " …"
-            fields = {
-                "statement": f"`{wrong}` fails (“{told}”); `{right}` works",
-                "detail": "", "quote": why if len(why) < 400 else "", "kind": "tool-quirk",
-            }  # fmt: skip
-            yield Found("facts", fields, 65, at_turn)
-            break
 
 
-def _variant(wrong: str, right: str) -> bool:
-    """Whether two command lines want the same in two ways: one program, most of the words."""
-    if wrong == right or len(right) > 200 or "\n" in right:
-        return False
-    first, second = wrong.split(), right.split()
-    if not first or not second:
-        return False
-    program = next((word for word in first if "=" not in word), "")
-    if program not in second[:4] and not set(first[:2]) & set(second[:4]):
-        return False
-    return SequenceMatcher(None, first, second).ratio() >= 0.6
+def _works(first: str, second: str, why: str) -> str:
+    """How the second command line does what the first wanted, "" where it is another matter."""
+    wrong, right = bare(first), bare(second)
+    if not right or len(right) > LONGEST_COMMAND or "\n" in right:
+        return ""
+    if wrong == right:
+        folder = folder_of(second)
+        moved = folder and folder != folder_of(first) and not folder.startswith(("/", "~", ".."))
+        return f"it works in the folder `{folder}`" if moved else ""
+    before, after = wrong.split(), right.split()
+    program = next((word for word in before if "=" not in word), "")
+    if program not in after[:4] and not set(before[:2]) & set(after[:4]):
+        return ""
+    if "not found" in why and program == after[0]:
+        return ""  # the program was installed meanwhile
+    return f"`{right}` works" if SequenceMatcher(None, before, after).ratio() >= 0.6 else ""
 
 
-# --- checks that the repository has  ---
+# --- checks that the repository has, and those that run by themselves ---
 
 
-def _checks(conversation: Conversation, events: Sequence[tuple[int, Event]]) -> Iterator[Found]:
+_ONE_PLACE = re.compile(r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*")
+
+
+def _checks(session: Session) -> Iterator[Found]:
     """The commands with which a change is checked here: those that ran and passed after an edit."""
-    first_edit = next((at for at, (_, row) in enumerate(events) if isinstance(row, Edit)), len(events))
+    first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), None)
+    if first_edit is None:
+        return
     ran: dict[str, tuple[str, int]] = {}
-    for turn, row in events[first_edit:]:
+    for turn, row in session.events[first_edit:]:
         if not isinstance(row, Command) or not row.answered or row.failed or failure(row):
             continue
+        inside = _inside(session, folder_of(row.words))
+        if inside is None:
+            continue
         for part in re.split(r"\s*(?:&&|;)\s*", bare(row.words)):
-            kind = words.check_kind(part)
-            if kind and not words.ONE_OFF.search(part):
-                ran[kind] = (part, turn)
-    steps = [ran[kind][0] for kind in words.CHECKS if kind in ran]
-    if len(steps) < 2:
+            kind = cues.check_kind(part)
+            if kind and not cues.ONE_OFF.search(part) and not _ONE_PLACE.search(part):
+                ran[kind] = (f"cd {inside} && {part}" if inside else part, turn)
+    steps = list(dict.fromkeys(ran[kind][0] for kind in cues.CHECKS if kind in ran))
+    if not steps or (len(steps) == 1 and (" " not in steps[0] or not {"test", "integration", "lint"} & ran.keys())):
         return
-    name = _repository(conversation)
-    fields = {
-        "name": f"Checks of {name}" if name else "Checks",
-        "steps": " -> ".join(dict.fromkeys(steps)),
-        "quote": "",
-    }
+    of = f" of {session.project}" if session.project else ""
+    fields = {"name": f"Checks{of}", "steps": " -> ".join(steps), "quote": ""}
     yield Found("playbooks", fields, 60, max(turn for _, turn in ran.values()))
 
 
-def _repository(conversation: Conversation) -> str:
-    name = conversation.repository.rstrip("/").removesuffix(".git").rsplit("/", 1)[-1]
-    folder = re.split(r"[\\/]\.?worktrees?[\\/]", conversation.folder.rstrip("/\\"))[0]
-    return name or re.split(r"[\\/]", folder)[-1]
+def _inside(session: Session, folder: str) -> str | None:
+    """A folder as seen from the session's own; None for one that lies elsewhere."""
+    own = session.conversation.folder.rstrip("/")
+    if own and (folder == own or folder.startswith(own + "/")):
+        return folder[len(own) + 1 :]
+    return None if folder.startswith(("/", "~", "..", "$")) and folder else folder
 
 
-# --- questions that were answered, plans that were approved  ---
+_RUN_BY_ITSELF = re.compile(r"\b(?:husky|lefthook|lint-staged|pre-commit|pre-push|commit-msg)\b", re.IGNORECASE)
+_SHOWN = re.compile(r"^(?:\$|>|┃|❯)\s+(?P<command>.+?)\s*$", re.MULTILINE)
 
 
-def _answers(events: Sequence[tuple[int, Event]]) -> Iterator[Found]:
+def _hooks(session: Session) -> Iterator[Found]:
+    """What runs by itself at a commit or a push: the hook says so in what it prints."""
+    told: set[str] = set()
+    for turn, row in session.events:
+        if isinstance(row, Command) and row.answered and re.search(r"\bgit (?:commit|push)\b", row.words):
+            when = "git push" if re.search(r"\bgit push\b", row.words) else "git commit"
+            named = _RUN_BY_ITSELF.search(row.output)
+            ran = [found["command"] for found in _SHOWN.finditer(row.output) if cues.check_kind(found["command"])]
+            if not named or not ran or when in told:
+                continue
+            told.add(when)
+            shown = ", ".join(f"`{command}`" for command in dict.fromkeys(ran))
+            where = f" in {session.project}" if session.project else ""
+            quote = next((line.strip() for line in row.output.split("\n") if named[0] in line), "")
+            statement = f"`{when}`{where} runs a hook ({named[0].lower()}): {shown}"
+            yield Found("facts", {"statement": statement, "detail": "", "quote": quote}, 66, turn)
+        elif isinstance(row, Hook) and row.failed and row.words and cues.check_kind(row.words):
+            statement = f"A hook runs `{row.words}` by itself here, and it can fail"
+            if statement not in told:
+                told.add(statement)
+                yield Found("facts", {"statement": statement, "detail": "", "quote": ""}, 60, turn)
+
+
+# How linters name the rule: behind the message in brackets, in front of it, or in a column of its own.
+_COMPLAINTS = (
+    re.compile(r"^\S+:\d+:\d+:\s+(?P<says>\S.+?)\s+\((?P<rule>[a-z][\w-]+)\)$", re.MULTILINE),
+    re.compile(r"^\S+:\d+:\d+:\s+(?P<rule>[A-Z]{1,4}\d{3,4})\s+(?:\[\*\]\s+)?(?P<says>\S.+)$", re.MULTILINE),
+    re.compile(r"^\s+\d+:\d+\s+error\s+(?P<says>\S.+?)\s{2,}(?P<rule>[@\w/-]+)$", re.MULTILINE),
+)
+_NO_RULES = ("typecheck", "typescript", "gofmt", "gofumpt", "goimports", "gci", "prettier/prettier")
+"""What a compiler or a formatter says in a linter's output: nothing that one could know before."""
+MOST_RULES = 3
+
+
+def _rules_of_lint(session: Session) -> Iterator[Found]:
+    """What the linter of a repository asked for before it let a change pass: its rules, each with one message."""
+    rules: dict[str, str] = {}
+    for turn, row in session.events:
+        if not isinstance(row, Command) or not row.answered or cues.LINT.search(row.words) is None:
+            continue
+        told = [found for form in _COMPLAINTS for found in form.finditer(row.output)]
+        for found in told:
+            if found["rule"] not in _NO_RULES and len(found["says"]) <= 140:
+                rules.setdefault(found["rule"], found["says"].strip())
+        if (
+            told
+            or row.failed
+            or not rules
+            or not any(map(cues.check_kind, re.split(r"\s*(?:&&|;)\s*", bare(row.words))))
+        ):
+            continue
+        shown = "; ".join(f"{says} ({rule})" for rule, says in list(rules.items())[:MOST_RULES])
+        command = next(part for part in re.split(r"\s*(?:&&|;)\s*", bare(row.words)) if cues.LINT.search(part))
+        where = f" in {session.project}" if session.project else ""
+        fields = {"statement": f"`{command}`{where} rejects: {shown}", "detail": "", "quote": "", "kind": "pitfall"}
+        yield Found("facts", fields, 58, turn)
+        return
+
+
+# --- questions that were answered, plans that were approved ---
+
+
+_ADVISED = re.compile(r"\s*\((?:recommended|empfohlen|推荐|推奨)\)", re.IGNORECASE)
+_OF_STATE = re.compile(r"(?:can you|do you|did you|have you|are you|is it|does it|is there|did|has)\b", re.IGNORECASE)
+
+
+def _answers(session: Session) -> Iterator[Found]:
     """A question that was put to the person is a decision with its answer, and open without one at the very end."""
-    for turn, row in events:
+    for turn, row in session.events:
         if not isinstance(row, Question):
             continue
         for asked, options, answer in row.asked:
             question, given = clean(asked), clean(answer)
-            if given and len(given) <= 300 and not words.NO_ANSWER.match(given):
-                text = f"{question} → {given}"
-                yield Found("decisions", {"statement": text, "detail": "", "quote": answer.strip()}, 75, turn)
-            elif not answer and not row.answered and (turn, row) == events[-1]:
+            if given and len(given) <= 300 and not cues.NO_ANSWER.match(given):
+                text = f"{question} → {_ADVISED.sub('', given)}"
+                kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
+                yield Found(kind, {"statement": text, "detail": "", "quote": answer.strip()}, 75, turn)
+            elif not answer and not row.answered and (turn, row) == session.events[-1]:
                 detail = f"options: {options}" if options else ""
                 yield Found("questions", {"statement": question, "detail": detail, "quote": ""}, 70, turn)
 
 
 _HEADING = re.compile(r"^#{1,3}\s+(?:Plan:?\s+|Implementation Plan:?\s+)?(.+?)\s*#*$", re.MULTILINE | re.IGNORECASE)
+_STEP = re.compile(
+    r"^(?:#{2,4}\s+|\s{0,2}(?=\d))(?:Step\s+)?(?P<number>\d{1,2})[.):]\s+(?P<what>\S.+?)\s*$", re.MULTILINE
+)
+_PATH = re.compile(r"`(?P<path>[\w./-]*\w\.[a-z]{1,5})(?::\d[\d-]*)?`")
 
 
-def _plans(conversation: Conversation, events: Sequence[tuple[int, Event]]) -> Iterator[Found]:
+def _plans(session: Session) -> Iterator[Found]:
     """The last plan: approved and carried out it is a decision with its reason, else an open task."""
-    plans = [(turn, row) for turn, row in events if isinstance(row, Plan) and row.text.strip()]
+    plans = [(turn, row) for turn, row in session.events if isinstance(row, Plan) and row.text.strip()]
     if not plans:
         return
     turn, plan = plans[-1]
     heading = _HEADING.search(plan.text)
     title = clean(heading[1]) if heading else ""
-    if not title or words.GENERIC_TITLE.fullmatch(title):
+    if not title or cues.GENERIC_TITLE.fullmatch(title):
         return
-    worked = any(isinstance(row, Edit) and not row.refused for at, row in events if at > turn or (at == turn))
-    if plan.approved and worked:
-        how = words.first_sentence(_section(plan.text, words.APPROACH))
-        why = words.first_sentence(_section(plan.text, words.CONTEXT))
+    edits = [row for at, row in session.events if at >= turn and isinstance(row, Edit) and not row.refused]
+    why = cues.first_sentence(_section(plan.text, cues.CONTEXT))
+    if plan.approved and edits:
+        how = cues.first_sentence(_section(plan.text, cues.APPROACH))
         if how:
             detail = f"{title}. {why}" if why else title
             yield Found("decisions", {"statement": how, "detail": detail, "quote": ""}, 70, turn)
-    elif plan.approved is not True and not any(isinstance(row, Edit) for at, row in events if at > turn):
-        why = words.first_sentence(_section(plan.text, words.CONTEXT))
+        yield from _not_carried_out(session, turn, plan, title, edits)
+    elif plan.approved is not True and not edits:
         text = f"Planned and not carried out: {title}"
         yield Found("tasks_open", {"statement": text, "detail": why, "quote": ""}, 65, turn)
+
+
+def _not_carried_out(session: Session, turn: int, plan: Plan, title: str, edits: list[Edit]) -> Iterator[Found]:
+    """Numbered steps of an approved plan that name files of which none was touched, nor named in a command."""
+    steps = list(_STEP.finditer(plan.text))
+    written = " ".join(row.path for row in edits)
+    ran = " ".join(row.words for at, row in session.events if at >= turn and isinstance(row, Command))
+    left = []
+    for at, step in enumerate(steps):
+        body = plan.text[step.start() : steps[at + 1].start() if at + 1 < len(steps) else len(plan.text)]
+        paths = {
+            found["path"].rsplit("/", 1)[-1] for found in _PATH.finditer(re.split(r"^#{1,2} ", body, flags=re.M)[0])
+        }
+        if paths and not any(path in written or path in ran for path in paths):
+            left.append((clean(step["what"]).rstrip(":"), min(paths)))
+    if left and len(left) < len(steps):
+        for what, path in left[:2]:
+            named = "" if path in what else f" (`{path}`)"
+            text = f"Of the plan “{title}” one step was not carried out: {what}{named}"
+            yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 58, turn)
 
 
 def _section(text: str, names: re.Pattern[str]) -> str:
@@ -256,29 +462,3 @@ def _section(text: str, names: re.Pattern[str]) -> str:
         if names.search(name):
             return body.strip()
     return ""
-
-
-# --- what a closing message leaves  ---
-
-
-def closing_turns(conversation: Conversation) -> Iterator[tuple[int, Turn, bool]]:
-    """The assistant's last words before each word of the person, and at the end: (number, turn, whether the end)."""
-    last = -1
-    for number, turn in enumerate(conversation.turns):
-        if turn.agent:
-            continue
-        if turn.role == "user" and last >= 0:
-            yield last, conversation.turns[last], False
-            last = -1
-        elif turn.role == "assistant":
-            last = number
-    if last >= 0:
-        yield last, conversation.turns[last], True
-
-
-def compactions(conversation: Conversation) -> Iterator[tuple[int, str]]:
-    """Summaries that the tool put in the place of what went before."""
-    for number, turn in enumerate(conversation.turns):
-        for event in turn.events:
-            if isinstance(event, Compaction):
-                yield number, event.text

@@ -1,4 +1,7 @@
-"""Facts and decisions: sentences that say themselves that something was learned or settled."""
+"""What sentences of ordinary prose say themselves: facts and decisions, tasks and questions, notes on one file.
+
+Used where no events tell more: in chats, and in texts that people wrote for themselves or each other.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.offline.prose import Row, Sentence, begun, has, looks_like_code, sentences
+from core.conversations.conversation import Conversation, Turn
+from core.offline.prose import Row, Sentence, begun, clean, has, looks_like_code, sentences, whole
 
 
 @dataclass(frozen=True)
@@ -262,3 +266,328 @@ def _found(category: str, statement: str, detail: str, sentence: Sentence, score
     statement = begun(statement)
     fields = {"statement": statement, "detail": detail.strip(" ,;—–-"), "quote": sentence.quote}
     return Found(category, fields, score, row.turn)
+
+
+# --- tasks and questions ---
+
+
+_TODO = re.compile(
+    r"^(?:TODO|FIXME|XXX)(?:\([^()\n]{1,40}\))?\s?[:—–-]\s?(?P<rest>.+)$|^todo: ?(?P<lower>.+)$", re.IGNORECASE
+)
+_ACTION = re.compile(r"^(?:action(?: item)?|follow[- ]?up)(?: ?#?\d{1,3})? ?: ?(?P<rest>.+)$", re.IGNORECASE)
+_TEST_CASE = re.compile(r"^(?:setup|given|arrange|precondition|state|before)\b", re.IGNORECASE)
+_REMAINING = re.compile(
+    r"^(?:what(?:'s| is) (?:left|missing)|remaining(?: (?:work|tasks?|items?|steps))?|"
+    r"still (?:to do|open|missing|todo)|"
+    r"left to do|to[- ]?dos?|open (?:items?|tasks?|points?|work)|outstanding(?: (?:items?|work|tasks?))?|deferred|"
+    r"follow[- ]?ups?|action items?|not (?:yet )?(?:done|implemented|finished))\b[^.?!]{0,40}$",
+    re.IGNORECASE,
+)
+_STILL = re.compile(
+    r"\b(?:we|i) still (?:need|have) to\b|\bstill needs? to be\b|\bremains? to be (?:done|written|fixed|tested|added|"
+    r"implemented)\b|\bnot yet (?:implemented|done|tested|wired|supported|written)\b|\bstill (?:missing|to do)\b",
+    re.IGNORECASE,
+)
+_DID = re.compile(
+    r"^(?:i(?:'ve| have)|we(?:'ve| have)) (?:now |also |just |successfully )?"
+    r"(?P<rest>(?:added|fixed|implemented|removed|"
+    r"renamed|replaced|migrated|refactored|created|updated|wrote|written|moved|merged|committed|pushed|released|"
+    r"upgraded|converted|extracted|configured|deployed|documented|installed|reverted|deleted|disabled|enabled)\b.+)$",
+    re.IGNORECASE,
+)
+# Steps that every task has: with nothing else in it, a box like this tells nobody anything.
+_GENERIC = frozenset({
+    "a", "an", "the", "of", "for", "to", "in", "on", "and", "or", "with", "all", "any", "if", "it", "its", "this",
+    "that", "into", "from", "by", "as", "is", "are", "be", "new", "existing", "current", "necessary", "needed",
+    "required", "relevant", "appropriate", "main", "function", "functionality", "functional", "feature", "features",
+    "code", "codebase", "file", "files", "project", "repo", "repository", "task", "tasks", "step", "steps", "plan",
+    "planning", "analysis", "analyze", "analyse", "understand", "requirement", "requirements", "read", "review",
+    "check", "examine", "inspect", "explore", "identify", "gather", "determine", "set", "up", "setup", "create",
+    "implement", "implementation", "write", "update", "modify", "edit", "add", "change", "changes", "apply", "fix",
+    "make", "test", "tests", "testing", "verify", "verification", "validate", "validation", "confirm", "ensure",
+    "results", "result", "work", "works", "working", "complete", "completion", "completed", "final", "finalize",
+    "summary", "summarize", "present", "user", "solution", "handle", "edge", "cases", "case", "script", "structure",
+    "content", "contents", "information", "design", "document", "documentation", "approach", "properly", "correctly",
+    "everything", "done", "first", "next", "issue", "issues", "error", "errors",
+})  # fmt: skip
+_WORD = re.compile(r"\w+")
+_ARTICLE = re.compile(r"\b(?:a|an|the|to|of)\b")
+_LOOKED = re.compile(
+    r"^(?:read|examine|understand|review|analy[sz]e|see|look|explore|inspect|check|identify|gather|study|plan|"
+    r"investigate|verify|confirm|determine|search|locate|find)\b",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(r"^(?:\w+ )?(?:it|this|that|they|these|those|there)\b", re.IGNORECASE)
+_MECHANICS = re.compile(r"\b(?:the user|user's|i see|you|your|let me|i need|i still)\b", re.IGNORECASE)
+_EXPLICIT_QUESTION = re.compile(
+    r"^(?:open|unresolved|unanswered|remaining) questions?(?: ?#?\d{1,3})? ?[:—–-] ?(?P<rest>.+)$"
+    r"|^(?:tbd|to be (?:decided|determined)) ?[:—–-] ?(?P<tbd>.+)$",
+    re.IGNORECASE,
+)
+_UNCLEAR = re.compile(
+    r"\b(?:still|it remains|remains) (?:unclear|unknown|undecided|open)\b.{0,20}?"
+    r"\b(?:whether|if|why|how|what|which|who|when|where)\b"
+    r"|\bwe (?:still )?(?:don't|do not) (?:yet )?know (?:yet )?(?:whether|if|why|how|what|which|who|when|where)\b"
+    r"|\bno one knows (?:whether|why|how)\b|\bremains to be (?:seen|decided|determined)\b"
+    r"|\b(?:not|hasn't been|has not been) (?:yet )?decided (?:whether|which|how|what)\b",
+    re.IGNORECASE,
+)
+_OPEN_HEADING = re.compile(
+    r"^(?:\d+\.? )?(?:open|unresolved|unanswered|remaining) (?:questions?|issues?)\b.{0,30}$", re.IGNORECASE
+)
+_REQUEST = re.compile(
+    r"^(?:(?:hi|hello|hey|ok(?:ay)?|now|also|and|so),? )?(?:can|could|would|will) you(?: please)? (?P<rest>\w.+?)\??$"
+    r"|^(?:please|pls) (?P<please>\w.+)$",
+    re.IGNORECASE,
+)
+_QUESTION_CUES = ("question", "unclear", "unknown", "know", "tbd", "to be de", "to be seen", "decided")
+_SLASH = re.compile(r"[/!](?!ask\b|code\b|architect\b)\w")
+_NONE = re.compile(r"^(?:none|n/a|nothing|no|null|tbd|done)\b.{0,12}$", re.IGNORECASE)
+
+
+def find_tasks(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
+    """Open and done tasks. Of a box that is shown again and again, the last state counts."""
+    boxes: dict[str, Found] = {}
+    final = _last_turn(conversation, "assistant")
+    # An assistant shows its whole list again at every step: what is open stands in the last one.
+    listed = max((row.turn for row in rows if row.kind == "check" and row.role == "assistant"), default=-1)
+    for row, before in zip(rows, ("", *(row.text for row in rows)), strict=False):
+        text = row.text
+        if row.kind == "check":
+            found = _box(row)
+            if found:
+                key = " ".join(_WORD.findall(_ARTICLE.sub(" ", found.fields["statement"].casefold())))
+                boxes.pop(key, None)
+                if found.category == "tasks_done" or row.role == "user" or row.turn == listed:
+                    boxes[key] = found
+            continue
+        head = text[:60].lower()
+        if "todo" in head or "fixme" in head or "xxx" in head or "action" in head or "follow" in head:
+            said = whole(row)
+            opened = _TODO.match(said.text) or _ACTION.match(said.text)
+            if opened and len(text) <= 500 and not _TEST_CASE.match(before):  # what a test does is nobody's task
+                rest = next(part for part in opened.groups() if part)
+                yield from _task("tasks_open", rest, said, 3, row)
+                continue
+        if row.kind == "bullet" and _REMAINING.match(row.heading) and (row.turn == final or row.role == "user"):
+            yield from _task("tasks_open", whole(row).text, whole(row), 2, row)
+            continue
+        low = row.low
+        if "todo:" in low or "fixme:" in low:
+            for sentence in sentences(row):
+                opened = _TODO.match(sentence.text)
+                if opened:
+                    yield from _task("tasks_open", next(part for part in opened.groups() if part), sentence, 3, row)
+        if "still" in low or "not yet" in low or "remains to be" in low or "remain to be" in low:
+            for sentence in sentences(row):
+                if _STILL.search(sentence.text) and not _loose(sentence.text, row):
+                    yield from _task("tasks_open", sentence.text, sentence, 2, row)
+        if row.turn == final and row.role == "assistant" and ("i've" in low or "have " in low or "we've" in low):
+            for sentence in sentences(row):
+                did = _DID.match(sentence.text)
+                if did and re.search(r"`|\d|/|[a-z][A-Z]|_|\.\w", sentence.text[2:]):
+                    yield from _task("tasks_done", did["rest"], sentence, 2, row)
+    yield from boxes.values()
+
+
+def find_questions(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
+    """Questions that are called open, and what the person asked last if nobody answered it.
+
+    An unanswered request ("can you …") is work that was not done: it is yielded as an open task.
+    """
+    for row in rows:
+        low = row.low
+        if row.kind in ("bullet", "prose") and row.heading and _OPEN_HEADING.match(row.heading):
+            asked = next(
+                (said for said in sentences(row) if said.text.endswith("?") and len(said.text.split()) > 5), None
+            )
+            if asked:
+                yield from _question(asked.text, asked, 4, row)
+                continue
+        if not has(low, _QUESTION_CUES):
+            continue
+        for sentence in sentences(row, _QUESTION_CUES):
+            explicit = _EXPLICIT_QUESTION.match(sentence.text)
+            if explicit:
+                yield from _question(next(part for part in explicit.groups() if part), sentence, 4, row)
+            elif _UNCLEAR.search(sentence.text) and not _loose(sentence.text.rstrip("?"), row):
+                yield from _question(sentence.text, sentence, 3, row)
+    number = _unanswered(conversation)
+    if number < 0 or (conversation.format == "plain" and len(conversation.turns) == 1):
+        # In a text without speakers nobody can tell a question that waits from one that was a figure of speech.
+        return
+    mine = [row for row in rows if row.turn == number]
+    for row in mine[-3:]:
+        for sentence in sentences(row):
+            request = _REQUEST.match(sentence.text)
+            if request and not looks_like_code(sentence.text) and not _SLASH.match(sentence.text):
+                rest = next(part for part in request.groups() if part)
+                if len(rest.split()) >= 4:
+                    yield from _task("tasks_open", rest, sentence, 3, row)
+            elif sentence.text.endswith("?") and not sentence.text.lower().startswith(("will you", "would you")):
+                yield from _question(sentence.text, sentence, 3, row)
+
+
+def _box(row: Row) -> Found | None:
+    said = whole(row)
+    words = re.findall(r"[^\W\d_]+", said.text.lower())
+    if len(said.text) > 300 or len(words) < 2 or all(word in _GENERIC for word in words):
+        return None
+    if row.mark in "-~/":
+        # Dropped or half done, tools differ in what they mean by it: as open it is looked at again.
+        return _task_found("tasks_open", said.text, said, 2, row)
+    if row.mark != " " and _LOOKED.match(said.text):
+        return None  # having looked at something is no work that anybody will ask for
+    return _task_found("tasks_open" if row.mark == " " else "tasks_done", said.text, said, 3, row)
+
+
+def _loose(text: str, row: Row) -> bool:
+    """Whether a sentence only keeps the talk going, or supposes something."""
+    if text.endswith("?") or text.startswith(("If ", "When ", "Unless ")):
+        return True
+    return row.role == "assistant" and _MECHANICS.search(text) is not None
+
+
+def _task(category: str, text: str, said: Sentence, score: int, row: Row) -> Iterator[Found]:
+    text = text.strip(" -—–:")
+    if 3 <= len(text.split()) <= 60 and not _NONE.match(text) and not looks_like_code(text) and text[-1:] not in "?:":
+        yield _task_found(category, text, said, score + (row.role == "user"), row)
+
+
+def _question(text: str, said: Sentence, score: int, row: Row) -> Iterator[Found]:
+    text = text.strip(" -—–:")
+    if _VAGUE.match(text) and len(text.split()) < 8:
+        return
+    if 4 <= len(text.split()) <= 60 and not _NONE.match(text) and not looks_like_code(text):
+        yield _task_found("questions", text, said, score + (row.role == "user"), row)
+
+
+def _task_found(category: str, text: str, said: Sentence, score: int, row: Row) -> Found:
+    text = clean(text)
+    text = begun(text)
+    return Found(category, {"statement": text, "detail": "", "quote": said.quote}, score, row.turn)
+
+
+def _last_turn(conversation: Conversation, role: str) -> int:
+    return max((number for number, turn in enumerate(conversation.turns) if turn.role == role), default=-1)
+
+
+def _unanswered(conversation: Conversation) -> int:
+    """The number of the person's last turn if no assistant spoke after it, else -1."""
+
+    def speaks(turn: Turn) -> bool:
+        return turn.role in ("user", "assistant") and not _SLASH.match(turn.text)
+
+    spoken = [number for number, turn in enumerate(conversation.turns) if speaks(turn)]
+    return spoken[-1] if spoken and conversation.turns[spoken[-1]].role == "user" else -1
+
+
+# --- notes on one file ---
+
+
+_EXTENSIONS = (
+    "py|pyi|js|jsx|mjs|cjs|ts|tsx|vue|svelte|go|rs|c|h|cc|cpp|hpp|cs|java|kt|swift|rb|php|lua|sh|bash|zsh|ps1|sql|toml|"
+    "yaml|yml|json|jsonl|ini|cfg|conf|env|md|rst|txt|html|css|scss|xml|proto|tf|gradle|lock|ipynb|db|log|service"
+)
+_PATH = rf"(?:[A-Za-z]:[\\/]|~/|\.{{1,2}}/|/)?(?:[\w.@+-]{{1,80}}[\\/]){{0,20}}[\w.@+-]{{0,80}}\.(?:{_EXTENSIONS})"
+_FILE_NOTE = re.compile(
+    rf"(?P<tick>`?)(?P<path>{_PATH})(?::\d+(?:-\d+)?)?(?P=tick)(?: \([^()\n]{{1,60}}\))?"
+    r"(?::| [-—–]| is| has) ?(?P<note>\S.*)$"
+)
+_AGAIN = re.compile(rf"`(?P<path>{_PATH})`[.:,]? (?P<note>\S.*)$")
+_CHANGE = re.compile(r"→|\b(?:deleted|dropped|removed|renamed|updated|changed|added|replaced|merged)\b", re.IGNORECASE)
+_FAULT = re.compile(
+    rf"\b(?:bug|issue|problem|error|cause|culprit|fault|leak|regression)\b[^.`]{{0,60}}? (?:was|is|lives|sits|lay) in "
+    rf"`?(?P<path>{_PATH})`?",
+    re.IGNORECASE,
+)
+_FAULTS = ("bug", "issue", "problem", "error", "cause", "culprit", "fault", "leak", "regression")
+_NO_NOTE = re.compile(
+    r"^(?:add(?:s|ed|ing)?|updat(?:e|es|ed|ing)|remov(?:e|es|ed|ing)|creat(?:e|es|ed|ing)|modif(?:y|ies|ied)|"
+    r"chang(?:e|es|ed)|"
+    r"fix(?:e[sd])?|implement(?:s|ed)?|replac(?:e|es|ed)|use|run|check|see|ensure|make|mov(?:e|ed)|renam(?:e|ed)|"
+    r"import|"
+    r"call|delet(?:e|ed)|new\b|done|ok\b|no changes|unchanged|same|this file|lines?\b|line \d|extend(?:ed)?|"
+    r"refactor(?:ed)?|wir(?:e|ed)|set|put|edit(?:ed)?|introduc(?:e|ed)|includ(?:e|ed)|writ(?:e|ten)|wrote|"
+    r"extract(?:ed)?|to |this is|keep|merge|expand(?:ed)?|references?|\d|"
+    r"drop(?:s|ped)?|for |test(?:s|ed)? for)\b",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"\b(?:might|may|could|would|should|likely|probably|if|need|needs|will|let me|i'll|please|you|your|todo|perhaps)\b",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|holds|contains|handles|parses|reads|writes|defines|provides|uses|does|requires|"
+    r"returns|runs|expects|ignores|depends|fails|breaks|keeps|owns|implements|exports|registers|never|only|must|"
+    r"cannot|calls|loads|stores|maps|builds|generates|wraps|controls|needs|leaks|swallows|drops|overwrites|"
+    r"misses|lacks|lists|describes|enables|sets|shows|checks|gates|\w+ates|\w+izes|\w+ifies)\b",
+    re.IGNORECASE,
+)
+
+
+def find_file_notes(rows: list[Row]) -> Iterator[Found]:
+    """Notes bound to one path, which is given as it was spoken."""
+    for row in rows:
+        if row.kind == "check" or "." not in row.text:
+            continue
+        start = row.text[:160]
+        if ("/" in start or "`" in start) and row.kind == "bullet":
+            yield from _described(row, whole(row))
+        low = row.low
+        if " in " in low and ("/" in low or "`" in low) and has(low, _FAULTS):
+            for sentence in sentences(row, _FAULTS):
+                fault = _FAULT.search(sentence.text)
+                if fault and not _UNSURE.search(sentence.text) and not sentence.text.endswith("?"):
+                    yield _note_found(fault["path"], sentence.text, sentence, 3, row)
+
+
+def _described(row: Row, said: Sentence) -> Iterator[Found]:
+    found = _FILE_NOTE.match(said.text) if len(said.text) <= 500 else None
+    if not found:
+        return
+    path, note = found["path"], found["note"].strip(" -—–:")
+    if "/" not in path and not found["tick"]:
+        return
+    again = _AGAIN.match(note)
+    if again and again["path"].endswith(path):
+        path, note = again["path"], again["note"]
+    words = note.split()
+    if not 4 <= len(words) <= 60 or _NO_NOTE.match(note) or _UNSURE.search(note) or not _VERB.search(note):
+        return
+    if looks_like_code(note) or _CHANGE.search(note) or note.endswith((":", "?")):
+        return
+    yield _note_found(path, note, said, 2, row)
+
+
+def absolute_path(path: str, conversation: Conversation) -> str:
+    """The one absolute path in the conversation that ends with `path`; as it was spoken when there is none or several.
+
+    A relative path is not joined with the session's folder by guess: people name files by their last part.
+    """
+    if path.startswith(("/", "~")) or "\\" in path or ":" in path:
+        return path
+    tail = "/" + path.removeprefix("./")
+    seen: set[str] = set()
+    for turn in conversation.turns:
+        at = turn.text.find(tail)
+        while at >= 0 and len(seen) < 2:
+            start = at
+            while (
+                start > 0 and at - start < 400 and (turn.text[start - 1].isalnum() or turn.text[start - 1] in "/._-@+")
+            ):
+                start -= 1
+            end = at + len(tail)
+            if (
+                turn.text[start] == "/"
+                and turn.text[start : start + 2] != "//"
+                and not turn.text[end : end + 1].isalnum()
+            ):
+                seen.add(turn.text[start:end])
+            at = turn.text.find(tail, end)
+    return seen.pop() if len(seen) == 1 else path
+
+
+def _note_found(path: str, note: str, said: Sentence, score: int, row: Row) -> Found:
+    note = begun(note)
+    return Found("files", {"path": path, "note": note, "quote": said.quote}, score + (row.role == "user"), row.turn)

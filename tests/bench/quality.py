@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.offline.models import Models, shipped_models
 from core.offline.rules import distil_offline
-from core.offline.weights import Models, shipped_models
 from tests.bench.quality_labels import CORPUS, SETS, Case, LabelSet, fold_of
 from tests.bench.quality_models import model_ways
 from tests.bench.quality_score import Cleanliness, Distiller, Score, every_unit, keyword_grep, near, score, texts

@@ -14,9 +14,18 @@ from dataclasses import dataclass
 from math import exp
 from pathlib import Path
 
-from core.offline.features import Seen, line_features, question_features, request_features
+from core.offline.models import (
+    MODELS_FILE,
+    Seen,
+    Weights,
+    bucket,
+    line_features,
+    pack,
+    question_features,
+    request_features,
+    unpack,
+)
 from core.offline.talk import read_talk
-from core.offline.weights import MODELS_FILE, Weights, bucket, pack, unpack
 from tests.bench.quality_labels import CORPUS, Case, chats, fold_of, mail, minutes, normal, notes
 
 FOLDS = 5

@@ -2,8 +2,12 @@
 
 The readers' items lie in `../shared/corpus/labels/kept/` (and, as offsets and words of our own, in `kept.jsonl` beside
 this file); the sessions are read in place. Figures stand per repository, since rules were written on some of them (see
-`WRITTEN_ON`) and are judged on the others. An item counts as found when one of the harvest says the same: its words, or
-those of the reader's quote, agree (`SAME`); a person reads the rest, from the list that `--items` prints.
+`WRITTEN_ON`) and are judged on the others. Sessions are harvested in the order in which they began: a remark of one may
+be borne out by the next of its project.
+
+An item counts as found when one of the harvest says the same: its words, or those of the reader's quote, agree
+(`SAME`). Words are a poor judge, so a reader may overrule them in `verdicts.jsonl`: `file`, `item` (its number in the
+reader's list, from 0), `found`, `why`. `--missed` prints what was not found, `--items N` random items to be judged.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ from rapidfuzz import fuzz
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
+from core.harvest.waiting import project_of
+from core.offline.recurring import bear_out, find_remarks
 from core.offline.rules import distil_offline
 from tests.corpus import CORPUS
 
@@ -34,6 +40,7 @@ OWN = Path(__file__).with_name("kept.jsonl")
 bytes and characters; -1 where JSON hides it). No text of the corpus is in them. `kept_second.jsonl` beside it holds
 what a second reader kept of some of the same sessions, without having seen the first one's items."""
 SECOND = Path(__file__).with_name("kept_second.jsonl")
+VERDICTS = Path(__file__).with_name("verdicts.jsonl")
 
 
 class Score(NamedTuple):
@@ -121,17 +128,34 @@ def _plain(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
+def verdicts() -> dict[tuple[str, int], bool]:
+    """(file, number of the item in the reader's list) -> whether a person who read both found it."""
+    if not VERDICTS.is_file():
+        return {}
+    rows = (json.loads(line) for line in VERDICTS.read_text(encoding="utf-8").splitlines())
+    return {(row["file"], row["item"]): bool(row["found"]) for row in rows}
+
+
 def scores() -> list[Score]:
     """One row a session, the rules' items against the readers'."""
-    labels = kept_sessions()
+    labels, judged = kept_sessions(), verdicts()
+    waiting: dict[str, list[dict[str, Any]]] = {}
     rows = []
-    for file, conversation in coding_sessions():
+    for file, conversation in sorted(coding_sessions(), key=lambda row: (row[1].started, row[0])):
         arrays = distil_offline(conversation)
+        project = project_of(conversation)
+        if project:
+            facts, waiting[project] = bear_out(
+                list(find_remarks(conversation)), waiting.get(project, []), conversation.id or conversation.started
+            )
+            arrays["facts"] += facts
         items = tuple({**item, "category": name} for name, found in arrays.items() for item in found)
         kept = tuple(labels.get(file, {}).get("items", ()))
-        found = tuple(any(same(row, item) for item in items) for row in kept)
+        found = tuple(
+            judged.get((file, number), any(same(row, item) for item in items)) for number, row in enumerate(kept)
+        )
         rows.append(Score(file, file.split("/")[1], items, kept, found, file in labels))
-    return rows
+    return sorted(rows)
 
 
 def table(rows: list[Score]) -> list[str]:
@@ -158,17 +182,25 @@ def main() -> None:
     """Print the table, or items to be read by a person."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality.sessions", description=main.__doc__)
     parser.add_argument("--items", type=int, default=0, help="print so many random items of sessions not written on")
+    parser.add_argument("--missed", action="store_true", help="print what readers kept and the rules did not find")
+    parser.add_argument("--all", action="store_true", help="print items of all sessions, those written on as well")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     if not (CORPUS / "conversations").is_dir():
         raise SystemExit("the corpus of real conversations is not beside the project")
     rows = scores()
-    if not given.items:
+    chosen = [row for row in rows if given.all or row.repository not in WRITTEN_ON]
+    if given.missed:
+        for row in chosen:
+            for number, (kept, found) in enumerate(zip(row.kept, row.found, strict=True)):
+                if not found:
+                    print(f"{row.file}\t{number}\t{kept['structure']}\t{kept['statement']}")
+    elif given.items:
+        items = [(row.file, item) for row in chosen for item in row.items]
+        for file, item in random.Random(given.seed).sample(items, min(given.items, len(items))):
+            print(f"{file}\t{item['category']}\t{words_of(item)}\t{item.get('quote', '')}")
+    else:
         print("\n".join([*table(rows), agreement()]))
-        return
-    items = [(row.file, item) for row in rows if row.repository not in WRITTEN_ON for item in row.items]
-    for file, item in random.Random(given.seed).sample(items, min(given.items, len(items))):
-        print(f"{file}\t{item['category']}\t{words_of(item)}\t{item.get('quote', '')}")
 
 
 if __name__ == "__main__":

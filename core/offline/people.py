@@ -1,15 +1,27 @@
-"""What a talk of several people leaves behind: what was agreed, who took something on, what nobody answered."""
+"""What people leave who write to each other: what was agreed, taken on, asked for, left unanswered, and decided."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from core.offline.features import Seen, line_features, question_features
-from core.offline.prose import begun, looks_like_code
+from core.conversations.conversation import Conversation
+from core.offline.models import (
+    Models,
+    Seen,
+    chance,
+    chance_at,
+    line_features,
+    places,
+    question_features,
+    request_features,
+)
+from core.offline.prose import Row, begun, clean, looks_like_code, sentences
 from core.offline.statements import Found
 from core.offline.talk import Said, Talk
-from core.offline.weights import Models, chance, chance_at, places
+
+# --- talks of several people ---
+
 
 _MARKED = re.compile(
     r"(?:(?P<decision>resol(?:ved|ution)s?|decision|decided|agreed|consensus)"
@@ -84,3 +96,66 @@ def _question(seen: Seen, at: int, models: Models) -> Iterator[Found]:
 def _found(category: str, text: str, line: Said, score: float) -> Found:
     text = begun(text)
     return Found(category, {"statement": text, "detail": "", "quote": line.quote}, round(score), line.turn)
+
+
+# --- a message that stands alone ---
+
+
+MOST_ROWS = 40
+_TAG = re.compile(r"&(?:quot|amp|lt|gt|#\d{1,5});")
+_CHARACTERS = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
+
+
+def find_requests(rows: list[Row], conversation: Conversation, models: Models) -> Iterator[Found]:
+    """What a message asks for, as open tasks: nobody answered, so each request and each question waits.
+
+    Only for texts without an assistant and without headings, at most `MOST_ROWS` paragraphs: in documentation every
+    second sentence is an imperative that asks nobody for anything.
+    """
+    weights = models.get("request")
+    if not weights or not 0 < len(rows) <= MOST_ROWS or any(row.kind == "check" for row in rows):
+        return
+    if any(turn.text.startswith("#") or "\n#" in turn.text or "```" in turn.text for turn in conversation.turns):
+        return
+    for row in rows:
+        for sentence in sentences(row):
+            text = _TAG.sub(lambda tag: _CHARACTERS.get(tag[0], " "), sentence.text)
+            if len(text.split()) < 2 or looks_like_code(text):
+                continue
+            yes = chance(weights, request_features(text))
+            if yes >= weights.threshold:
+                text = begun(clean(text))
+                fields = {"statement": text, "detail": "", "quote": sentence.quote}
+                yield Found("tasks_open", fields, round(1 + 4 * yes), row.turn)
+
+
+# --- a record of decisions ---
+
+
+_CUES = ("we will", "we'll", "we shall", "going to", "should be used", "chosen", "we use", "will be used", "will use")
+_WILL = re.compile(
+    r"(?:(?:therefore|so|hence|instead|for now|as a result|going forward),? )?"
+    r"(?:(?:we|the team)(?:'ll| will| shall| are going to| have chosen to| use)(?: now| also| not| only| always)? "
+    r"(?!be able\b|need\b|see\b|have to\b|likely\b|probably\b|get\b|lose\b|know\b|find\b|still\b)"
+    r"|[\"`*'\w][^.:;,]{2,60} will(?: not| only)? (?:be used|use|be stored|live|be the)\b)",
+    re.IGNORECASE,
+)
+MOST = 3
+
+
+def find_resolutions(rows: list[Row], conversation: Conversation) -> Iterator[Found]:
+    """The first sentences that say what "we will" do. What comes further down mostly tells the consequences."""
+    if not any(re.match(r"(?:---\n|# |[^\n]+\n=+\n)", turn.text) for turn in conversation.turns):
+        return
+    count = 0
+    for row in rows:
+        if row.kind == "check" or not any(cue in row.low for cue in _CUES):
+            continue
+        for sentence in sentences(row, _CUES):
+            text = sentence.text
+            if not _WILL.match(text) or text.endswith(("?", ":")) or looks_like_code(text) or len(text.split()) < 5:
+                continue
+            yield Found("decisions", {"statement": text, "detail": "", "quote": sentence.quote}, 2, row.turn)
+            count += 1
+            if count == MOST:
+                return

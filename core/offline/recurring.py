@@ -1,0 +1,114 @@
+"""What is too weak to be kept when it is said once, and knowledge when another session of the project says it again.
+
+In the middle of their work assistants remark on the tools they use: "The diagnostics are stale", "the linter only
+checks new code". Most such remarks are worth nothing tomorrow; one that comes back in another session is how the place
+is. So a remark waits, and counts when a second session bears it out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.offline import cues
+from core.offline.closing import LONG, rows_of
+from core.offline.prose import begun, looks_like_code, sentences
+
+SAME = 0.6
+"""Of the words of the shorter of two remarks so many stand in the other."""
+LEAST_SHARED = 2
+MOST_WAITING = 200
+MOST_REMARKS = 20
+SHORTEST = 15
+
+_WORD = re.compile(r"[A-Za-zÀ-ÿ][\w+-]{2,}|[぀-ヿ一-鿿가-힣]{2,}")
+_CITES = re.compile(r"(?<=\()(?:per|see|as per) [\w./]+\.md, ")
+_EMPTY = frozenset({
+    "the", "and", "that", "this", "these", "those", "are", "was", "were", "has", "have", "had", "its", "from", "for",
+    "with", "they", "there", "here", "still", "just", "also", "after", "before", "because", "only", "not", "does",
+    "when", "while", "all", "any", "our", "your", "can", "will", "may", "now", "new", "old", "issue", "issues", "die",
+    "der", "das", "und", "ist", "sind", "les", "des", "est", "sont", "los", "las", "son",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A sentence about a tool, with its words, the turn it stands in, and that turn's time ("" if unknown)."""
+
+    statement: str
+    quote: str
+    words: frozenset[str]
+    turn: int
+    time: str
+
+
+def find_remarks(conversation: Conversation) -> Iterator[Remark]:
+    """Sentences in which the assistant says how a tool behaves."""
+    for number, turn in enumerate(conversation.turns):
+        if turn.role != "assistant" or turn.agent:
+            continue
+        for row in rows_of(turn, number):
+            for sentence in sentences(row):
+                text = sentence.text
+                if not SHORTEST <= len(text) <= LONG or not cues.TOOL.search(text) or not cues.TRAIT.search(text):
+                    continue
+                if cues.OFFER.search(text) or cues.MONOLOGUE.match(text) or looks_like_code(text) or "?" in text:
+                    continue
+                words = frozenset(word.casefold() for word in _WORD.findall(text)) - _EMPTY
+                if len(words) >= LEAST_SHARED:
+                    yield Remark(begun(_CITES.sub("", text)), sentence.quote, words, number, turn.time)
+
+
+def bear_out(
+    remarks: Sequence[Remark], waiting: Sequence[Mapping[str, Any]], session: str
+) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
+    """Facts that another session bears out, and what waits from now on.
+
+    `waiting` holds rows of `session`, `words`, `statement` and `time`, of one project; a row that is none is left out.
+    The same sentence of the same moment in two files is one session that was copied, and bears nothing out.
+    """
+    rows = [dict(row) for row in waiting if _is_row(row)]
+    facts: list[dict[str, str]] = []
+    taken: set[int] = set()
+    told = list(remarks)[:MOST_REMARKS]
+    for remark in told:
+        same = [
+            at
+            for at, row in enumerate(rows)
+            if row["session"] != session
+            and not (remark.time and row["time"] == remark.time)
+            and _alike(remark.words, frozenset(row["words"]))
+        ]
+        if not same or taken & set(same):
+            continue
+        taken.update(same)
+        statement = next((rows[at]["told"] for at in same if isinstance(rows[at].get("told"), str)), "")
+        if not statement:
+            said = [remark.statement, *(rows[at]["statement"] for at in same)]
+            statement = max([text for text in said if not cues.HEDGE.search(text)] or said, key=len)
+        for at in same:  # the next session tells it in the same words, so that it is confirmed and not doubled
+            rows[at]["told"] = statement
+        number = len({rows[at]["session"] for at in same}) + 1
+        detail = f"said in {number} sessions of this project"
+        facts.append({"statement": statement, "detail": detail, "quote": remark.quote, "kind": "tool-quirk"})
+    known = {(row["session"], row["statement"]) for row in rows}
+    for remark in told:
+        if (session, remark.statement) not in known:
+            row = {"session": session, "words": sorted(remark.words), "statement": remark.statement}
+            rows.append(row | {"time": remark.time})
+    return facts, rows[-MOST_WAITING:]
+
+
+def _is_row(row: Mapping[str, Any]) -> bool:
+    """Whether a row has what is asked of it: the file lies in a cache, and anything may have happened to it."""
+    texts = all(isinstance(row.get(name), str) for name in ("session", "statement", "time"))
+    words = row.get("words")
+    return texts and isinstance(words, list) and all(isinstance(word, str) for word in words)
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    shared = len(one & other)
+    return shared >= LEAST_SHARED and shared >= SAME * min(len(one), len(other))
