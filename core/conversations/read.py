@@ -8,23 +8,33 @@ from dataclasses import dataclass, replace
 from core.base.result import ErrorInfo
 from core.conversations import (
     aider,
+    amp,
+    antigravity,
     chatgpt,
     claude_ai,
     claude_code,
     cline,
     cline_tasks,
     codex,
+    continue_dev,
     copilot_cli,
     cursor,
+    droid,
     gemini_cli,
     goose,
+    grok,
     home,
+    kimi,
+    kiro,
     manual_slop,
     opencode,
+    pi,
     plain,
+    qwen,
     specstory,
     stores,
     swe_agent,
+    unknown_json,
 )
 from core.conversations.conversation import Conversation
 from core.conversations.lines import BOM
@@ -51,8 +61,17 @@ READERS: tuple[Reader, ...] = (
     Reader("store", stores.sniff, stores.read),
     Reader("gemini_cli", gemini_cli.sniff, gemini_cli.read, gemini_cli.read_all),
     Reader("codex", codex.sniff, codex.read, codex.read_all),
+    Reader("qwen", qwen.sniff, qwen.read),
     Reader("claude_code", claude_code.sniff, claude_code.read, claude_code.read_all),
     Reader("copilot_cli", copilot_cli.sniff, copilot_cli.read),
+    Reader("pi", pi.sniff, pi.read),
+    Reader("droid", droid.sniff, droid.read),
+    Reader("kimi", kimi.sniff, kimi.read),
+    Reader("antigravity", antigravity.sniff, antigravity.read),
+    Reader("kiro", kiro.sniff, kiro.read),
+    Reader("amp", amp.sniff, amp.read),
+    Reader("continue_dev", continue_dev.sniff, continue_dev.read),
+    Reader("grok", grok.sniff, grok.read),
     Reader("opencode", opencode.sniff, opencode.read),
     Reader("chatgpt", chatgpt.sniff, chatgpt.read, chatgpt.read_all),
     Reader("claude_ai", claude_ai.sniff, claude_ai.read, claude_ai.read_all),
@@ -65,6 +84,7 @@ READERS: tuple[Reader, ...] = (
     Reader("aider", aider.sniff, aider.read),
     Reader("home", home.sniff, home.read),
     Reader("manual_slop", manual_slop.sniff, manual_slop.read, manual_slop.read_all),
+    Reader(unknown_json.NAME, unknown_json.sniff, unknown_json.read),
     Reader("plain", plain.sniff, plain.read),
 )
 
@@ -73,6 +93,7 @@ def read_conversation(name: str, data: bytes) -> Conversation:
     """Understand any bytes as a conversation. The format is told by the content, never by `name`.
 
     Total: bytes that are no UTF-8 become U+FFFD, a byte order mark is left out, unknown text is plain text.
+    JSON of no known kind has no turns; `why_unread` tells.
     For text formats `data[turn.start:turn.end]` is the part of the file in which the turn stands, markers included;
     those parts ascend and do not overlap. For formats of records it is the record, or the records from the first to
     the last that the turn was joined from; several turns can stand in one record. Of a packed file the range is in the
@@ -117,6 +138,10 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
     if conversation.format == "packed":
         hint = "install the library for it: knowledge-memory[zst]"
         return ErrorInfo("packed-conversation", "the conversation is packed with Zstandard", conversation.id, hint)
+    if conversation.format == unknown_json.NAME:
+        hint = "only conversations are harvested; see the list of tools in the README"
+        told = "the file holds JSON records of no kind that is known"
+        return ErrorInfo("unknown-format", told, conversation.id, hint)
     told = f"nothing in it could be read as a {conversation.format} conversation"
     return ErrorInfo("unread-conversation", told, conversation.id, "look whether the file is whole")
 

@@ -35,6 +35,9 @@ TOOLS = {
     "gemini_cli": "Gemini CLI", "opencode": "OpenCode", "cursor": "Cursor", "chatgpt": "ChatGPT",
     "claude_ai": "Claude.ai", "cline": "Cline", "cline_tasks": "Cline", "copilot_cli": "Copilot CLI",
     "goose": "Goose", "llm": "llm", "swe_agent": "SWE-agent", "manual_slop": "Manual Slop", "home": "Manual Slop",
+    "droid": "Droid", "grok": "Grok Build", "kimi": "Kimi", "hermes": "Hermes", "pi": "Pi or OpenClaw",
+    "antigravity": "Antigravity", "qwen": "Qwen Code", "amp": "Amp", "crush": "Crush", "kiro": "Kiro",
+    "continue_dev": "Continue",
 }  # fmt: skip
 """What people call the tool that a format belongs to."""
 

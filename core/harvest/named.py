@@ -93,7 +93,7 @@ def _is_something_else(path: str) -> bool:
     try:
         fd = files.open_regular(path)
         try:
-            return format_of(files.read_descriptor(fd, HEAD_BYTES)) == "plain"
+            return format_of(files.read_descriptor(fd, HEAD_BYTES)) in ("plain", "unknown-json")
         finally:
             os.close(fd)
     except OSError:
