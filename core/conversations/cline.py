@@ -28,7 +28,7 @@ _TOOLS = (
     "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource", "ask_followup_question",
     "attempt_completion", "plan_mode_respond", "new_task", "load_mcp_documentation", "web_fetch", "focus_chain",
 )  # fmt: skip
-_CALL = re.compile(rf"(?:^|[^`\w])<({'|'.join(_TOOLS)})>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_CALL = re.compile(rf"(?<![`\w])<({'|'.join(_TOOLS)})>(?=\n)(.*?)(?:</\1>|\Z)", re.DOTALL)
 _PARAMETERS = (
     "path", "command", "content", "diff", "regex", "file_pattern", "question", "options", "response", "url",
     "tool_name", "server_name", "todos", "message", "action", "mode", "context",
