@@ -24,6 +24,7 @@ _BANNER = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\
 _SIGNS = ("> $ aider", "> Aider v", "> Tokens: ", 'class="chat-transcript"', "> Applied edit to ", "> Repo-map: ")
 
 
+_EVENTS = ("> Applied", "> Commit", "> Running")
 _EDITED = re.compile(r"> Applied edit to (.+?)\s*$")
 _COMMITTED = re.compile(r"> Commit ([0-9a-f]{7,40}) (.+?)\s*$")
 _RUNNING = re.compile(r"> Running (.+?)\s*$")
@@ -47,8 +48,9 @@ def read(name: str, data: bytes) -> Conversation:
     starts = [f"{found[1]}T{found[2]}" for line in lines if (found := _BANNER.match(line.text))]
     prompts = _prompts(lines, bool(starts))
     turns = with_events(fold_turns(lines, _labels(lines, prompts, strict=bool(starts))), _events(lines, prompts))
-    folders = {found[1] for line in lines if (found := _FOLDER.match(line.text))}
-    models = [found[1] for line in lines if (found := _MODEL.match(line.text))]
+    told = [line.text for line in lines if line.text.startswith(("> Cur", "> Main", "> Model"))]
+    folders = {found[1] for text in told if (found := _FOLDER.match(text))}
+    models = [found[1] for text in told if (found := _MODEL.match(text))]
     return Conversation(
         name,
         "aider",
@@ -72,7 +74,8 @@ def _prompts(lines: Sequence[Line], banners: bool) -> set[int]:
         here = marked[bisect_left(marked, first) : bisect_left(marked, last)]
         blanks = {number for number in here if lines[number].text.endswith("  ")}
         # The last line of each prompt tells: those before it end in two blanks in every version.
-        strict = any(number + 1 not in here for number in blanks)
+        following = set(here)
+        strict = any(number + 1 not in following for number in blanks)
         for number in here:
             if number in blanks or (not strict and (number - 1 in found or _below_the_tool(lines, number, first))):
                 found.add(number)
@@ -89,14 +92,14 @@ def _below_the_tool(lines: Sequence[Line], number: int, first: int) -> bool:
 
 def _events(lines: Sequence[Line], prompts: set[int]) -> Iterator[Event]:
     for number, line in enumerate(lines):
-        place: dict[str, Any] = {"start": line.start, "end": line.end}
         if number in prompts:
             typed = _RUN.match(line.text)
             if typed:
                 yield _run(typed[1], lines, number)
-        elif not line.text.startswith("> "):
+        if not line.text.startswith(_EVENTS):
             continue
-        elif edited := _EDITED.match(line.text):
+        place: dict[str, Any] = {"start": line.start, "end": line.end}
+        if edited := _EDITED.match(line.text):
             yield Edit(tool="edit", path=edited[1], answered=True, failed=False, **place)
         elif committed := _COMMITTED.match(line.text):
             yield Commit(subject=committed[2], hash=committed[1], succeeded=True, **place)

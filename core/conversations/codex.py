@@ -136,7 +136,14 @@ class _Session:
             return
         kind, payload = value.get("type"), value.get("payload")
         time = iso_time(value.get("timestamp"))
-        if not isinstance(payload, dict):
+        if kind == "thread.started":
+            self.id = self.id or text_of(value.get("thread_id"))
+        elif kind in ("item.started", "item.completed", "item.updated"):
+            item = value.get("item")
+            self._streamed(item if isinstance(item, dict) else {}, kind == "item.completed", time, record)
+        elif kind in _STREAM:
+            return
+        elif not isinstance(payload, dict):
             # An old version: the line is the item itself, and the first line tells of the session.
             if "instructions" in value and "type" not in value:
                 self._about(value)
@@ -153,12 +160,7 @@ class _Session:
             self._event(payload, time, record)
         elif kind == "compacted":
             self._add("one", "summary", text_of(payload.get("message")), time, record)
-        elif kind == "thread.started":
-            self.id = self.id or text_of(value.get("thread_id"))
-        elif kind in ("item.started", "item.completed", "item.updated"):
-            item = value.get("item")
-            self._streamed(item if isinstance(item, dict) else {}, kind == "item.completed", time, record)
-        elif kind not in ("inter_agent_communication", "inter_agent_communication_metadata", "world_state", *_STREAM):
+        elif kind not in ("inter_agent_communication", "inter_agent_communication_metadata", "world_state"):
             self.skipped += 1
 
     def conversation(self, name: str) -> Conversation:

@@ -21,9 +21,11 @@ _SILENT = frozenset({"todo_state", "session_event", "session_end", "file_snapsho
 def sniff(head: str) -> bool:
     """The record that opens a session."""
     first = head.split("\n", 1)[0]
+    if '"session_start"' not in first:
+        return False
     keys = keys_in(first)
     known = {"title", "cwd", "owner", "sessionTitle", "version"} & keys
-    return {"type", "id"} <= keys and '"session_start"' in first and (bool(known) or '"message"' in head)
+    return {"type", "id"} <= keys and (bool(known) or '"message"' in head)
 
 
 def read(name: str, data: bytes) -> Conversation:

@@ -319,7 +319,8 @@ _MESSAGE = re.compile(
 def exit_status(output: str) -> int | None:
     """The exit status that a tool wrote into the text of a result, at its beginning or end."""
     for part in (output[:400], output[-200:]):
-        found = _STATUS.search(part)
+        lower = part.lower()
+        found = _STATUS.search(part) if "code" in lower or "status" in lower else None
         if found:
             return int(found[1])
     return None

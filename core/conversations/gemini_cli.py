@@ -40,7 +40,7 @@ def sniff(head: str) -> bool:
     keys = keys_in(head)
     prompts = head.lstrip().startswith("[") and {"sessionId", "messageId", "type", "message"} <= keys
     first = head.lstrip().split("\n", 1)[0]
-    stream = {"type", "session_id", "model"} <= keys_in(first) and '"init"' in first
+    stream = '"init"' in first and {"type", "session_id", "model"} <= keys_in(first)
     history = head.lstrip().startswith("[") and {"role", "parts"} <= keys and "id" not in keys
     history = history or ("history" in keys and {".role", ".parts"} <= keys)
     # A session without the line about itself.
@@ -186,9 +186,9 @@ def _read_message(record: Record, reading: Reading, delegated: bool) -> None:
     kind, content = value.get("type"), value.get("content")
     shown = value.get("displayContent")
     rows = content if isinstance(content, list) else [content]
-    for row in rows:
-        if isinstance(row, dict):
-            _read_part(row, place, reading, calls=not value.get("toolCalls"))
+    parts = [row for row in rows if isinstance(row, dict) and ("functionCall" in row or "functionResponse" in row)]
+    for row in parts if kind != "gemini" else ():
+        _read_part(row, place, reading, calls=not value.get("toolCalls"))
     words = [row for row in rows if not (isinstance(row, dict) and row.get("thought"))]
     said = text_of(shown) or _text(words)
     if kind == "user":
@@ -201,6 +201,8 @@ def _read_message(record: Record, reading: Reading, delegated: bool) -> None:
     elif kind == "gemini":
         reading.model = text_of(value.get("model")) or reading.model
         reading.say("assistant", said, *place)
+        for row in parts:
+            _read_part(row, place, reading, calls=not value.get("toolCalls"))
         calls = value.get("toolCalls")
         for call in calls if isinstance(calls, list) else []:
             if isinstance(call, dict):

@@ -22,7 +22,7 @@ _PARTS = frozenset({"thinking", "image"})
 def sniff(head: str) -> bool:
     """The header on the first line."""
     first = head.split("\n", 1)[0]
-    return {"type", "id", "timestamp", "cwd"} <= keys_in(first) and '"session"' in first
+    return '"session"' in first and {"type", "id", "timestamp", "cwd"} <= keys_in(first)
 
 
 def read(name: str, data: bytes) -> Conversation:
