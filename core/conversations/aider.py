@@ -45,8 +45,13 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read one history file; it may hold many sessions, which stay one conversation as they share one file."""
     lines = split_lines(data)
-    starts = [f"{found[1]}T{found[2]}" for line in lines if (found := _BANNER.match(line.text))]
-    prompts = _prompts(lines, bool(starts))
+    begun = [
+        (number, f"{found[1]}T{found[2]}")
+        for number, line in enumerate(lines)
+        if line.text[:2] == "# " and (found := _BANNER.match(line.text))
+    ]
+    starts = [time for _, time in begun]
+    prompts = _prompts(lines, [number for number, _ in begun])
     turns = with_events(fold_turns(lines, _labels(lines, prompts, strict=bool(starts))), _events(lines, prompts))
     told = [line.text for line in lines if line.text.startswith(("> Cur", "> Main", "> Model"))]
     folders = {found[1] for text in told if (found := _FOLDER.match(text))}
@@ -62,15 +67,14 @@ def read(name: str, data: bytes) -> Conversation:
     )
 
 
-def _prompts(lines: Sequence[Line], banners: bool) -> set[int]:
+def _prompts(lines: Sequence[Line], banners: Sequence[int]) -> set[int]:
     """The numbers of the lines that were typed by the person. Whether blanks end a prompt is asked session by session;
     the tool's published pages have no banner, and there every such line is one."""
     marked = [number for number, line in enumerate(lines) if line.text[:5] in ("####", "#### ")]
     if not banners:
         return set(marked)
     found: set[int] = set()
-    bounds = [number for number, line in enumerate(lines) if _BANNER.match(line.text)]
-    for first, last in zip([0, *bounds], [*bounds, len(lines)], strict=True):
+    for first, last in zip([0, *banners], [*banners, len(lines)], strict=True):
         here = marked[bisect_left(marked, first) : bisect_left(marked, last)]
         blanks = {number for number in here if lines[number].text.endswith("  ")}
         # The last line of each prompt tells: those before it end in two blanks in every version.
@@ -134,7 +138,7 @@ def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[
             # The answer to one of aider's own questions, kept with the question: nothing that the person said.
             yield Label("tool", text[5:].rstrip())
             kind = "tool"
-        elif _BANNER.match(text):
+        elif text[:2] == "# " and _BANNER.match(text):
             yield Label("system", None, opens=True)
             spoken, kind = strict, "banner"
         elif prompt:
