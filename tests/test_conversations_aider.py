@@ -1,5 +1,6 @@
 """aider: what the person typed, what the tool printed and what the assistant answered must not be mixed up."""
 
+from core.conversations.events import Command, Commit, Edit
 from core.conversations.read import read_conversation
 
 # Two blanks end a line of the person and of the tool; `@@` stands for them here.
@@ -61,3 +62,54 @@ def test_published_examples_without_a_banner_are_read_too() -> None:
 def test_a_file_with_nothing_but_a_start_is_an_empty_conversation() -> None:
     conversation = read_conversation("h", b"\n# aider chat started at 2025-01-24 09:22:56\n\n")
     assert (conversation.format, conversation.turns) == ("aider", ())
+
+
+OLD = """
+# aider chat started at 2024-08-20 10:00:00
+
+> Aider v0.50.1@@
+> Models: gpt-4o with diff edit format@@
+
+#### add a comment@@
+#### at the top
+
+Here is the change.
+
+#### A heading of the answer
+
+> Tokens: 3.2k sent@@
+> Applied edit to app/main.py@@
+> Commit 1a2b3c4 feat: add a comment@@
+
+#### /run make test
+
+> 3 passed@@
+> Added 1 line of output to the chat.@@
+
+#### thanks
+""".replace("@@", "  ")
+
+
+def test_prompts_of_old_versions_without_blanks_at_their_end_are_the_persons() -> None:
+    turns = read_conversation("h", OLD.encode()).turns
+    assert [turn.text for turn in turns if turn.role == "user"] == [
+        "add a comment\nat the top", "/run make test", "thanks",
+    ]  # fmt: skip
+    assert [turn.text for turn in turns if turn.role == "assistant"] == [
+        "Here is the change.\n\n#### A heading of the answer"
+    ]
+
+
+def test_edits_commits_and_what_the_person_had_run_are_events() -> None:
+    found = [event for turn in read_conversation("h", OLD.encode()).turns for event in turn.events]
+    edit, commit, command = found
+    assert isinstance(edit, Edit) and (edit.path, edit.failed) == ("app/main.py", False)
+    assert isinstance(commit, Commit) and (commit.hash, commit.subject) == ("1a2b3c4", "feat: add a comment")
+    assert isinstance(command, Command) and (command.words, command.output) == ("make test", "3 passed")
+
+
+def test_the_session_tells_its_model_and_folder() -> None:
+    told = "> Model: some/model with whole edit format  \n> Cur working dir: /srv/app  \n> Git repo"
+    chat = CHAT.replace("> Git repo", told, 1)
+    read = read_conversation("h", chat.encode())
+    assert (read.model, read.folder) == ("some/model", "/srv/app")

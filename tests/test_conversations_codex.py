@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from core.conversations import packed
+from core.conversations.events import Command, Edit
 from core.conversations.packed import LEAST_UNPACKED
 from core.conversations.read import read_all, read_conversation, why_unread
 from tests.made_records import check_records, lines, roles, said
@@ -177,3 +178,34 @@ def test_a_small_file_that_unpacks_to_very_much_costs_no_memory() -> None:
     trouble = why_unread(data, conversation)
     assert trouble is not None and trouble.code == "overpacked-conversation"
     assert peak < 4 * LEAST_UNPACKED
+
+
+def test_the_stream_of_codex_exec_is_read() -> None:
+    """Kept in a file by whoever runs it in a script; it was read as one message of raw JSON."""
+    run = {"id": "item_1", "type": "command_execution", "command": "make"}
+    data = lines(
+        {"type": "thread.started", "thread_id": "t"},
+        {"type": "turn.started"},
+        {"type": "item.started", "item": {**run, "status": "in_progress"}},
+        {"type": "item.completed", "item": {**run, "aggregated_output": "no rule", "exit_code": 2, "status": "failed"}},
+        {"type": "item.completed", "item": {"id": "item_2", "type": "file_change", "changes": [{"path": "a.py"}]}},
+        {"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": "It fails."}},
+        {"type": "turn.completed", "usage": {}},
+    )
+    read = check_records(data, "codex")
+    found = [event for turn in read.turns for event in turn.events]
+    assert isinstance(found[0], Command) and (found[0].words, found[0].status, found[0].failed) == ("make", 2, True)
+    assert isinstance(found[1], Edit) and found[1].path == "a.py"
+    assert said(read, "assistant")[-1] == "It fails." and read.id == "t"
+
+
+def test_a_rollout_that_begins_with_a_record_of_a_newer_kind_is_read() -> None:
+    data = lines(
+        {"timestamp": "2026-06-01T10:00:00Z", "type": "brand_new", "payload": {"x": 1}},
+        {
+            "timestamp": "2026-06-01T10:00:00Z",
+            "type": "event_msg",
+            "payload": {"type": "user_message", "message": "hi"},
+        },
+    )
+    assert said(check_records(data, "codex", skipped=1), "user") == ["hi"]

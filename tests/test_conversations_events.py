@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import (
+    Call,
     Command,
     Commit,
     Compaction,
@@ -249,3 +253,140 @@ def test_a_secret_in_a_session_stays_out_of_its_events_too() -> None:
     read = claude(said("user", f"use {token}"), use("a", "Bash", given), gave("a", f"denied: {token}", is_error=True))
     clean, counts = redacted_conversation(read)
     assert counts and token not in repr(clean) and token in repr(read)
+
+
+def documents(kind: str) -> Iterator[tuple[Path, bytes, Conversation]]:
+    """Every file of the corpus in a folder, and how it was read."""
+    for path in sorted((need_corpus() / kind).rglob("*")):
+        if path.is_file() and not path.name.endswith(".metadata.json"):
+            data = path.read_bytes()
+            yield path, data, read_conversation(path.name, data)
+
+
+def ended(conversation: Conversation) -> Counter[tuple[str, bool | None]]:
+    """The calls that came back, by their tool and whether they failed."""
+    return Counter(
+        (event.tool, event.failed) for event in events(conversation) if isinstance(event, Call) and event.answered
+    )
+
+
+def test_opencodes_calls_are_those_of_its_parts() -> None:
+    for path, data, read in documents("opencode"):
+        value = json.loads(data)
+        told = Counter[tuple[str, bool | None]]()
+        for message in value["messages"]:
+            for part in message["parts"]:
+                if part["type"] == "tool":
+                    state = part["state"]
+                    failed = state["status"] == "error" or bool((state.get("metadata") or {}).get("exit"))
+                    told[part["tool"], failed] += 1
+        assert ended(read) == told, path
+        models = [row["info"].get("modelID") for row in value["messages"] if row["info"]["role"] == "assistant"]
+        assert read.model == models[-1], path
+        assert {bool(turn.agent) for turn in read.turns} <= {bool(value["info"].get("parentID"))}, path
+
+
+def test_geminis_calls_are_those_of_its_messages() -> None:
+    for path, data, read in documents("gemini_cli"):
+        told = Counter[str]()
+        for message in json.loads(data)["messages"]:
+            told.update(call["name"] for call in message.get("toolCalls") or ())
+        assert Counter(event.tool for event in events(read) if isinstance(event, Call)) == told, path
+        assert all(event.answered for event in events(read) if isinstance(event, Call)), path
+        statuses = [int(row) for row in re.findall(r"Exit Code: (\d+)\\n", data.decode())]
+        assert [event.status for event in events(read) if isinstance(event, Command)] == statuses, path
+
+
+def test_copilots_session_tells_model_branch_and_repository() -> None:
+    for path, data, read in documents("copilot_cli"):
+        start = json.loads(data.split(b"\n", 1)[0])["data"]
+        context = start["context"]
+        assert (read.branch, read.repository) == (context.get("branch", ""), context.get("repository", "")), path
+        assert read.model and read.folder == context["cwd"], path
+
+
+def test_every_action_of_a_trajectory_is_an_event_with_its_observation() -> None:
+    for path, data, read in documents("swe_agent"):
+        history = json.loads(data)["history"]
+        own = [row for row in history if row["role"] == "assistant" and not row.get("is_demo")]
+        asked = [row for row in own if row.get("tool_calls") or (row.get("action") or "").strip()]
+        found = [event for event in events(read) if isinstance(event, Call)]
+        assert len(found) == sum(len(row.get("tool_calls") or "1") for row in asked), path
+        last = history[-1]["role"] == "assistant"
+        assert sum(not event.answered for event in found) <= 1 + last, path
+
+
+def test_aiders_lines_about_edits_and_commits_are_events() -> None:
+    for path, data, read in documents("aider"):
+        rows = data.decode("utf-8", "replace").split("\n")
+        edits = [row[18:].strip() for row in rows if row.startswith("> Applied edit to ")]
+        commits = [row.split()[2] for row in rows if re.match(r"> Commit [0-9a-f]{7} ", row)]
+        assert [event.path for event in events(read) if isinstance(event, Edit)] == edits, path
+        made = [event.hash for event in events(read) if isinstance(event, Commit) and event.hash]
+        assert made == commits, path
+
+
+def test_every_block_of_a_specstory_history_is_one_event() -> None:
+    for path, data, read in documents("specstory"):
+        text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+        # Inside the output of a tool, a block can be shown as an example; it has no end of its own on its line.
+        told = Counter(re.findall(r'^<tool-use data-tool-type="[^"]*" data-tool-name="([^"]*)">', text, re.MULTILINE))
+        found = Counter(event.tool for event in events(read) if isinstance(event, Call))
+        assert found == told, path
+        for event in events(read):
+            if isinstance(event, Call) and event.answered and isinstance(event, Command):
+                words = event.words.split("\n")[0].encode()
+                assert words in data[event.start : event.end], path
+
+
+def test_clines_tags_are_events_and_know_the_persons_refusal() -> None:
+    for path, data, read in documents("cline"):
+        text = data.decode("utf-8", "replace")
+        tools = "execute_command|replace_in_file|read_file|write_to_file|list_files"
+        tags = Counter(re.findall(rf"(?m)<({tools})>$", text))
+        found = Counter(event.tool for event in events(read) if isinstance(event, Call))
+        assert {tool: found[tool] for tool in tags} == dict(tags), path
+        refused = re.findall(rf"\[(?:{tools})[^\n]*\] Result:\nThe user denied", text)
+        assert sum(event.refused for event in events(read) if isinstance(event, Call)) == len(refused), path
+
+
+def test_codexs_calls_are_those_of_its_items() -> None:
+    kinds = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call")
+    for path, data, read in documents("codex"):
+        told, back = set[int](), set[str]()
+        count = 0
+        for line in data.split(b"\n"):
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            item = value.get("payload") if isinstance(value.get("payload"), dict) else value
+            if value.get("type") not in ("response_item", *kinds, "function_call_output"):
+                continue
+            count += item.get("type") in kinds
+            if str(item.get("type")).endswith("_call_output"):
+                back.add(item.get("call_id"))
+        found = [event for event in events(read) if isinstance(event, Call)]
+        assert len(found) == count and not told, path
+        assert sum(event.answered for event in found) <= len(back) or not back, path
+
+
+def test_turns_of_a_block_show_their_own_outcome_when_several_stand_in_one_record() -> None:
+    """Two results in one record would both be shown as the result of the last call."""
+
+    def tool(key: str, command: str, output: str, code: int) -> dict[str, Any]:
+        state = {"status": "completed", "input": {"command": command}, "output": output, "metadata": {"exit": code}}
+        return {"type": "tool", "callID": key, "tool": "bash", "state": state}
+
+    data = {
+        "info": {"id": "s", "directory": "/srv"},
+        "messages": [
+            {
+                "info": {"role": "assistant", "modelID": "m"},
+                "parts": [tool("a", "make test", "1 failed", 2), tool("b", "make lint", "clean", 0)],
+            }
+        ],
+    }
+    shown = transcript(read_conversation("x", json.dumps(data).encode()))
+    assert "[tool: result of make test; FAILED with exit status 2]\n1 failed" in shown
+    assert "[tool: result of make lint]\nclean" in shown

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from core.conversations.events import Command
 from core.conversations.read import read_all
 from tests.made_records import check_records, document, lines, roles, said
 
@@ -118,3 +119,29 @@ def test_a_session_cut_in_the_middle_gives_what_stands_before() -> None:
     data = document(HEAD | {"messages": [*TALK]})
     conversation = check_records(data[: data.index(b"update")], "gemini_cli", skipped=1)
     assert said(conversation, "user") == ["build it"]
+
+
+def test_a_saved_history_a_bare_session_and_the_printed_stream_are_read() -> None:
+    """Newer and older shapes were read as one message of raw JSON."""
+    call = {"functionCall": {"id": "t", "name": "run_shell_command", "args": {"command": "make"}}}
+    back = {"functionResponse": {"id": "t", "name": "run_shell_command", "response": {"output": "fine"}}}
+    turns = [
+        {"role": "user", "parts": [{"text": "build it"}]},
+        {"role": "model", "parts": [{"text": "Yes."}, call]},
+        {"role": "user", "parts": [back]},
+    ]
+    bare = [{"type": "user", "content": "build it"}, {"type": "gemini", "content": "Yes."}]
+    stream = lines(
+        {"type": "init", "timestamp": "2026-06-01T10:00:00Z", "session_id": "s", "model": "g"},
+        {"type": "message", "role": "user", "content": "build it"},
+        {"type": "message", "role": "assistant", "content": "Yes.", "delta": True},
+        {"type": "tool_use", "tool_name": "run_shell_command", "tool_id": "t", "parameters": {"command": "make"}},
+        {"type": "tool_result", "tool_id": "t", "status": "success", "output": "fine"},
+        {"type": "result", "status": "success"},
+    )
+    for data in (document(turns), document({"history": turns}), document({"messages": bare}), stream):
+        read = check_records(data, "gemini_cli")
+        assert said(read, "user") == ["build it"] and said(read, "assistant")[0].startswith("Yes.")
+        found = [event for turn in read.turns for event in turn.events]
+        assert all(isinstance(event, Command) and event.output == "fine" for event in found)
+        assert len(found) == (data != document({"messages": bare}))

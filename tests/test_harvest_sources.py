@@ -62,6 +62,21 @@ def reading(world: World, home: Path, **limits: bool) -> HarvestOptions:
         ("goose", ".local/share/goose/sessions/20250101.jsonl", "goose/20250101"),
         ("cline", ".cline/data/tasks/17/api_conversation_history.json", "cline/17"),
         ("aider", "code/app/.aider.chat.history.md", "aider/app/.aider.chat.history.md"),
+        ("droid", ".factory/sessions/-srv-app/s1.jsonl", "droid/s1"),
+        ("kimi", ".kimi/sessions/abc/s1/wire.jsonl", "kimi/s1"),
+        ("kimi_code", ".kimi-code/sessions/wd/session_1/agents/main/wire.jsonl", "kimi_code/session_1/agents/main"),
+        ("grok", ".grok/sessions/%2Fsrv/s1/chat_history.jsonl", "grok/s1"),
+        ("qwen", ".qwen/projects/-srv-app/chats/s1.jsonl", "qwen/s1"),
+        ("pi", ".pi/agent/sessions/--srv--/2026_s1.jsonl", "pi/2026_s1"),
+        ("openclaw", ".openclaw/agents/main/sessions/s1.jsonl", "openclaw/s1"),
+        (
+            "antigravity",
+            ".gemini/antigravity-cli/brain/s1/.system_generated/logs/transcript_full.jsonl",
+            "antigravity/s1/.system_generated/logs",
+        ),
+        ("amp", ".local/share/amp/threads/T-1.json", "amp/T-1"),
+        ("kiro", ".kiro/sessions/cli/s1.jsonl", "kiro/s1"),
+        ("continue_dev", ".continue/sessions/a-b.json", "continue_dev/a-b"),
         ("specstory", "code/app/.specstory/history/a-b.md", "specstory/a-b.md"),
     ],
 )
@@ -159,6 +174,16 @@ def test_a_walk_through_very_many_folders_ends_and_says_so(tmp_path: Path, monke
     found = survey(places(["aider"], {"HOME": str(tmp_path)}, ["~"]))
     assert len(found.artifacts) == 2
     assert "more than 3 folders" in found.notes[0]
+
+
+def test_a_named_folder_is_looked_through_to_its_last_level(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six levels were looked at, and what lay deeper was left out without a word."""
+    deep = leave(tmp_path / "notes" / "/".join("abcdefghij") / "talk.md")
+    found = survey([Place(FILES, str(tmp_path / "notes"))])
+    assert [row.path for row in found.artifacts] == [str(deep)] and not found.notes
+    monkeypatch.setattr("core.harvest.walk.MAX_FOLDERS", 4)
+    found = survey([Place(FILES, str(tmp_path / "notes"))])
+    assert not found.artifacts and "more than 4 folders" in found.notes[0]
 
 
 def test_a_path_is_a_source_and_other_words_are_not(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ _BANNER = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\
 _SIGNS = ("> $ aider", "> Aider v", "> Tokens: ", 'class="chat-transcript"', "> Applied edit to ", "> Repo-map: ")
 
 
+_EVENTS = ("> Applied", "> Commit", "> Running")
 _EDITED = re.compile(r"> Applied edit to (.+?)\s*$")
 _COMMITTED = re.compile(r"> Commit ([0-9a-f]{7,40}) (.+?)\s*$")
 _RUNNING = re.compile(r"> Running (.+?)\s*$")
@@ -44,11 +45,17 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read one history file; it may hold many sessions, which stay one conversation as they share one file."""
     lines = split_lines(data)
-    starts = [f"{found[1]}T{found[2]}" for line in lines if (found := _BANNER.match(line.text))]
-    prompts = _prompts(lines, bool(starts))
+    begun = [
+        (number, f"{found[1]}T{found[2]}")
+        for number, line in enumerate(lines)
+        if line.text[:2] == "# " and (found := _BANNER.match(line.text))
+    ]
+    starts = [time for _, time in begun]
+    prompts = _prompts(lines, [number for number, _ in begun])
     turns = with_events(fold_turns(lines, _labels(lines, prompts, strict=bool(starts))), _events(lines, prompts))
-    folders = {found[1] for line in lines if (found := _FOLDER.match(line.text))}
-    models = [found[1] for line in lines if (found := _MODEL.match(line.text))]
+    told = [line.text for line in lines if line.text.startswith(("> Cur", "> Main", "> Model"))]
+    folders = {found[1] for text in told if (found := _FOLDER.match(text))}
+    models = [found[1] for text in told if (found := _MODEL.match(text))]
     return Conversation(
         name,
         "aider",
@@ -60,19 +67,19 @@ def read(name: str, data: bytes) -> Conversation:
     )
 
 
-def _prompts(lines: Sequence[Line], banners: bool) -> set[int]:
+def _prompts(lines: Sequence[Line], banners: Sequence[int]) -> set[int]:
     """The numbers of the lines that were typed by the person. Whether blanks end a prompt is asked session by session;
     the tool's published pages have no banner, and there every such line is one."""
     marked = [number for number, line in enumerate(lines) if line.text[:5] in ("####", "#### ")]
     if not banners:
         return set(marked)
     found: set[int] = set()
-    bounds = [number for number, line in enumerate(lines) if _BANNER.match(line.text)]
-    for first, last in zip([0, *bounds], [*bounds, len(lines)], strict=True):
+    for first, last in zip([0, *banners], [*banners, len(lines)], strict=True):
         here = marked[bisect_left(marked, first) : bisect_left(marked, last)]
         blanks = {number for number in here if lines[number].text.endswith("  ")}
         # The last line of each prompt tells: those before it end in two blanks in every version.
-        strict = any(number + 1 not in here for number in blanks)
+        following = set(here)
+        strict = any(number + 1 not in following for number in blanks)
         for number in here:
             if number in blanks or (not strict and (number - 1 in found or _below_the_tool(lines, number, first))):
                 found.add(number)
@@ -89,14 +96,14 @@ def _below_the_tool(lines: Sequence[Line], number: int, first: int) -> bool:
 
 def _events(lines: Sequence[Line], prompts: set[int]) -> Iterator[Event]:
     for number, line in enumerate(lines):
-        place: dict[str, Any] = {"start": line.start, "end": line.end}
         if number in prompts:
             typed = _RUN.match(line.text)
             if typed:
                 yield _run(typed[1], lines, number)
-        elif not line.text.startswith("> "):
+        if not line.text.startswith(_EVENTS):
             continue
-        elif edited := _EDITED.match(line.text):
+        place: dict[str, Any] = {"start": line.start, "end": line.end}
+        if edited := _EDITED.match(line.text):
             yield Edit(tool="edit", path=edited[1], answered=True, failed=False, **place)
         elif committed := _COMMITTED.match(line.text):
             yield Commit(subject=committed[2], hash=committed[1], succeeded=True, **place)
@@ -131,7 +138,7 @@ def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[
             # The answer to one of aider's own questions, kept with the question: nothing that the person said.
             yield Label("tool", text[5:].rstrip())
             kind = "tool"
-        elif _BANNER.match(text):
+        elif text[:2] == "# " and _BANNER.match(text):
             yield Label("system", None, opens=True)
             spoken, kind = strict, "banner"
         elif prompt:

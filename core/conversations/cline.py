@@ -28,7 +28,7 @@ _TOOLS = (
     "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource", "ask_followup_question",
     "attempt_completion", "plan_mode_respond", "new_task", "load_mcp_documentation", "web_fetch", "focus_chain",
 )  # fmt: skip
-_CALL = re.compile(rf"(?:^|[^`\w])<({'|'.join(_TOOLS)})>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_CALL = re.compile(rf"(?<![`\w])<({'|'.join(_TOOLS)})>(?=\n)(.*?)(?:</\1>|\Z)", re.DOTALL)
 _PARAMETERS = (
     "path", "command", "content", "diff", "regex", "file_pattern", "question", "options", "response", "url",
     "tool_name", "server_name", "todos", "message", "action", "mode", "context",
@@ -53,7 +53,8 @@ def read(name: str, data: bytes) -> Conversation:
     """Read one exported task; the folder comes from the first block of environment details."""
     lines = split_lines(data)
     folder = next((found[1] for line in lines if (found := _FOLDER.match(line.text))), "")
-    turns = with_events(fold_turns(lines, _labels(lines)), _events(lines))
+    heads = _heads(lines)
+    turns = with_events(fold_turns(lines, _labels(lines, heads)), _events(lines, heads))
     return Conversation(name, "cline", turns, first_line(turns), folder=folder)
 
 
@@ -61,9 +62,8 @@ def _heads(lines: Sequence[Line]) -> list[int]:
     return [number for number, line in enumerate(lines) if line.text in _HEADERS and _starts(lines, number)]
 
 
-def _events(lines: Sequence[Line]) -> list[Event]:
+def _events(lines: Sequence[Line], heads: Sequence[int]) -> list[Event]:
     """Calls in the answers, each with the result that the next message brings."""
-    heads = _heads(lines)
     found: list[Event] = []
     waiting: dict[str, int] = {}
     for number, end in pairwise([*heads, len(lines)]):
@@ -106,7 +106,7 @@ def _between(text: str, names: Sequence[str]) -> dict[str, str]:
 
 def results_in(body: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     """What tools gave back in a message of the user: the row where each result begins, the tool and the text."""
-    marks = [(at, found) for at, row in enumerate(body) if (found := _RESULT.match(row))]
+    marks = [(at, found) for at, row in enumerate(body) if row[:1] == "[" and (found := _RESULT.match(row))]
     if not marks:
         return
     ends = [at for at, row in enumerate(body) if row.startswith("<environment_details>")]
@@ -129,8 +129,7 @@ def result_of(event: Call, text: str, start: int) -> Call:
     return settled(event, text, start, failed, None, refused)
 
 
-def _labels(lines: Sequence[Line]) -> Iterator[Label]:
-    heads = _heads(lines)
+def _labels(lines: Sequence[Line], heads: Sequence[int]) -> Iterator[Label]:
     for line in lines[: heads[0] if heads else len(lines)]:
         yield Label("system", line.text)
     for at, number in enumerate(heads):

@@ -4,10 +4,13 @@ Every utterance is there twice, as the item that the model saw (`response_item`)
 (`event_msg`); it is read once. User items without an event were put in by the tool: instructions, the environment. A
 turn that the person rolled back is left out, as the tool does. Which records exist is told by `codex-rs/rollout/src/
 policy.rs` and `codex-rs/protocol` of openai/codex; versions before 0.32 write the bare items without the envelope.
+`codex exec --json` prints a stream of its own (`thread.started`, `item.completed`; `codex-rs/exec/src/exec_events.rs`),
+in which the person's prompt does not stand.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -36,6 +39,7 @@ _PUT_IN = (
     "<permissions instructions>", "<collaboration_mode>", "<skill>", "<skills_instructions>", "<user_shell_command>",
     "<subagent_notification>", "<recommended_plugins>", "<hook_prompt", "<apps_instructions>",
 )  # fmt: skip
+_STREAM = ("turn.started", "turn.completed", "turn.failed", "error")
 _REQUEST = "## My request for Codex:"
 
 
@@ -54,12 +58,17 @@ class _Entry(NamedTuple):
 
 
 def sniff(head: str) -> bool:
-    """The envelope around a known type, a bare session of an old version, or the index of prompts."""
+    """The envelope around a known type, a bare session of an old version, the stream of `codex exec --json`, or the
+    index of prompts."""
     keys = keys_in(head)
     if not keys or not head.lstrip().startswith("{"):
         return False
+    first = head.lstrip().split("\n", 1)[0]
     return (
-        ({"type", "payload"} <= keys and any(f'"{kind}"' in head for kind in _TYPES))
+        {"timestamp", "type", "payload"} <= keys
+        or ({"type", "thread_id"} <= keys and '"thread.started"' in first)
+        or ({"type", "item"} <= keys and re.search(r'"item\.(?:started|completed|updated)"', first) is not None)
+        or ({"type", "payload"} <= keys and any(f'"{kind}"' in head for kind in _TYPES))
         or {"session_id", "ts", "text"} <= keys
         or ({"id", "timestamp", "instructions"} <= keys and "record_type" in head)
         or ({"id", "timestamp", "instructions", "git"} <= keys and "payload" not in keys)
@@ -117,6 +126,7 @@ class _Session:
         self.skipped = 0
         self.id = self.folder = self.started = self.model = self.branch = self.repository = ""
         self.delegated = False
+        self._begun: set[str] = set()  # what the stream told of already
         self._asked: list[int] = []  # where the person's events stand in `entries`
 
     def note(self, record: Record) -> None:
@@ -126,7 +136,14 @@ class _Session:
             return
         kind, payload = value.get("type"), value.get("payload")
         time = iso_time(value.get("timestamp"))
-        if not isinstance(payload, dict):
+        if kind == "thread.started":
+            self.id = self.id or text_of(value.get("thread_id"))
+        elif kind in ("item.started", "item.completed", "item.updated"):
+            item = value.get("item")
+            self._streamed(item if isinstance(item, dict) else {}, kind == "item.completed", time, record)
+        elif kind in _STREAM:
+            return
+        elif not isinstance(payload, dict):
             # An old version: the line is the item itself, and the first line tells of the session.
             if "instructions" in value and "type" not in value:
                 self._about(value)
@@ -237,6 +254,42 @@ class _Session:
             self._add("one", "tool", _output(item.get("output")), time, record, text_of(item.get("call_id")))
         elif kind not in _SILENT_ITEMS and kind != "tool_search_output":
             self.skipped += 1
+
+    def _streamed(self, item: dict[str, Any], completed: bool, time: str, record: Record) -> None:
+        """An item of the stream of `codex exec`: it is told when it begins and again when it has ended."""
+        kind, key = kind_of(item), text_of(item.get("id"))
+        given: Any = None
+        if kind == "agent_message":
+            if completed:
+                self._add("one", "assistant", text_of(item.get("text")), time, record)
+            return
+        if kind == "command_execution":
+            given = ("shell", {"command": item.get("command")})
+        elif kind == "file_change":
+            changes = item.get("changes")
+            rows = [row for row in changes if isinstance(row, dict)] if isinstance(changes, list) else []
+            given = ("apply_patch", {"path": ", ".join(text_of(row.get("path")) for row in rows)})
+        elif kind == "mcp_tool_call":
+            given = (item.get("tool"), item.get("arguments"))
+        elif kind == "web_search":
+            given = ("web_search", {"query": item.get("query")})
+        elif kind == "todo_list":
+            steps = item.get("items")
+            rows = [row for row in steps if isinstance(row, dict)] if isinstance(steps, list) else []
+            todos = [
+                {"content": row.get("text"), "status": "completed" if row.get("completed") else "pending"}
+                for row in rows
+            ]
+            given = ("update_plan", {"todos": todos})
+        elif kind not in ("reasoning", "error", "collab_tool_call"):
+            self.skipped += completed
+        if given is not None and key not in self._begun:
+            self._begun.add(key)
+            self._add("call", "", given, time, record, key)
+        if given is not None and completed and kind == "command_execution":
+            code = item.get("exit_code")
+            told = f"\nexit code: {code}" if isinstance(code, int) else ""
+            self._add("one", "tool", text_of(item.get("aggregated_output")) + told, time, record, key)
 
 
 class _Telling(_Session):

@@ -260,10 +260,9 @@ def todo_items(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     content = row.get("content")
     held = content if held is None and isinstance(content, str) and "- [" in content else held
     if isinstance(held, str):  # a checklist in markdown
-        found = re.findall(r"^\s*[-*] \[( |x|X|-|~|/)\] +(.+)$", held, re.MULTILINE)
-        return tuple(
-            (text.strip(), {"x": "completed", " ": "pending"}.get(mark.lower(), "in_progress")) for mark, text in found
-        )
+        found = re.findall(r"^\s*(?:[-*]|\d{1,3}\.) \[( |x|X|-|~|/|[a-z_]{4,20})\] +(.+)$", held, re.MULTILINE)
+        states = {"x": "completed", " ": "pending", "-": "in_progress", "~": "in_progress", "/": "in_progress"}
+        return tuple((text.strip(), states.get(mark.lower(), mark)) for mark, text in found)
     if not isinstance(held, list):
         subject = _first(row, ("subject", "content", "title"))
         return ((subject, _first(row, ("status",)) or "pending"),) if subject else ()
@@ -320,7 +319,8 @@ _MESSAGE = re.compile(
 def exit_status(output: str) -> int | None:
     """The exit status that a tool wrote into the text of a result, at its beginning or end."""
     for part in (output[:400], output[-200:]):
-        found = _STATUS.search(part)
+        lower = part.lower()
+        found = _STATUS.search(part) if "code" in lower or "status" in lower else None
         if found:
             return int(found[1])
     return None

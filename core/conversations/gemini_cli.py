@@ -6,35 +6,46 @@ after it back, `{"$set": {...}}` changes what is known of the session. A `$set` 
 takes the others away. Two things are done more carefully than there, so that nothing is lost that was said: a `$set`
 with new ids is the model's context after compression, which adds what is new and takes nothing away; going back to a
 message that is not in the file changes nothing and is counted as skipped, where the tool would forget everything.
+
+A history saved by `/chat save` (`checkpoint-*.json`: a list of `{role, parts}`, or that list under `history`) and what
+`--output-format stream-json` prints (`packages/core/src/output/types.ts`) are read as well.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Plan, Question, exit_status
 from core.conversations.lines import INJECTED
-from core.conversations.records import Record, json_document, json_lines, keys_in, parse_object
+from core.conversations.records import Document, Record, json_document, json_lines, keys_in, parse_object
 from core.conversations.turns import Reading, iso_time, joined, kind_of, text_of, word
 
-_INJECTED = INJECTED | {
+INJECTED_HERE = INJECTED | {
     "session-context": "system",
     "hook-context": "system",
     "state-snapshot": "system",
 }
 _ENDED = {"success": False, "error": True, "cancelled": True}
 """How a call can end, and whether it failed then."""
-_FILES = "--- Content from referenced files ---"
+_SPOKEN = re.compile(r'"type"\s*:\s*"(?:user|gemini|info)"')
+FILES = "--- Content from referenced files ---"
 
 
 def sniff(head: str) -> bool:
-    """A session's header, or prompts with a running number."""
+    """A session's header, prompts with a running number, a saved history, or the stream of `--output-format`."""
     keys = keys_in(head)
     prompts = head.lstrip().startswith("[") and {"sessionId", "messageId", "type", "message"} <= keys
-    return prompts or {"sessionId", "projectHash"} <= keys
+    first = head.lstrip().split("\n", 1)[0]
+    stream = '"init"' in first and {"type", "session_id", "model"} <= keys_in(first)
+    history = head.lstrip().startswith("[") and {"role", "parts"} <= keys and "id" not in keys
+    history = history or ("history" in keys and {".role", ".parts"} <= keys)
+    # A session without the line about itself.
+    bare = "messages" in keys and {".type", ".content"} <= keys and _SPOKEN.search(head) and ".role" not in keys
+    return prompts or stream or {"sessionId", "projectHash"} <= keys or bool(history or bare)
 
 
 def read(name: str, data: bytes) -> Conversation:
@@ -45,18 +56,29 @@ def read(name: str, data: bytes) -> Conversation:
 def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     """One conversation a session file; of `logs.json` one for each session in it."""
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
-        return _read_prompts(name, data)
+        found = json_document(data)
+        if not any("parts" in (row.value or {}) for row in found.records()):
+            return _read_prompts(name, found)
+        session = _Session()
+        session.skipped += found.torn
+        for record in found.records():
+            session.put(record)
+        return (session.conversation(name),)
     session = _Session()
-    if _is_document(data):
-        found = json_document(data, ("messages",))
+    if _is_document(data) and not _is_stream(data):
+        found = json_document(data, ("messages", "history"))
         session.skipped += found.torn
         session.facts.update({key: value for key, value in found.members.items() if key != "messages"})
-        for record in found.records("messages"):
+        for record in found.records("messages") or found.records("history"):
             session.put(record)
     else:
         for record in json_lines(data):
             session.note(record)
     return (session.conversation(name),)
+
+
+def _is_stream(data: bytes) -> bool:
+    return b'"session_id"' in data[:400]
 
 
 def _is_document(data: bytes) -> bool:
@@ -70,6 +92,7 @@ class _Session:
         self.facts: dict[str, Any] = {}
         self.messages: dict[str, Record] = {}
         self.skipped = 0
+        self.streamed: list[Record] = []  # what `--output-format stream-json` printed
         self._said: dict[tuple[str, int], str] = {}  # the same words under another id
         self._known: dict[str, str] = {}  # id in a compressed context -> id of the message as it was said
 
@@ -77,6 +100,8 @@ class _Session:
         value = record.value
         if value is None:
             self.skipped += 1
+        elif "session_id" in value or (self.streamed and "sessionId" not in value):
+            self.streamed.append(record)
         elif isinstance(value.get("$rewindTo"), str):
             self._rewind(value["$rewindTo"])
         elif isinstance(value.get("id"), str):
@@ -90,6 +115,11 @@ class _Session:
 
     def put(self, record: Record) -> None:
         value = record.value
+        if value is not None and "type" not in value and isinstance(value.get("parts"), list):
+            # A saved history has the model's own form.
+            kind = {"user": "user", "model": "gemini"}.get(str(value.get("role")), str(value.get("role")))
+            value = {"type": kind, "content": value["parts"]}
+            record = Record(value, record.start, record.end)
         if value is None or not isinstance(value.get("type"), str):
             self.skipped += 1
             return
@@ -123,11 +153,13 @@ class _Session:
                 self._known[kind_of(value, "id")] = before
 
     def conversation(self, name: str) -> Conversation:
-        reading = Reading(_INJECTED, self.skipped)
+        reading = Reading(INJECTED_HERE, self.skipped)
         delegated = self.facts.get("kind") == "subagent"
         reading.agent = "sub-agent" if delegated else ""
         for record in self.messages.values():
             _read_message(record, reading, delegated)
+        for record in self.streamed:
+            _read_streamed(record, reading, self.facts)
         folders = self.facts.get("directories")
         folder = folders[0] if isinstance(folders, list) and folders else ""
         facts = self.facts
@@ -154,13 +186,13 @@ def _read_message(record: Record, reading: Reading, delegated: bool) -> None:
     kind, content = value.get("type"), value.get("content")
     shown = value.get("displayContent")
     rows = content if isinstance(content, list) else [content]
-    for row in rows:
-        if isinstance(row, dict):
-            _read_part(row, place, reading, calls=not value.get("toolCalls"))
+    parts = [row for row in rows if isinstance(row, dict) and ("functionCall" in row or "functionResponse" in row)]
+    for row in parts if kind != "gemini" else ():
+        _read_part(row, place, reading, calls=not value.get("toolCalls"))
     words = [row for row in rows if not (isinstance(row, dict) and row.get("thought"))]
     said = text_of(shown) or _text(words)
     if kind == "user":
-        own, mark, files = said.partition(_FILES)
+        own, mark, files = said.partition(FILES)
         if delegated:
             reading.say("system", said, *place)
         else:
@@ -169,6 +201,8 @@ def _read_message(record: Record, reading: Reading, delegated: bool) -> None:
     elif kind == "gemini":
         reading.model = text_of(value.get("model")) or reading.model
         reading.say("assistant", said, *place)
+        for row in parts:
+            _read_part(row, place, reading, calls=not value.get("toolCalls"))
         calls = value.get("toolCalls")
         for call in calls if isinstance(calls, list) else []:
             if isinstance(call, dict):
@@ -181,6 +215,27 @@ def _read_message(record: Record, reading: Reading, delegated: bool) -> None:
         reading.skipped += 1
 
 
+def _read_streamed(record: Record, reading: Reading, facts: dict[str, Any]) -> None:
+    """One line of `--output-format stream-json`; an answer comes in pieces."""
+    value = record.value or {}
+    place = (iso_time(value.get("timestamp")), record.start, record.end)
+    kind, key = value.get("type"), text_of(value.get("tool_id"))
+    if kind == "init":
+        facts["sessionId"], reading.model = value.get("session_id"), text_of(value.get("model"))
+    elif kind == "message" and value.get("role") == "user":
+        reading.person(text_of(value.get("content")), *place)
+    elif kind == "message":
+        reading.say("assistant", text_of(value.get("content")), *place)
+    elif kind == "tool_use":
+        reading.call(value.get("tool_name"), value.get("parameters"), *place, id=key)
+    elif kind == "tool_result":
+        error = value.get("error")
+        text = text_of(value.get("output")) or (text_of(error.get("message")) if isinstance(error, dict) else "")
+        reading.result(text, *place, id=key, failed=_ENDED.get(text_of(value.get("status"))))
+    elif kind not in ("result", "error"):
+        reading.skipped += 1
+
+
 def _text(rows: list[Any]) -> str:
     """Parts of one message follow each other without a break, except where one ends a line itself."""
     return "".join(text_of(row if isinstance(row, str) else [row]) for row in rows)
@@ -189,7 +244,7 @@ def _text(rows: list[Any]) -> str:
 def _read_part(part: dict[str, Any], place: tuple[str, int, int], reading: Reading, calls: bool) -> None:
     answer, call = part.get("functionResponse"), part.get("functionCall")
     if isinstance(answer, dict):
-        reading.result(_response(answer), *place, id=_key(answer), failed=_failed(answer))
+        reading.result(response(answer), *place, id=_key(answer), failed=_failed(answer))
     elif isinstance(call, dict) and calls:
         reading.call(call.get("name"), call.get("args"), *place, id=_key(call))
 
@@ -210,7 +265,7 @@ def _read_call(call: dict[str, Any], place: tuple[str, int, int], reading: Readi
     rows = call.get("result")
     parts = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     answers = [row["functionResponse"] for row in parts if isinstance(row.get("functionResponse"), dict)]
-    text = "\n".join(_response(row) for row in answers) or text_of(call.get("resultDisplay"))
+    text = "\n".join(response(row) for row in answers) or text_of(call.get("resultDisplay"))
     if status not in _ENDED and not answers:
         reading.say("tool", text, *place)
         return
@@ -240,15 +295,15 @@ def _approved(event: Call) -> Call:
     return event
 
 
-def _response(answer: dict[str, Any]) -> str:
+def response(answer: dict[str, Any]) -> str:
+    """What a function gave back: its output, or its error."""
     inside = answer.get("response")
     if not isinstance(inside, dict):
         return text_of(inside)
     return "\n".join(row for key in ("output", "error", "content") if (row := text_of(inside.get(key))))
 
 
-def _read_prompts(name: str, data: bytes) -> tuple[Conversation, ...]:
-    found = json_document(data)
+def _read_prompts(name: str, found: Document) -> tuple[Conversation, ...]:
     sessions: dict[str, Reading] = {}
     skipped = int(found.torn)
     for record in found.records():
@@ -256,7 +311,7 @@ def _read_prompts(name: str, data: bytes) -> tuple[Conversation, ...]:
         if value is None or value.get("type") != "user" or not isinstance(value.get("message"), str):
             skipped += 1
             continue
-        reading = sessions.setdefault(word(value.get("sessionId")), Reading(_INJECTED))
+        reading = sessions.setdefault(word(value.get("sessionId")), Reading(INJECTED_HERE))
         reading.person(value["message"], iso_time(value.get("timestamp")), record.start, record.end)
     if not sessions:
         return (Reading(skipped=skipped).conversation(name, "gemini_cli"),)

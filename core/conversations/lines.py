@@ -84,9 +84,10 @@ def split_lines(data: bytes) -> list[Line]:
     lines: list[Line] = []
     while start < len(data):
         cut = data.find(b"\n", start)
-        end = len(data) if cut < 0 else cut + 1
-        raw = data[start:end]
-        lines.append(Line(raw.decode("utf-8", "replace").removesuffix("\n").rstrip("\r"), start, end))
+        cut = len(data) if cut < 0 else cut
+        text = data[start:cut].decode("utf-8", "replace")
+        end = min(cut + 1, len(data))
+        lines.append(Line(text.rstrip("\r") if text[-1:] == "\r" else text, start, end))
         start = end
     return lines
 
@@ -105,10 +106,9 @@ def fold_turns(lines: Sequence[Line], labels: Iterable[Label]) -> tuple[Turn, ..
 
     for line, label in zip(lines, labels, strict=True):
         now = label.role or role
-        speaker = agent if label.agent is None else label.agent
-        if label.opens or now != role or speaker != agent:
+        if label.opens or now != role or (label.agent is not None and label.agent != agent):
             close()
-            role, start, agent = now, line.start, speaker
+            role, start, agent = now, line.start, agent if label.agent is None else label.agent
             time = label.time if label.opens else time
         end = line.end
         if label.text is not None and role:

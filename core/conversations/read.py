@@ -8,23 +8,33 @@ from dataclasses import dataclass, replace
 from core.base.result import ErrorInfo
 from core.conversations import (
     aider,
+    amp,
+    antigravity,
     chatgpt,
     claude_ai,
     claude_code,
     cline,
     cline_tasks,
     codex,
+    continue_dev,
     copilot_cli,
     cursor,
+    droid,
     gemini_cli,
     goose,
+    grok,
     home,
+    kimi,
+    kiro,
     manual_slop,
     opencode,
+    pi,
     plain,
+    qwen,
     specstory,
     stores,
     swe_agent,
+    unknown_json,
 )
 from core.conversations.conversation import Conversation
 from core.conversations.damage import as_utf8, is_json, why_damaged, why_no_text
@@ -52,8 +62,17 @@ READERS: tuple[Reader, ...] = (
     Reader("store", stores.sniff, stores.read),
     Reader("gemini_cli", gemini_cli.sniff, gemini_cli.read, gemini_cli.read_all),
     Reader("codex", codex.sniff, codex.read, codex.read_all),
+    Reader("qwen", qwen.sniff, qwen.read),
     Reader("claude_code", claude_code.sniff, claude_code.read, claude_code.read_all),
     Reader("copilot_cli", copilot_cli.sniff, copilot_cli.read),
+    Reader("pi", pi.sniff, pi.read),
+    Reader("droid", droid.sniff, droid.read),
+    Reader("kimi", kimi.sniff, kimi.read),
+    Reader("antigravity", antigravity.sniff, antigravity.read),
+    Reader("kiro", kiro.sniff, kiro.read),
+    Reader("amp", amp.sniff, amp.read),
+    Reader("continue_dev", continue_dev.sniff, continue_dev.read),
+    Reader("grok", grok.sniff, grok.read),
     Reader("opencode", opencode.sniff, opencode.read),
     Reader("chatgpt", chatgpt.sniff, chatgpt.read, chatgpt.read_all),
     Reader("claude_ai", claude_ai.sniff, claude_ai.read, claude_ai.read_all),
@@ -66,6 +85,7 @@ READERS: tuple[Reader, ...] = (
     Reader("aider", aider.sniff, aider.read),
     Reader("home", home.sniff, home.read),
     Reader("manual_slop", manual_slop.sniff, manual_slop.read, manual_slop.read_all),
+    Reader(unknown_json.NAME, unknown_json.sniff, unknown_json.read),
     Reader("plain", plain.sniff, plain.read),
 )
 
@@ -73,8 +93,9 @@ READERS: tuple[Reader, ...] = (
 def read_conversation(name: str, data: bytes) -> Conversation:
     """Understand any bytes as a conversation. The format is told by the content, never by `name`.
 
-    Total: bytes that are no UTF-8 become U+FFFD, a byte order mark is left out, unknown text is plain text; whether
-    such a reading may be relied on, `why_unread` tells. Text that says it is UTF-16 or UTF-32 is read as what it is.
+    Total: bytes that are no UTF-8 become U+FFFD, a byte order mark is left out, unknown text is plain text, JSON of no
+    known kind has no turns; whether such a reading may be relied on, `why_unread` tells. Text that says it is UTF-16 or
+    UTF-32 is read as what it is.
     For text formats `data[turn.start:turn.end]` is the part of the file in which the turn stands, markers included;
     those parts ascend and do not overlap. For formats of records it is the record, or the records from the first to
     the last that the turn was joined from; several turns can stand in one record. Of a packed file the range is in the
@@ -124,6 +145,10 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
         if conversation.format == "overpacked":
             message = f"the conversation is {len(data):,} bytes that unpack to more than {most_unpacked(len(data)):,}"
             return ErrorInfo("overpacked-conversation", message, conversation.id, "unpack it yourself if you trust it")
+        if conversation.format == unknown_json.NAME:
+            hint = "it stays as it is, and no model is shown it; the README lists the tools that are read"
+            told = "it is JSON, and no conversation of a known kind"
+            return ErrorInfo("unknown-format", told, conversation.id, hint)
         told = f"nothing in it could be read as a {conversation.format} conversation"
         return ErrorInfo("unread-conversation", told, conversation.id, "look whether the file is whole")
     inside, whole = _unpacked(data)
@@ -132,9 +157,6 @@ def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
     if not whole:
         told = "the packed file breaks off, or is damaged"
         return ErrorInfo("damaged-conversation", told, conversation.id, "look whether the file is whole")
-    if conversation.format == "plain" and is_json(inside):
-        told = "it is JSON, and no conversation of a known kind"
-        return ErrorInfo("unknown-format", told, conversation.id, "it stays as it is, and no model is shown it")
     if conversation.format in TEXTS and not is_json(inside):
         problem, hint = why_no_text(inside), "save it as UTF-8, or move it away if it is no conversation"
     else:
@@ -181,7 +203,7 @@ def why_not_read(head: bytes) -> str:
     `HEAD_BYTES` bytes of it, or all when it is shorter."""
     kind = format_of(head)
     text, cut = as_utf8(head, cut=True), len(head) >= HEAD_BYTES
-    if kind == "plain" and is_json(text):
+    if kind == unknown_json.NAME or (kind == "plain" and is_json(text)):
         return "JSON of no known kind"
     return "no text" if kind in TEXTS and why_no_text(text, cut) else ""
 

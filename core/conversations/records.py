@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, BinaryIO, NamedTuple
 
@@ -108,6 +108,25 @@ def json_lines(data: bytes | LineSource) -> Iterator[Record]:
         if raw:
             yield Record(parse_object(raw), start, end)
         start = end
+
+
+def branch(records: Sequence[Record], key: str, above: str) -> list[Record]:
+    """Of records that make a tree, those on the way from the last one to the root, in the file's order; records without
+    the member `key` belong to every branch. `above` names the record that one follows. Where the way breaks off, or
+    goes in a circle, all of them: nothing is left out then that could have been said."""
+    known = {row.value[key]: at for at, row in enumerate(records) if row.value and isinstance(row.value.get(key), str)}
+    inside = set(known.values())
+    way: set[int] = set()
+    at = max(inside, default=-1)
+    if not any((records[row].value or {}).get(above) for row in inside):
+        return list(records)
+    while at >= 0 and at not in way:
+        way.add(at)
+        parent = (records[at].value or {}).get(above)
+        if parent is None:
+            return [row for number, row in enumerate(records) if number in way or number not in inside]
+        at = known.get(parent, -1) if isinstance(parent, str) else -1
+    return list(records)
 
 
 def parse_object(raw: bytes | str) -> dict[str, Any] | None:

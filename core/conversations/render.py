@@ -35,6 +35,9 @@ TOOLS = {
     "gemini_cli": "Gemini CLI", "opencode": "OpenCode", "cursor": "Cursor", "chatgpt": "ChatGPT",
     "claude_ai": "Claude.ai", "cline": "Cline", "cline_tasks": "Cline", "copilot_cli": "Copilot CLI",
     "goose": "Goose", "llm": "llm", "swe_agent": "SWE-agent", "manual_slop": "Manual Slop", "home": "Manual Slop",
+    "droid": "Droid", "grok": "Grok Build", "kimi": "Kimi", "hermes": "Hermes", "pi": "Pi or OpenClaw",
+    "antigravity": "Antigravity", "qwen": "Qwen Code", "amp": "Amp", "crush": "Crush", "kiro": "Kiro",
+    "continue_dev": "Continue",
 }  # fmt: skip
 """What people call the tool that a format belongs to."""
 
@@ -79,7 +82,10 @@ def rendered_turns(conversation: Conversation) -> tuple[str, ...]:
     turns = conversation.turns
     events = [event for turn in turns for event in turn.events]
     paired = any(isinstance(event, Call) and event.answered for event in events)
-    results = {event.result: event for event in events if isinstance(event, Call) and event.result >= 0}
+    results: dict[int, list[Call]] = {}
+    for event in events:
+        if isinstance(event, Call) and event.result >= 0:
+            results.setdefault(event.result, []).append(event)
     last_todos = next((event for event in reversed(events) if isinstance(event, Todos) and event.items), None)
     reports = {_squeezed(event.output) for event in events if isinstance(event, Delegation) and event.output}
     return tuple(_rendered(turn, results, paired, last_todos, reports) for turn in turns)
@@ -92,7 +98,9 @@ def transcript(conversation: Conversation) -> str:
     return f"{head}\n{body}" if head else body
 
 
-def _rendered(turn: Turn, results: dict[int, Call], paired: bool, last_todos: Todos | None, reports: set[str]) -> str:
+def _rendered(
+    turn: Turn, results: dict[int, list[Call]], paired: bool, last_todos: Todos | None, reports: set[str]
+) -> str:
     words = turn.text.replace("\x00", "")
     label = turn.role
     calls = [event for event in turn.events if isinstance(event, Call)]
@@ -111,8 +119,11 @@ def _rendered(turn: Turn, results: dict[int, Call], paired: bool, last_todos: To
             label = "assistant's list of steps"
         else:
             label = f"assistant calls {calls[0].tool}"
+            if len(calls) == 1 and calls[0].result > turn.start and not isinstance(calls[0], Edit):
+                # A transcript in which a call and what it gave back stand in one block.
+                words = cut(words, *SHOWN.get(type(calls[0]), SHOWN[OtherCall]))
     elif turn.role == "tool" and turn.start in results:
-        event = results[turn.start]
+        event = _answered_by(turn, results[turn.start])
         if isinstance(event, Todos):
             return ""
         label = f"tool: {_outcome(event)}"
@@ -131,6 +142,12 @@ def _rendered(turn: Turn, results: dict[int, Call], paired: bool, last_todos: To
     ]
     tail = "".join(f"{note}\n" for note in notes)
     return f"[{label}]\n{_LABEL.sub(' ', words)}\n{tail}"
+
+
+def _answered_by(turn: Turn, events: Sequence[Call]) -> Call:
+    """The call whose result this turn is; several can stand in one record."""
+    head = turn.text.strip()[:80]
+    return next((event for event in events if head and event.output[:80] == head), events[0])
 
 
 def _outcome(event: Call) -> str:

@@ -59,7 +59,7 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read one history file. The id is the tool's session id where the file tells it, else `name`."""
     lines = split_lines(data)
-    marks = [number for number, line in enumerate(lines) if _MARKER.match(line.text)]
+    marks = [number for number, line in enumerate(lines) if line.text[:3] == "_**" and _MARKER.match(line.text)]
     head = [line.text for line in lines[: marks[0] if marks else 12]][:40]
     session = next((found[1] for row in head if (found := _SESSION.match(row))), name)
     title = next((found[1].strip() for row in head if (found := _TITLE.match(row))), "")

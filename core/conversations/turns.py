@@ -139,8 +139,9 @@ class Reading:
     """Collects the turns of one conversation in their order. `skipped` counts records that were not understood.
 
     `injected` names the tags around text that was not said by whom it stands with; see `lines.INJECTED`. `model` is the
-    language model that answered last, as far as the records told; `agent` the sub-agent that speaks. With a `sink` each
-    turn is handed on as soon as it is whole and then forgotten, so that a long conversation needs no memory.
+    language model that answered last and `branch` what was checked out, as far as the records told; `agent` is the
+    sub-agent that speaks. With a `sink` each turn is handed on as soon as it is whole and then forgotten, so that a
+    long conversation needs no memory.
     """
 
     injected: Mapping[str, str] = field(default_factory=lambda: INJECTED)
@@ -149,6 +150,7 @@ class Reading:
     sink: Callable[[Turn], None] | None = None
     agent: str = ""
     model: str = ""
+    branch: str = ""
     _first: list[Turn] = field(default_factory=list)
     _times: list[str] = field(default_factory=list)
     _waiting: dict[str, tuple[_Entry, int]] = field(default_factory=dict)
@@ -343,7 +345,7 @@ class Reading:
             self.skipped,
             word(model, 100) or word(self.model, 100),
             word(repository, 300),
-            word(branch, 300),
+            word(branch, 300) or word(self.branch, 300),
         )
 
 
@@ -356,7 +358,9 @@ def _turn(row: _Entry) -> Turn:
 def command_of(given: Any) -> str:
     """The command line in the arguments of a shell: a string, or a list such as `["bash", "-lc", "make"]`."""
     if isinstance(given, dict):
-        given = next((given[key] for key in ("command", "cmd", "script", "commandLine") if key in given), "")
+        given = next(
+            (given[key] for key in ("command", "cmd", "script", "commandLine", "CommandLine") if key in given), ""
+        )
     if isinstance(given, list):
         words = [row for row in given if isinstance(row, str)]
         if len(words) == 3 and words[1].startswith("-") and words[1].endswith("c"):

@@ -99,4 +99,6 @@ def _why_not(path: str) -> str:
     except OSError:
         return ""
     why = why_not_read(head)
-    return why or ("of no known kind" if path.lower().endswith(_DATA) and format_of(head) == "plain" else "")
+    return why or (
+        "of no known kind" if path.lower().endswith(_DATA) and format_of(head) in ("plain", "unknown-json") else ""
+    )

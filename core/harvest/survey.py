@@ -14,7 +14,7 @@ from core.harvest.artifact import Artifact
 from core.harvest.named import named_files, named_trouble
 from core.harvest.names import name_in
 from core.harvest.sources import FILES, SOURCE, Place, Source
-from core.harvest.walk import artifact_at, folder_store, folders_in, matching
+from core.harvest.walk import PROJECT_DEPTH, artifact_at, folder_store, folders_in, matching
 
 
 @dataclass
@@ -45,7 +45,7 @@ def survey(rows: Sequence[Place]) -> Found:
             _take(SOURCE[place.source], place.folder, place.folder, found, notes)
     seen: set[str] = set()
     for folder, asked in walked.items():
-        for project in folders_in(folder, seen, notes):
+        for project in folders_in(folder, seen, notes, depth_limit=PROJECT_DEPTH):
             for place in asked:
                 _take(SOURCE[place.source], project, project, found, notes)
     return Found(_without_second_views(sorted(found.values())), list(dict.fromkeys(notes)), errors)

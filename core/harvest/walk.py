@@ -15,6 +15,7 @@ from core.harvest.sources import SOURCES
 MAX_FOLDERS = 20_000
 """A walk through project folders ends here and says so."""
 PROJECT_DEPTH = 6
+"""So many levels below a project root a project may lie. What a person names is looked through to its last level."""
 _HEAVY = frozenset({
     "node_modules", "__pycache__", "site-packages", "venv", "env", "target", "build", "dist", "vendor", "Library",
     "AppData", "snap", "proc", "sys", "dev", "Trash", "Pods",
@@ -95,20 +96,22 @@ HIDDEN = frozenset(
 """What tools call folders of their own: a person who names a folder means these too."""
 
 
-def folders_in(root: str, seen: set[str], notes: list[str], hidden: frozenset[str] = frozenset()) -> Iterator[str]:
+def folders_in(
+    root: str, seen: set[str], notes: list[str], hidden: frozenset[str] = frozenset(), depth_limit: int | None = None
+) -> Iterator[str]:
     """A folder and those below it in which a project may lie: not those of packages, no links, no hidden ones but
-    `hidden`."""
+    `hidden`; at most `depth_limit` levels below (None: any)."""
     waiting = [(root, 0)]
     while waiting:
         folder, depth = waiting.pop()
         if folder in seen:
             continue
         if len(seen) >= MAX_FOLDERS:
-            notes.append(f"{root} has more than {MAX_FOLDERS} folders; name narrower project_roots to see the rest")
+            notes.append(f"{root} has more than {MAX_FOLDERS} folders; name a narrower one to see the rest")
             return
         seen.add(folder)
         yield folder
-        if depth < PROJECT_DEPTH:
+        if depth_limit is None or depth < depth_limit:
             inside = [name for name, is_folder in listed(folder, notes) if is_folder]
             inside = [name for name in inside if name not in _HEAVY and (name[:1] != "." or name in hidden)]
             waiting += [(os.path.join(folder, name), depth + 1) for name in reversed(inside)]

@@ -1,0 +1,76 @@
+"""Continue's sessions, `~/.continue/sessions/<id>.json`: a document `{sessionId, title, workspaceDirectory, history}`.
+
+An item of the history is `{message: {role, content, toolCalls}, contextItems, toolCallStates}`; a state tells what a
+call was given, how it ended and what came back. After `core/index.d.ts` and `core/util/history.ts` of
+continuedev/continue. There are no times in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from core.conversations.conversation import Conversation
+from core.conversations.messages import arguments
+from core.conversations.records import json_document, keys_in
+from core.conversations.turns import Reading, kind_of, text_of
+
+_ENDED = {"done": False, "errored": True, "canceled": True}
+"""How a call can end, and whether it failed then."""
+
+
+def sniff(head: str) -> bool:
+    """The session's own members, of which the history is one."""
+    keys = keys_in(head)
+    return (
+        head.lstrip().startswith("{")
+        and {"sessionId", "title"} <= keys
+        and bool({"workspaceDirectory", "history"} & keys)
+    )
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one session."""
+    found = json_document(data, ("history",))
+    about = found.members
+    reading = Reading(skipped=int(found.torn))
+    for record in found.records("history"):
+        value = record.value or {}
+        message = value.get("message")
+        place = ("", record.start, record.end)
+        role = kind_of(message, "role")
+        said = text_of(message.get("content")) if isinstance(message, dict) else ""
+        if role == "user":
+            reading.person(said, *place)
+        elif role == "assistant":
+            reading.say("assistant", said, *place)
+            states = value.get("toolCallStates", [value.get("toolCallState")])
+            for state in states if isinstance(states, list) else ():
+                _read_state(state, place, reading)
+        elif role == "system":
+            reading.say("system", said, *place)
+        elif role not in ("tool", "thinking"):  # a tool's words stand in the state of its call
+            reading.skipped += 1
+        reading.summary(text_of(value.get("conversationSummary")), *place)
+    folder = text_of(about.get("workspaceDirectory"))
+    try:
+        folder = unquote(urlsplit(folder).path) if folder.startswith("file://") else folder
+    except ValueError:
+        folder = ""
+    model = about.get("chatModelTitle")
+    id, title = about.get("sessionId"), about.get("title")
+    return reading.conversation(name, "continue_dev", id=id, title=title, folder=folder, model=model)
+
+
+def _read_state(state: Any, place: tuple[str, int, int], reading: Reading) -> None:
+    if not isinstance(state, dict):
+        return
+    call = state.get("toolCall")
+    asked: Any = call.get("function") if isinstance(call, dict) else None
+    asked = asked if isinstance(asked, dict) else {}
+    key = text_of(state.get("toolCallId")) or "call"
+    reading.call(asked.get("name"), state.get("parsedArgs") or arguments(asked.get("arguments")), *place, id=key)
+    rows, status = state.get("output"), kind_of(state, "status")
+    if status in _ENDED:
+        rows = [text_of(row.get("content")) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        reading.result("\n".join(rows), *place, id=key, failed=_ENDED[status], refused=status == "canceled")

@@ -1,0 +1,81 @@
+"""Grok Build's sessions, `~/.grok/sessions/<folder>/<id>/chat_history.jsonl`: what the model is sent, a message a line.
+
+A line is `{type, content}` (older: `role` in place of `type`) with system, user, assistant, reasoning, tool_result and
+backend_tool_call; an answer has `tool_calls` and `model_id`, a result `tool_call_id`. A user's line with a
+`synthetic_reason` other than `interjection` was put in; where there is a `<user_query>`, only what stands in it is the
+person's. Folder, branch and times stand in `summary.json` beside it. The maker does not document the format; this
+follows public readers of others (agentsview).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.lines import INJECTED
+from core.conversations.messages import read_calls
+from core.conversations.records import json_lines, keys_in
+from core.conversations.turns import Reading, iso_time, kind_of, text_of
+
+_INJECTED = INJECTED | {
+    "user-info": "system",
+    "git-status": "system",
+    "agent-skills": "system",
+    "mcp-servers": "system",
+}
+_KINDS = ("system", "user", "assistant", "reasoning", "backend_tool_call", "tool_result")
+_QUERY = re.compile(r"<user_query>\n?(.*?)(?:</user_query>|\Z)", re.DOTALL)
+_OWN_MEMBERS = frozenset({"model_id", "synthetic_reason", "raw_output", "model_fingerprint", "prompt_index"})
+
+
+def sniff(head: str) -> bool:
+    """Lines of one of the kinds with their content, and something that only this tool writes."""
+    keys = keys_in(head)
+    if "content" not in keys or not head.lstrip().startswith("{") or not {"type", "role"} & keys:
+        return False
+    first = head.lstrip().split("\n", 1)[0]
+    if not any(f'"{kind}"' in first for kind in _KINDS) or {"message", "uuid", "id", "created", "parts"} & keys_in(
+        first
+    ):
+        return False
+    return bool(_OWN_MEMBERS & keys) or '"backend_tool_call"' in head or "<user_query>" in head or "<user_info>" in head
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one session; the name of its folder is its id, which the file does not tell."""
+    reading = Reading(_INJECTED)
+    for record in json_lines(data):
+        value = record.value or {}
+        kind = kind_of(value) or {"tool": "tool_result"}.get(kind_of(value, "role"), kind_of(value, "role"))
+        place = (iso_time(value.get("timestamp")), record.start, record.end)
+        said = text_of(value.get("content"))
+        if kind == "user":
+            _read_user(value, said, place, reading)
+        elif kind == "assistant":
+            reading.model = text_of(value.get("model_id")) or reading.model
+            reading.say("assistant", said, *place)
+            read_calls(value.get("tool_calls"), place, reading)
+        elif kind == "tool_result":
+            reading.result(said, *place, id=text_of(value.get("tool_call_id")))
+        elif kind == "backend_tool_call":
+            inside = value.get("kind")
+            asked: dict[str, Any] = inside if isinstance(inside, dict) else value
+            given = asked.get("action", asked.get("input"))
+            reading.call(asked.get("tool_type"), given, *place, id=text_of(asked.get("id")))
+        elif kind == "system":
+            reading.say("system", said, *place)
+        elif kind != "reasoning":
+            reading.skipped += 1
+    return reading.conversation(name, "grok")
+
+
+def _read_user(value: dict[str, Any], said: str, place: tuple[str, int, int], reading: Reading) -> None:
+    if value.get("synthetic_reason") not in (None, "", "interjection"):
+        reading.remind(said, *place)
+    elif "<user_query>" in said:
+        own = [found[1].strip() for found in _QUERY.finditer(said)]
+        reading.remind(_QUERY.sub("", said).strip(), *place)
+        reading.say("user", "\n\n".join(own), *place)
+    else:
+        reading.person(said, *place)

@@ -1,0 +1,144 @@
+"""Kimi's sessions: `wire.jsonl` of Kimi CLI and of Kimi Code, and `context.jsonl`.
+
+Kimi CLI logs `{timestamp, message: {type, payload}}` (TurnBegin, ContentPart, ToolCall, ToolResult …), Kimi Code
+`{type: turn.prompt | context.append_loop_event | config.update …, time}`; `context.jsonl` is what the model is sent,
+with records of the tool's own whose role begins with a line (`_checkpoint`, `_usage`). After `docs/en/configuration/
+data-locations.md` and the wire protocol of MoonshotAI/kimi-cli; the newer log follows public readers of others
+(agentsview). Events inside `SubagentEvent` are a sub-agent's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.messages import arguments, read_calls
+from core.conversations.records import json_lines, keys_in
+from core.conversations.turns import Reading, iso_time, kind_of, text_of
+
+_SILENT_MESSAGES = frozenset({
+    "StepBegin", "StepInterrupted", "StepRetry", "StatusUpdate", "TurnEnd", "CompactionBegin", "CompactionEnd",
+    "ApprovalRequest", "ApprovalRequestResolved", "ToolCallPart", "ToolCallRequest", "QuestionRequest", "HookTriggered",
+    "HookResolved", "MCPLoadingBegin", "MCPLoadingEnd", "BtwBegin", "BtwEnd", "PlanDisplay", "Notification",
+    "MCPStatusSnapshot", "ImageURLPart", "AudioURLPart", "VideoURLPart",
+})  # fmt: skip
+_SILENT_RECORDS = frozenset({
+    "metadata", "usage.record", "context.append_message", "llm.request", "llm.response", "turn.end", "turn.begin",
+    "turn.cancel", "permission.record", "permission.set_mode", "goal.update", "tools.set", "session.meta",
+})  # fmt: skip
+_SILENT_EVENTS = frozenset({"step.begin", "step.end", "step.interrupted", "step.retry"})
+
+
+def sniff(head: str) -> bool:
+    """A wire log's first records, or the tool's own roles in a context."""
+    keys = keys_in(head)
+    if not keys or not head.lstrip().startswith("{"):
+        return False
+    first = head.lstrip().split("\n", 1)[0]
+    return (
+        ({"type", "protocol_version"} <= keys and '"metadata"' in first)
+        or ({"timestamp", "message"} <= keys and {".type", ".payload"} <= keys)
+        or ({"type", "input"} <= keys and ('"turn.prompt"' in head or '"turn.steer"' in head))
+        or ("role" in keys and any(f'"{role}"' in head for role in ("_system_prompt", "_checkpoint", "_usage")))
+    )
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one log."""
+    reading, facts = Reading(), dict[str, str]()
+    for record in json_lines(data):
+        value = record.value
+        if value is None:
+            reading.skipped += 1
+            continue
+        stamp = value.get("timestamp", value.get("time", value.get("created_at")))
+        place = (iso_time(stamp), record.start, record.end)
+        message = value.get("message")
+        if isinstance(message, dict) and isinstance(message.get("type"), str):
+            _read_wire(message, place, reading)
+        elif isinstance(value.get("role"), str):
+            _read_context(value, place, reading)
+        else:
+            _read_newer(value, place, reading, facts)
+    return reading.conversation(name, "kimi", folder=facts.get("folder"))
+
+
+def _read_wire(message: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+    kind, payload = kind_of(message), message.get("payload")
+    payload = payload if isinstance(payload, dict) else {}
+    if kind in ("TurnBegin", "SteerInput"):
+        reading.person(text_of(payload.get("user_input")), *place)
+    elif kind == "ContentPart":
+        reading.say("assistant", text_of(payload.get("text")) if payload.get("type") == "text" else "", *place)
+    elif kind in ("TextPart", "ThinkPart"):
+        reading.say("assistant", text_of(payload.get("text")) if kind == "TextPart" else "", *place)
+    elif kind == "ToolCall":
+        read_calls([payload], place, reading)
+    elif kind == "ToolResult":
+        back = payload.get("return_value")
+        _read_result(back if isinstance(back, dict) else {}, text_of(payload.get("tool_call_id")), place, reading)
+    elif kind in ("ApprovalResponse", "QuestionResponse"):
+        reading.person(text_of(payload.get("feedback")), *place)
+    elif kind == "SubagentEvent":
+        inner = payload.get("event")
+        before, reading.agent = reading.agent, text_of(payload.get("agent_id")) or "sub-agent"
+        if isinstance(inner, dict) and kind_of(inner) in ("ContentPart", "ToolCall", "ToolResult", "TextPart"):
+            _read_wire(inner, place, reading)
+        reading.agent = before
+    elif kind not in _SILENT_MESSAGES:
+        reading.skipped += 1
+
+
+def _read_result(back: dict[str, Any], key: str, place: tuple[str, int, int], reading: Reading) -> None:
+    """What a tool gave back: `output` is for the model, `message` says how it went."""
+    failed = back.get("is_error", back.get("isError"))
+    output, message = text_of(back.get("output")), text_of(back.get("message"))
+    refused = message.startswith("The tool call is rejected by the user")
+    told = failed if isinstance(failed, bool) else None
+    reading.result("\n".join(row for row in (output, message) if row), *place, id=key, failed=told, refused=refused)
+
+
+def _read_context(value: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+    role = str(value["role"])
+    if role == "user":
+        reading.person(text_of(value.get("content")), *place)
+    elif role == "assistant":
+        reading.say("assistant", text_of(value.get("content")), *place)
+        read_calls(value.get("tool_calls"), place, reading)
+    elif role == "tool":
+        reading.result(text_of(value.get("content")), *place, id=text_of(value.get("tool_call_id")))
+    elif role == "_system_prompt":
+        reading.say("system", text_of(value.get("content")), *place)
+    elif not role.startswith("_"):
+        reading.skipped += 1
+
+
+def _read_newer(value: dict[str, Any], place: tuple[str, int, int], reading: Reading, facts: dict[str, str]) -> None:
+    kind = kind_of(value)
+    event = value.get("event")
+    if kind in ("turn.prompt", "turn.steer"):
+        origin = value.get("origin")
+        own = not isinstance(origin, dict) or kind_of(origin, "kind") in ("user", "")
+        (reading.person if own else reading.remind)(text_of(value.get("input")), *place)
+    elif kind == "config.update":
+        facts.setdefault("folder", text_of(value.get("cwd")))
+        facts["folder"] = facts["folder"] or text_of(value.get("cwd"))
+        reading.model = text_of(value.get("modelAlias")) or reading.model
+    elif kind == "context.append_loop_event" and isinstance(event, dict):
+        _read_loop(event, place, reading)
+    elif kind == "context.apply_compaction":
+        reading.summary(text_of(value.get("summary")), *place)
+    elif kind not in _SILENT_RECORDS:
+        reading.skipped += 1
+
+
+def _read_loop(event: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+    kind, part, back = kind_of(event), event.get("part"), event.get("result")
+    if kind == "content.part":
+        reading.say("assistant", text_of([part]) if kind_of(part) == "text" else "", *place)
+    elif kind == "tool.call":
+        reading.call(event.get("name"), arguments(event.get("args")), *place, id=text_of(event.get("toolCallId")))
+    elif kind == "tool.result":
+        _read_result(back if isinstance(back, dict) else {}, text_of(event.get("toolCallId")), place, reading)
+    elif kind not in _SILENT_EVENTS:
+        reading.skipped += 1

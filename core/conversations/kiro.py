@@ -1,0 +1,87 @@
+"""Kiro CLI's sessions, `~/.kiro/sessions/cli/<id>.jsonl`: `{version, kind, data: {message_id, content, meta}}` a line.
+
+Kinds are Prompt, AssistantMessage, ToolResults and Compaction; a block is `{kind: text | toolUse | toolResult, data}`.
+Only prompts carry a time (seconds). Folder and title stand in `<id>.json` beside it. The maker does not document the
+format; this follows public readers and fixtures of others.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.records import json_lines, keys_in
+from core.conversations.turns import Reading, iso_time, kind_of, text_of
+
+_KINDS = ("Prompt", "AssistantMessage", "ToolResults", "Compaction", "UserMessage", "Response", "Clear")
+_SILENT = frozenset({"thinking", "reasoning", "image"})
+
+
+def sniff(head: str) -> bool:
+    """A record of one of the kinds with its data."""
+    return (
+        head.lstrip().startswith("{")
+        and {"kind", "data"} <= keys_in(head)
+        and any(f'"{kind}"' in head for kind in _KINDS)
+    )
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one session; the file's name is its id."""
+    reading, time = Reading(), ""
+    for record in json_lines(data):
+        value = record.value or {}
+        kind, held = kind_of(value, "kind"), value.get("data")
+        if kind not in _KINDS or not isinstance(held, dict):
+            reading.skipped += 1
+            continue
+        meta = held.get("meta")
+        time = iso_time(meta.get("timestamp")) or time if isinstance(meta, dict) else time
+        place = (time, record.start, record.end)
+        if kind == "Compaction":
+            reading.summary(text_of(held.get("summary")), *place)
+            continue
+        blocks = held.get("content")
+        said = [_read_block(row, kind, place, reading) for row in (blocks if isinstance(blocks, list) else [])]
+        if kind in ("Prompt", "UserMessage"):
+            reading.person("\n".join(row for row in said if row), *place)
+    return reading.conversation(name, "kiro")
+
+
+def _read_block(block: Any, kind: str, place: tuple[str, int, int], reading: Reading) -> str:
+    """One block; the words of it where they are the person's."""
+    sort = kind_of(block, "kind")
+    data = block.get("data") if isinstance(block, dict) else None
+    if sort == "text":
+        text = text_of(data if isinstance(data, str) else [data])
+        if kind in ("Prompt", "UserMessage"):
+            return text
+        reading.say("assistant" if kind in ("AssistantMessage", "Response") else "tool", text, *place)
+    elif sort == "toolUse" and isinstance(data, dict):
+        reading.call(data.get("name"), data.get("input"), *place, id=text_of(data.get("toolUseId")))
+    elif sort == "toolResult" and isinstance(data, dict):
+        _read_result(data, place, reading)
+    elif sort not in _SILENT:
+        reading.skipped += 1
+    return ""
+
+
+def _read_result(data: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+    """What a tool gave back: texts, or JSON in which a shell tells its exit status."""
+    rows: list[str] = []
+    code = None
+    content = data.get("content")
+    for row in content if isinstance(content, list) else ():
+        held = row.get("data") if isinstance(row, dict) else None
+        if isinstance(held, dict):
+            told = held.get("exit_status", held.get("exit_code"))
+            code = int(told) if isinstance(told, int) or (isinstance(told, str) and told.isdigit()) else code
+            shown = [text_of(held.get(key)) for key in ("stdout", "stderr")]
+            rows.append("\n".join(part for part in shown if part) or json.dumps(held, ensure_ascii=False))
+        else:
+            rows.append(text_of(held))
+    status = kind_of(data, "status").lower()
+    failed = {"success": False, "error": True, "cancelled": True}.get(status)
+    failed = failed or bool(code) if failed is not None else None
+    reading.result("\n".join(rows), *place, id=text_of(data.get("toolUseId")), failed=failed, status=code)

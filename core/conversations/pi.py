@@ -1,0 +1,93 @@
+"""Sessions of the Pi coding agent, and of OpenClaw, which keeps them in the same form.
+
+JSON lines: a header `{type: session, id, cwd}`, then entries `{type, id, parentId, timestamp}` that make a tree; a
+`message` holds `{role, content}` with roles user, assistant, toolResult, bashExecution (a command that the person ran),
+custom. Only the way from the last entry to the root is the conversation; abandoned branches are summarised. After
+`packages/coding-agent/docs/session.md` of badlogic/pi-mono and the session docs of openclaw/openclaw. Version 1 has no
+ids: there every entry counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.records import Record, branch, json_lines, keys_in
+from core.conversations.turns import Reading, iso_time, kind_of, text_of
+
+_SILENT = frozenset({"thinking_level_change", "custom", "label"})
+_PARTS = frozenset({"thinking", "image"})
+
+
+def sniff(head: str) -> bool:
+    """The header on the first line."""
+    first = head.split("\n", 1)[0]
+    return '"session"' in first and {"type", "id", "timestamp", "cwd"} <= keys_in(first)
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one session."""
+    records = list(json_lines(data))
+    reading = Reading(skipped=sum(record.value is None for record in records))
+    facts: dict[str, Any] = {}
+    title = ""
+    for record in records:
+        facts = facts or (record.value if kind_of(record.value) == "session" else None) or {}
+    entries = [record for record in records if record.value and kind_of(record.value) != "session"]
+    for record in branch(entries, "id", "parentId"):
+        value = record.value or {}
+        kind = kind_of(value)
+        if kind == "session_info":
+            title = text_of(value.get("name"))
+        else:
+            _read_entry(kind, value, record, reading)
+    started, folder = facts.get("timestamp"), facts.get("cwd")
+    return reading.conversation(name, "pi", id=facts.get("id"), title=title, folder=folder, started=started)
+
+
+def _read_entry(kind: str, value: dict[str, Any], record: Record, reading: Reading) -> None:
+    message = value.get("message")
+    told = message.get("timestamp") if isinstance(message, dict) else ""
+    place = (iso_time(value.get("timestamp")) or iso_time(told), record.start, record.end)
+    if kind == "message" and isinstance(message, dict):
+        _read_message(message, place, reading)
+    elif kind == "model_change":
+        reading.model = text_of(value.get("modelId")) or reading.model
+    elif kind in ("compaction", "branch_summary"):
+        reading.summary(text_of(value.get("summary")), *place)
+    elif kind == "custom_message":
+        reading.remind(text_of(value.get("content")), *place)
+    elif kind not in _SILENT:
+        reading.skipped += 1
+
+
+def _read_message(message: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+    role, content = message.get("role"), message.get("content")
+    if role == "user":
+        reading.person(text_of(content), *place)
+    elif role == "assistant":
+        reading.model = text_of(message.get("model")) or reading.model
+        for block in content if isinstance(content, list) else [content]:
+            kind = "text" if isinstance(block, str) else kind_of(block)
+            if kind == "text":
+                reading.say("assistant", text_of([block]), *place)
+            elif kind == "toolCall" and isinstance(block, dict):
+                reading.call(block.get("name"), block.get("arguments"), *place, id=text_of(block.get("id")))
+            elif kind not in _PARTS:
+                reading.skipped += 1
+    elif role == "toolResult":
+        failed = message.get("isError")
+        told = failed if isinstance(failed, bool) else None
+        reading.result(text_of(content), *place, id=text_of(message.get("toolCallId")), failed=told)
+    elif role == "bashExecution":
+        code = message.get("exitCode")
+        output = text_of(message.get("output"))
+        reading.say("tool", f"{text_of(message.get('command'))}\n{output}", *place)
+        reading.called("bash", {"command": message.get("command")}, *place, id="typed")
+        reading.settle("typed", output, place[1], status=code if isinstance(code, int) else None)
+    elif role in ("custom", "hookMessage"):
+        reading.remind(text_of(content), *place)
+    elif role in ("branchSummary", "compactionSummary"):
+        reading.summary(text_of(message.get("summary")), *place)
+    else:
+        reading.skipped += 1

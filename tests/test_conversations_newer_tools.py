@@ -1,0 +1,520 @@
+"""Tools that came later: a session of theirs is read with its turns, its calls and what came of them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.conversations.conversation import Conversation
+from core.conversations.events import Call, Command, Compaction, Edit, FileRead, Question, Search, Todos
+from core.conversations.read import read_conversation, why_unread
+from core.conversations.store_file import StoreFile
+from core.conversations.stores import OpenStore
+from tests.made_records import check_records, document, lines, said
+
+
+def calls(conversation: Conversation) -> list[Call]:
+    return [event for turn in conversation.turns for event in turn.events if isinstance(event, Call)]
+
+
+def outcome(event: Call) -> tuple[str, bool, bool | None, str]:
+    return event.tool, event.answered, event.failed, event.output
+
+
+def test_pi_goes_the_way_from_the_last_entry_to_the_first() -> None:
+    """What the person left behind on another branch is summarised, and was not the end of the matter."""
+
+    def entry(key: str, above: str | None, **more: Any) -> dict[str, Any]:
+        return {"type": "message", "id": key, "parentId": above, "timestamp": "2026-08-20T10:00:01.000Z", **more}
+
+    shell = {"type": "toolCall", "id": "t1", "name": "bash", "arguments": {"command": "make"}}
+    data = lines(
+        {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-08-20T10:00:00.000Z", "cwd": "/srv/app"},
+        entry("a", None, message={"role": "user", "content": [{"type": "text", "text": "build it"}]}),
+        entry(
+            "b",
+            "a",
+            message={"role": "assistant", "model": "a-model", "content": [{"type": "text", "text": "Yes."}, shell]},
+        ),
+        entry(
+            "c",
+            "b",
+            message={
+                "role": "toolResult",
+                "toolCallId": "t1",
+                "isError": True,
+                "content": [{"type": "text", "text": "no rule"}],
+            },
+        ),
+        entry("x", "c", message={"role": "user", "content": "left behind"}),
+        entry("d", "c", message={"role": "bashExecution", "command": "ls", "output": "a b", "exitCode": 0}),
+        {
+            "type": "compaction",
+            "id": "e",
+            "parentId": "d",
+            "timestamp": "2026-08-20T10:01:00.000Z",
+            "summary": "# Goal\nbuild",
+        },
+        {"type": "session_info", "id": "f", "parentId": "e", "name": "The build"},
+        entry("g", "f", message={"role": "user", "content": "go on"}),
+    )
+    read = check_records(data, "pi")
+    assert said(read, "user") == ["build it", "go on"]
+    assert (read.id, read.folder, read.model, read.title) == ("s1", "/srv/app", "a-model", "The build")
+    first, typed = [event for event in calls(read) if isinstance(event, Command)]
+    assert (first.words, first.failed, first.output) == ("make", True, "no rule")
+    assert (typed.words, typed.status, typed.output) == ("ls", 0, "a b")
+    assert [event.text for turn in read.turns for event in turn.events if isinstance(event, Compaction)] == [
+        "# Goal\nbuild"
+    ]
+
+
+def test_pi_without_links_is_read_whole() -> None:
+    data = lines(
+        {"type": "session", "id": "s", "timestamp": "2026-08-20T10:00:00.000Z", "cwd": "/srv/app"},
+        {"type": "message", "message": {"role": "user", "content": "one"}},
+        {"type": "message", "message": {"role": "user", "content": "two"}},
+    )
+    assert said(check_records(data, "pi"), "user") == ["one", "two"]
+
+
+def test_droid() -> None:
+    def message(role: str, *blocks: Any) -> dict[str, Any]:
+        return {
+            "type": "message",
+            "id": "m",
+            "timestamp": "2026-04-12T18:17:28.000Z",
+            "message": {"role": role, "content": list(blocks)},
+        }
+
+    data = lines(
+        {
+            "type": "session_start",
+            "id": "s1",
+            "title": "first words",
+            "sessionTitle": "Fix the gate",
+            "cwd": "/srv/app",
+        },
+        message(
+            "user",
+            {"type": "text", "text": "<system-reminder>\nrules\n</system-reminder>"},
+            {"type": "text", "text": "fix it"},
+        ),
+        message(
+            "assistant",
+            {"type": "text", "text": "I look."},
+            {"type": "tool_use", "id": "t", "name": "Execute", "input": {"command": "make"}},
+        ),
+        message("user", {"type": "tool_result", "tool_use_id": "t", "is_error": True, "content": "Error: exit code 2"}),
+        {"type": "todo_state", "todos": {}},
+        message("assistant", {"type": "tool_use", "id": "u", "name": "Edit", "input": {"file_path": "/srv/app/a.py"}}),
+        {"type": "brand_new"},
+    )
+    read = check_records(data, "droid", skipped=1)
+    assert said(read, "user") == ["fix it"]
+    assert (read.title, read.folder) == ("Fix the gate", "/srv/app")
+    command, edit = calls(read)
+    assert isinstance(command, Command) and command.failed and command.words == "make"
+    assert isinstance(edit, Edit) and edit.path == "/srv/app/a.py" and not edit.answered
+
+
+def test_droids_helpers_do_not_speak_as_the_person() -> None:
+    data = lines(
+        {"type": "session_start", "id": "s2", "title": "t", "cwd": "/srv", "callingSessionId": "s1"},
+        {"type": "message", "message": {"role": "user", "content": "look into it"}},
+        {"type": "message", "message": {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}},
+    )
+    read = check_records(data, "droid")
+    assert said(read, "user") == [] and {turn.agent for turn in read.turns} == {"sub-agent"}
+
+
+def test_kimi_of_both_generations_and_its_context() -> None:
+    def wire(kind: str, **payload: Any) -> dict[str, Any]:
+        return {"timestamp": 1_767_000_000.5, "message": {"type": kind, "payload": payload}}
+
+    function = {"name": "Shell", "arguments": '{"command": "make"}'}
+    old = lines(
+        {"type": "metadata", "protocol_version": "1.2"},
+        wire("TurnBegin", user_input=[{"type": "text", "text": "build it"}]),
+        wire("StepBegin", n=1),
+        wire("ContentPart", type="think", think="hm"),
+        wire("ContentPart", type="text", text="I run it."),
+        wire("ToolCall", type="function", id="t", function=function),
+        wire(
+            "ToolResult", tool_call_id="t", return_value={"is_error": True, "output": "no rule", "message": "Failed."}
+        ),
+        wire(
+            "SubagentEvent",
+            parent_tool_call_id="t",
+            event={"type": "ContentPart", "payload": {"type": "text", "text": "aside"}},
+        ),
+        wire("TurnEnd"),
+    )
+    read = check_records(old, "kimi")
+    assert said(read, "user") == ["build it"] and said(read, "assistant")[0].startswith("I run it.")
+    assert [outcome(event) for event in calls(read)] == [("Shell", True, True, "no rule\nFailed.")]
+    assert [turn.agent for turn in read.turns if turn.text == "aside"] == ["sub-agent"]
+
+    def loop(**event: Any) -> dict[str, Any]:
+        return {"type": "context.append_loop_event", "time": 1_767_000_000_500, "event": event}
+
+    new = lines(
+        {"type": "metadata", "protocol_version": "1.4", "created_at": 1_767_000_000_000},
+        {"type": "config.update", "cwd": "/srv/app", "modelAlias": "kimi-x"},
+        {"type": "turn.prompt", "time": 1_767_000_000_400, "input": [{"type": "text", "text": "build it"}]},
+        loop(type="step.begin"),
+        loop(type="content.part", part={"type": "text", "text": "Yes."}),
+        loop(type="tool.call", toolCallId="t", name="Bash", args={"command": "make"}),
+        loop(type="tool.result", toolCallId="t", result={"output": "fine", "isError": False}),
+    )
+    read = check_records(new, "kimi")
+    assert (read.folder, read.model, said(read, "user")) == ("/srv/app", "kimi-x", ["build it"])
+    assert [outcome(event) for event in calls(read)] == [("Bash", True, False, "fine")]
+
+    context = lines(
+        {"role": "_system_prompt", "content": "You are helpful."},
+        {"role": "user", "content": [{"type": "text", "text": "build it"}]},
+        {"role": "_checkpoint", "id": 0},
+        {"role": "assistant", "content": "Yes.", "tool_calls": [{"id": "t", "function": function}]},
+        {"role": "tool", "tool_call_id": "t", "content": "fine"},
+    )
+    read = check_records(context, "kimi")
+    assert said(read, "user") == ["build it"] and [event.answered for event in calls(read)] == [True]
+
+
+def test_qwen() -> None:
+    about = {"sessionId": "s1", "cwd": "/srv/app", "gitBranch": "dev", "timestamp": "2026-05-01T10:00:00Z"}
+
+    def record(key: str, above: str | None, kind: str, *parts: Any, **more: Any) -> dict[str, Any]:
+        return {
+            "uuid": key,
+            "parentUuid": above,
+            "type": kind,
+            "message": {"role": kind, "parts": list(parts)},
+            **about,
+            **more,
+        }
+
+    call = {"functionCall": {"id": "t", "name": "run_shell_command", "args": {"command": "make"}}}
+    back = {"functionResponse": {"id": "t", "name": "run_shell_command", "response": {"output": "Exit Code: 2"}}}
+    compressed = {"compressedHistory": [{"role": "user", "parts": [{"text": "the summary"}]}]}
+    data = lines(
+        record("a", None, "user", {"text": "build it"}),
+        record("b", "a", "assistant", {"text": "thinking", "thought": True}, {"text": "Yes."}, call, model="qwen-x"),
+        record("c", "b", "tool_result", back, toolCallResult={"callId": "t", "status": "error"}),
+        record("x", "b", "user", {"text": "taken back"}),
+        record("n", "c", "user", {"text": "a task has ended"}, subtype="notification"),
+        record("k", "n", "system", subtype="chat_compression", systemPayload=compressed),
+        record("d", "k", "user", {"text": "go on"}),
+        record("e", "d", "system", subtype="custom_title", systemPayload={"customTitle": "The build"}),
+    )
+    read = check_records(data, "qwen")
+    assert said(read, "user") == ["build it", "go on"]
+    assert (read.model, read.branch, read.folder, read.title) == ("qwen-x", "dev", "/srv/app", "The build")
+    assert [outcome(event) for event in calls(read)] == [("run_shell_command", True, True, "Exit Code: 2")]
+    assert "the summary" in said(read, "system")
+
+
+def test_grok() -> None:
+    function = {"name": "run_terminal_command", "arguments": '{"command": "make"}'}
+    data = lines(
+        {"type": "system", "content": "You are Grok."},
+        {"type": "user", "content": "<user_info>\nOS: linux\n</user_info>", "synthetic_reason": "session_start"},
+        {
+            "type": "user",
+            "content": [
+                {"type": "text", "text": "<git_status>\nx\n</git_status>\n<user_query>\nbuild it\n</user_query>"}
+            ],
+        },
+        {"type": "reasoning", "summary": [{"text": "hm"}]},
+        {
+            "type": "assistant",
+            "content": "Yes.",
+            "model_id": "grok-x",
+            "tool_calls": [{"id": "t", "function": function}],
+        },
+        {"type": "tool_result", "tool_call_id": "t", "content": "fine"},
+        {
+            "type": "backend_tool_call",
+            "kind": {"tool_type": "web_search", "id": "w", "action": {"type": "search", "query": "q"}},
+        },
+    )
+    read = check_records(data, "grok")
+    assert said(read, "user") == ["build it"] and read.model == "grok-x"
+    command, search = calls(read)
+    assert isinstance(command, Command) and command.output == "fine" and isinstance(search, Search)
+
+
+def test_antigravity_pairs_answers_with_the_calls_in_their_order() -> None:
+    def step(number: int, source: str, kind: str, status: str = "DONE", **more: Any) -> dict[str, Any]:
+        at = {"created_at": "2026-05-20T23:46:29Z"}
+        return {"step_index": number, "source": source, "type": kind, "status": status, **at, **more}
+
+    asked = (
+        "<USER_REQUEST>\nread a.txt\n</USER_REQUEST>\n<USER_SETTINGS_CHANGE>\nThe user changed setting "
+        "`Model Selection` from None to Some Model. No need to comment.\n</USER_SETTINGS_CHANGE>"
+    )
+    view = {"name": "view_file", "args": {"AbsolutePath": '"/srv/a.txt"', "toolAction": '"Looking"'}}
+    run = {"name": "run_command", "args": {"CommandLine": '"make \\"all\\""', "Cwd": '"/srv"'}}
+    data = lines(
+        step(0, "USER_EXPLICIT", "USER_INPUT", content=asked),
+        step(1, "SYSTEM", "CONVERSATION_HISTORY"),
+        step(2, "MODEL", "PLANNER_RESPONSE", content="I look.", tool_calls=[view, run]),
+        step(
+            3,
+            "MODEL",
+            "VIEW_FILE",
+            content="Created At: 2026-05-20T23:46:31Z\nCompleted At: 2026-05-20T23:46:31Z\nhello",
+        ),
+        step(4, "MODEL", "RUN_COMMAND", "ERROR", content="no rule"),
+        step(5, "MODEL", "PLANNER_RESPONSE", tool_calls=[run]),
+        step(6, "MODEL", "RUN_COMMAND", "RUNNING", content="in the background"),
+    )
+    read = check_records(data, "antigravity")
+    assert said(read, "user") == ["read a.txt"] and read.model == "Some Model"
+    looked, ran, again = calls(read)
+    assert isinstance(looked, FileRead) and (looked.path, looked.output) == ("/srv/a.txt", "hello")
+    assert isinstance(ran, Command) and (ran.words, ran.failed) == ('make "all"', True)
+    assert not again.answered
+
+
+def test_amp() -> None:
+    def back(key: str, **run: Any) -> dict[str, Any]:
+        return {"role": "user", "content": [{"type": "tool_result", "toolUseID": key, "run": run}]}
+
+    tree = {"uri": "file:///srv/my%20app", "repository": {"url": "https://example.org/a.git", "ref": "refs/heads/dev"}}
+    uses = [{"type": "tool_use", "id": key, "name": "Bash", "input": {"cmd": "make"}} for key in "ab"]
+    data = document(
+        {
+            "v": 3,
+            "id": "T-1",
+            "created": 1_767_000_000_000,
+            "title": "The build",
+            "env": {"initial": {"trees": [tree]}},
+            "messages": [
+                {
+                    "role": "user",
+                    "content": [{"type": "text", "text": "build it"}],
+                    "meta": {"sentAt": 1_767_000_000_000},
+                },
+                {"role": "assistant", "content": [{"type": "text", "text": "Yes."}, *uses], "usage": {"model": "m"}},
+                back("a", status="done", result={"output": "no rule", "exitCode": 2}),
+                back("b", status="rejected-by-user"),
+            ],
+        }
+    )
+    read = check_records(data, "amp")
+    assert (read.folder, read.branch, read.repository) == ("/srv/my app", "dev", "https://example.org/a.git")
+    assert said(read, "user") == ["build it"] and read.model == "m"
+    ran, refused = calls(read)
+    assert isinstance(ran, Command) and (ran.status, ran.failed, ran.output) == (2, True, "no rule")
+    assert refused.refused and refused.failed
+
+
+def test_kiro() -> None:
+    def row(kind: str, *content: Any, **more: Any) -> dict[str, Any]:
+        return {"version": "v1", "kind": kind, "data": {"message_id": "m", "content": list(content), **more}}
+
+    use = {"kind": "toolUse", "data": {"toolUseId": "t", "name": "shell", "input": {"command": "make"}}}
+    told = {"kind": "json", "data": {"exit_status": "2", "stdout": "", "stderr": "no rule"}}
+    data = lines(
+        row("Prompt", {"kind": "text", "data": "build it"}, meta={"timestamp": 1_767_000_000}),
+        row("AssistantMessage", {"kind": "text", "data": "Yes."}, use),
+        row("ToolResults", {"kind": "toolResult", "data": {"toolUseId": "t", "status": "success", "content": [told]}}),
+        {"version": "v1", "kind": "Other", "data": {}},
+    )
+    read = check_records(data, "kiro", skipped=1)
+    assert said(read, "user") == ["build it"] and read.started == "2025-12-29T09:20:00Z"
+    assert [outcome(event) for event in calls(read)] == [("shell", True, True, "no rule")]
+
+
+def test_continue() -> None:
+    state = {
+        "toolCallId": "t",
+        "toolCall": {"function": {"name": "run_terminal_command", "arguments": '{"command": "make"}'}},
+        "status": "errored",
+        "output": [{"content": "no rule"}],
+    }
+    data = document(
+        {
+            "sessionId": "s",
+            "title": "The build",
+            "workspaceDirectory": "file:///srv/app",
+            "history": [
+                {"message": {"role": "user", "content": "build it"}, "contextItems": []},
+                {"message": {"role": "assistant", "content": "Yes."}, "toolCallStates": [state]},
+                {"message": {"role": "tool", "content": "no rule"}},
+            ],
+        }
+    )
+    read = check_records(data, "continue_dev")
+    assert (read.title, read.folder, said(read, "user")) == ("The build", "/srv/app", ["build it"])
+    assert [outcome(event) for event in calls(read)] == [("run_terminal_command", True, True, "no rule")]
+
+
+def store(path: Path, script: str) -> OpenStore:
+    connection = sqlite3.connect(path)
+    connection.executescript(script)
+    connection.commit()
+    connection.close()
+    return OpenStore(str(path), path.parent / "copies")
+
+
+def test_hermes_keeps_what_a_compression_put_aside_and_leaves_what_was_taken_back(tmp_path: Path) -> None:
+    calls_of = json.dumps([{"id": "t", "function": {"name": "terminal", "arguments": '{"command": "make"}'}}])
+    back = json.dumps({"output": "no rule", "exit_code": 2})
+    opened = store(
+        tmp_path / "state.db",
+        "CREATE TABLE sessions (id, source, title, cwd, model, git_branch, started_at);"
+        "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id, role, content, tool_calls, tool_call_id, tool_name,"
+        " timestamp, active, compacted);"
+        "INSERT INTO sessions VALUES ('s', 'cli', 'The build', '/srv/app', 'a-model', 'dev', 1767000000.5);"
+        "INSERT INTO sessions VALUES ('h', 'subagent', NULL, '/srv/app', 'a-model', NULL, 1767000000.5);"
+        "INSERT INTO messages VALUES (1, 's', 'user', 'build it', NULL, NULL, NULL, 1767000001.0, 0, 1);"
+        f"INSERT INTO messages VALUES (2, 's', 'assistant', 'Yes.', '{calls_of}', NULL, NULL, 1767000002.0, 1, 0);"
+        f"INSERT INTO messages VALUES (3, 's', 'tool', '{back}', NULL, 't', 'terminal', 1767000003.0, 1, 0);"
+        "INSERT INTO messages VALUES (4, 's', 'user', 'taken back', NULL, NULL, NULL, 1767000004.0, 0, 0);"
+        "INSERT INTO messages VALUES (5, 's', 'user', 'build it', NULL, NULL, NULL, 1767000001.0, 1, 0);"
+        "INSERT INTO messages VALUES (6, 'h', 'user', 'look into it', NULL, NULL, NULL, 1767000001.0, 1, 0);",
+    )
+    helper, main = opened.sessions()
+    assert helper.delegated and not main.delegated
+    read = check_records(opened.content(main), "hermes")
+    assert said(read, "user") == ["build it"]
+    assert (read.folder, read.model, read.branch) == ("/srv/app", "a-model", "dev")
+    command = calls(read)[0]
+    assert isinstance(command, Command) and (command.status, command.failed, command.output) == (2, True, "no rule")
+    assert said(check_records(opened.content(helper), "hermes"), "user") == []
+    opened.close()
+
+
+def test_crush(tmp_path: Path) -> None:
+    def parts(*rows: tuple[str, dict[str, Any]]) -> str:
+        return json.dumps([{"type": kind, "data": data} for kind, data in rows])
+
+    call = parts(
+        ("text", {"text": "Yes."}),
+        ("tool_call", {"id": "t", "name": "bash", "input": '{"command": "make"}'}),
+        ("finish", {}),
+    )
+    asked = parts(("text", {"text": "build it"}))
+    back = parts(("tool_result", {"tool_call_id": "t", "content": "no rule", "is_error": True}))
+    opened = store(
+        tmp_path / "crush.db",
+        "CREATE TABLE sessions (id, parent_session_id, title, updated_at);"
+        "CREATE TABLE messages (id, session_id, role, parts, model, created_at, is_summary_message);"
+        "INSERT INTO sessions VALUES ('s', NULL, 'The build', 1767000000);"
+        f"INSERT INTO messages VALUES ('1', 's', 'user', '{asked}', NULL, 1767000001, 0);"
+        f"INSERT INTO messages VALUES ('2', 's', 'assistant', '{call}', 'a-model', 1767000002, 0);"
+        f"INSERT INTO messages VALUES ('3', 's', 'tool', '{back}', NULL, 1767000003, 0);",
+    )
+    (only,) = opened.sessions()
+    read = check_records(opened.content(only), "crush")
+    assert (said(read, "user"), read.model) == (["build it"], "a-model")
+    assert [outcome(event) for event in calls(read)] == [("bash", True, True, "no rule")]
+    opened.close()
+
+
+def test_a_store_of_tables_with_the_same_names_is_told_apart(tmp_path: Path) -> None:
+    """Three tools call their tables `sessions` and `messages`."""
+    path = tmp_path / "a.db"
+    sqlite3.connect(path).executescript(
+        "CREATE TABLE sessions (id, working_dir); CREATE TABLE messages (id, session_id, role, content_json);"
+    )
+    opened = OpenStore(str(path), tmp_path / "copies")
+    assert opened.kind.name == "goose"
+    opened.close()
+    assert StoreFile(str(path), tmp_path / "copies").has("messages", "content_json")
+
+
+UNKNOWN = {
+    "settings": document({"theme": "dark", "size": 12}),
+    "wages": lines({"name": "somebody", "amount": 1}, {"name": "other", "amount": 2}),
+    "list": document([{"a": 1}, {"a": 2}], 2),
+    "logs": lines({"level": "info", "msg": "started"}, {"level": "error", "msg": "stopped"}),
+    "deep": document({"a": {"b": [1, 2, {"c": "x" * 9000}]}}),
+}
+
+
+@pytest.mark.parametrize("kind", UNKNOWN)
+def test_records_of_no_known_kind_are_no_words_of_the_person(kind: str) -> None:
+    """Wages or logs would be sent to a model as what somebody said."""
+    read = read_conversation(f"{kind}.json", UNKNOWN[kind])
+    assert read.format == "unknown-json" and not read.turns and read.skipped
+    told = why_unread(UNKNOWN[kind], read)
+    assert told is not None and "JSON" in told.message
+
+
+def test_text_that_only_begins_like_json_is_text() -> None:
+    for note in (
+        "[ ] call the bank\n[x] pay\n",
+        "{see below}\nWe use port 8080.\n",
+        "[2026-01-02] we moved to Postgres\n",
+    ):
+        assert read_conversation("note.md", note.encode()).format == "plain"
+
+
+def test_a_list_of_steps_in_words_is_read() -> None:
+    held = {"todos": "1. [completed] write\n2. [in_progress] test"}
+    data = lines(
+        {"type": "session_start", "id": "s", "title": "t", "cwd": "/srv"},
+        {
+            "type": "message",
+            "message": {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "t", "name": "TodoWrite", "input": held}],
+            },
+        },
+    )
+    (steps,) = calls(check_records(data, "droid"))
+    assert isinstance(steps, Todos) and steps.items == (("write", "completed"), ("test", "in_progress"))
+
+
+def test_questions_of_gemini_and_opencode_know_their_answer() -> None:
+    asked = {"questions": [{"question": "Which port?", "options": [{"label": "8080"}]}]}
+    reply = {"output": '{"answers": {"0": "9090"}}'}
+    gemini = document(
+        {
+            "sessionId": "s",
+            "projectHash": "h",
+            "messages": [
+                {"id": "1", "type": "user", "content": "set it up"},
+                {
+                    "id": "2",
+                    "type": "gemini",
+                    "content": "",
+                    "model": "g",
+                    "toolCalls": [
+                        {
+                            "id": "q",
+                            "name": "ask_user",
+                            "args": asked,
+                            "status": "success",
+                            "result": [{"functionResponse": {"id": "q", "name": "ask_user", "response": reply}}],
+                        }
+                    ],
+                },
+            ],
+        }
+    )
+    state = {"status": "completed", "input": asked, "output": "User has answered", "metadata": {"answers": [["9090"]]}}
+    opencode = document(
+        {
+            "info": {"id": "s", "directory": "/srv"},
+            "messages": [
+                {
+                    "info": {"role": "assistant"},
+                    "parts": [{"type": "tool", "callID": "c", "tool": "question", "state": state}],
+                }
+            ],
+        }
+    )
+    for data in (gemini, opencode):
+        read = read_conversation("x", data)
+        (question,) = calls(read)
+        assert isinstance(question, Question) and question.asked == (("Which port?", "8080", "9090"),)
+        assert said(read, "user")[-1] == "9090"
