@@ -145,8 +145,8 @@ def test_a_long_transcript_that_is_new_is_harvested_as_a_short_one(
     model: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [
-        claude(0, "which port?"),
-        claude(1, "We decided to use port 8080."),
+        claude(0, "We always use port 8080 for the server, never 9090."),
+        claude(1, "Understood."),
         tool(2, "line\n" * 900 + "exit code: 0"),
     ]
     seen = []
