@@ -15,10 +15,10 @@ from typing import Any
 from core.base import files
 from core.base.conflict import conflict_line, without_marks
 from core.base.frontmatter import TIMESTAMP, field_line, parse_frontmatter
-from core.base.homes import own_target, why_refused
+from core.base.homes import own_target, why_foreign_file, why_refused
 from core.base.marks import for_prompt
 from core.base.search_entry import SearchEntry
-from core.base.trust import ALLOW, read_trust
+from core.base.trust import ALLOW, OWN_FILE, read_trust
 
 GLOBAL, PROJECT = "global", "project"
 BUDGET_BYTES = {GLOBAL: 3 * 1024, PROJECT: 7 * 1024}
@@ -106,7 +106,10 @@ def read_context(scope: str, path: Path, environment: Mapping[str, str] | None =
         problem = f"{path} cannot be read: {error.strerror or error}; it is left out"
         return ContextFile(scope, path, True, budget=budget, problems=(problem,))
     if project is not None and read.data.strip() and not read_trust(environment).allows(project, path, read.sha256):
-        problem = f"{path} may come from somebody else, so it is left out; {ALLOW} there lets it in"
+        foreign = why_foreign_file(path)
+        problem = f"{path} {foreign}, so it is left out: {OWN_FILE}"
+        if not foreign:
+            problem = f"{path} may come from somebody else, so it is left out; {ALLOW} there lets it in"
         return ContextFile(scope, path, True, budget=budget, sha256=read.sha256, problems=(problem,), trusted=False)
     text = read.data.decode("utf-8", "replace")
     problems = []

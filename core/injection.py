@@ -73,8 +73,9 @@ def prompt_prefix(
     environment (`MANUAL_SLOP_HOME`), of the settings, or the usual one; a home that does not exist gives "". The
     settings are `config_file`, else those that the program itself would find. Changes nothing on the disk.
 
-    Err, never an exception, for settings that are wrong or cannot be read, for a home that this person may not open,
-    and for a digest that cannot be read: `error.message` is a sentence, `error.path` where, `error.hint` what to do.
+    Err, never an exception, for settings that are wrong or cannot be read and for a home that this person may not open:
+    `error.message` is a sentence, `error.path` where, `error.hint` what to do. A file that cannot be read costs itself
+    only: the rest is there, and `warnings` name it.
     """
     variables = os.environ if environment is None else environment
     try:
@@ -89,10 +90,7 @@ def prompt_prefix(
     closed = closed_folder(paths)
     if closed is not None:
         return fail("closed-home", "you do not have permission to open this home", closed, "name another home")
-    try:
-        return Ok(stable_prefix(paths, loaded.value.config, folder, environment=variables))
-    except OSError as error:
-        return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", error.filename or paths.digest)
+    return Ok(stable_prefix(paths, loaded.value.config, folder, environment=variables))
 
 
 def join_prompt(stable: Iterable[str], knowledge: str, volatile: Iterable[str]) -> str:
@@ -116,8 +114,7 @@ def stable_prefix(
     `around` is the folder in which the person works when they have named no project. `facts` are handed in by a caller
     that has read them itself; None reads them from the index. A `project` whose folder holds a home, as `~` does, has
     no context of its own; that of another one is there only where the person trusts it (`environment` tells where their
-    record of that lies, and the cache; None: that of the process). Raises OSError when the digest is there and cannot
-    be read.
+    record of that lies, and the cache; None: that of the process). What cannot be read is left out and told.
     """
     own = project is not None and not is_home(project / PROJECT_FOLDER, paths.home)
     local = project_paths(project).context if project is not None and own else None
@@ -144,8 +141,22 @@ def shown_digest(
     The file is the switch: without one, or with an empty one, there is nothing. In a project its text is made anew by
     `digest_scope`, as long as it is a projection: one that a person wrote with their own hand (it lacks the lines that
     the program begins with), or one with nothing left to make it from, is shown as it is; under `project` it is not,
-    for nobody knows which words are this project's. Raises OSError when a file cannot be read.
+    for nobody knows which words are this project's. A file that cannot be read costs the digest, and is told.
     """
+    try:
+        return _shown_digest(paths, config, project, around, environment)
+    except OSError as error:
+        told = f"the digest cannot be read: {error.strerror or error} ({error.filename or paths.digest})"
+        return ShownDigest("", f"not injected: {told}", f"WARNING: {told}; it is left out")
+
+
+def _shown_digest(
+    paths: Paths,
+    config: Config,
+    project: Path | None,
+    around: Path | None,
+    environment: Mapping[str, str] | None,
+) -> ShownDigest:
     if not config.digest_enabled:
         return ShownDigest("", "switched off: digest_enabled = false")
     text = without_marks(files.read_or_empty(paths.digest).decode("utf-8", "replace"))

@@ -177,6 +177,28 @@ def test_rows_become_lines() -> None:
     ]  # fmt: skip
 
 
+def test_steps_in_a_list_are_a_playbook() -> None:
+    """Many models write them so. Skipped as a row of a wrong shape, the playbook went with its conversation."""
+    rows = [
+        {"name": "Release", "steps": ["make test", "make dist", "", "git push"]},
+        {"name": "Numbered", "steps": ["1. fetch", "2. build"]},
+        {"name": "One", "steps": ["make run"]},
+        {"name": "Nothing", "steps": []},
+    ]
+    assert items({"facts": ["x"], "playbooks": rows})[1:] == [
+        ("playbooks", "**Release**: 1. make test 2. make dist 3. git push", ""),
+        ("playbooks", "**Numbered**: 1. fetch 2. build", ""),
+        ("playbooks", "**One**: make run", ""),
+        ("playbooks", "Nothing", ""),
+    ]
+    assert isinstance(parse_answer(json.dumps({"playbooks": [{"name": "n", "steps": ["a", 1]}]})), Err)
+    secret = "gh" + "p_" + "aB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW3xY5zA7"
+    parsed = parse_answer(json.dumps({"playbooks": [{"name": "n", "steps": ["export", f"T={secret}"]}]}))
+    assert isinstance(parsed, Ok)
+    held = items_from(parsed.value, NOTHING, quotes="check", secrets=True).items
+    assert [item.held for item in held] == ["secret"] and secret not in held[0].text
+
+
 def test_wrong_rows_are_skipped_and_counted() -> None:
     rows: dict[str, list[Any]] = {
         **EMPTY,

@@ -134,10 +134,25 @@ def test_a_hosts_errors_are_values(home: Path) -> None:
         assert isinstance(broken, Err) and word in broken.error.message and "config.toml" in broken.error.path
     missing = prompt_prefix(home=home, config_file=home / "none.toml", environment={})
     assert isinstance(missing, Err) and "does not exist" in missing.error.message
-    (home / "knowledge" / "digest.md").unlink()
-    (home / "knowledge" / "digest.md").mkdir()
-    assert isinstance(asked(home), Err)
     assert prefix(home.parent / "nobody") == ""
+
+
+@pytest.mark.parametrize("broken", ["digest.md", "facts.md"])
+def test_a_digest_that_cannot_be_read_costs_itself_only(home: Path, tmp_path: Path, broken: str) -> None:
+    """What stands in context.md is the person's word to every conversation; it must not go with the digest."""
+    project = tmp_path / "app"
+    file = home / "knowledge" / broken
+    file.unlink()
+    file.mkdir()
+    found = asked(home, project)
+    assert isinstance(found, Ok) and "Be brief." in found.value.text and "{knowledge}" not in found.value.text
+    assert [one for one in found.value.warnings if broken in one and "cannot be read" in one]
+    words = ("--home", str(home), "--config", str(settings(home)))
+    code, out, err = call("context", "--project", str(project), *words)
+    assert code == 0 and "Be brief." in out and broken in err
+    if broken == "digest.md":
+        code, out, _ = call("status", "--json", *words)
+        assert json.loads(out)["digest"]["injected"] is False and "cannot be read" in json.loads(out)["digest"]["why"]
 
 
 def test_the_facts_come_with_it_where_they_are_wanted(home: Path) -> None:

@@ -354,6 +354,23 @@ def test_a_folder_that_others_may_write_is_refused_and_told(ground: Ground, part
 
 
 @posix
+@pytest.mark.parametrize("part", ["context.md", "memories/001-prefers.md", "facts.md"])
+def test_a_file_that_others_may_write_is_left_out_of_a_trusted_folder(ground: Ground, part: str) -> None:
+    """The yes was for what the person and nobody else puts there."""
+    ground.plant()
+    value(trust(ground.open(), "allow"))
+    here, words = ground.open(), {"context.md": "evil.sh", "facts.md": "6666"}.get(part, "Prefers evil.")
+    assert words in everything(here)
+    file = ground.place.knowledge / part
+    file.chmod(0o666)
+    assert words not in everything(here)
+    told = [*value(context(here)).warnings, *value(search(here, "evil")).warnings, *value(status(here)).warnings]
+    assert told and all("chmod go-w" in one and "trust allow" not in one for one in told), told
+    file.chmod(0o644)
+    assert words in everything(here) and value(search(here, "evil")).warnings == ()
+
+
+@posix
 def test_a_folder_of_another_user_is_refused(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     ground.plant()
     value(trust(ground.open(), "allow"))

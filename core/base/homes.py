@@ -70,6 +70,14 @@ def why_foreign(found: os.stat_result) -> str:
     return "may be written by its group" if found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid) else ""
 
 
+def why_foreign_file(path: Path) -> str:
+    """The same of what stands at a path; "" also where nothing can be looked at, for then nothing is read."""
+    try:
+        return why_foreign(os.lstat(path))
+    except OSError:
+        return ""
+
+
 def _is_private(group: int) -> bool:
     """Whether nobody but this person is in a group: many systems give each user one of the same name, and let it write
     all that they make (umask 002)."""

@@ -26,7 +26,7 @@ _UNDER = (
     r"|(?<=%)(?P<percent>[0-7][0-9a-fA-F]|[c-dC-D][0-9a-fA-F]%[89abAB][0-9a-fA-F]"
     r"|[eE][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){2}|[fF][0-4](?:%[89abAB][0-9a-fA-F]){3})"
     r"|(?<=&)(?:(?P<named>quot|amp|lt|gt|apos|nbsp|equals|colon);|#(?P<dec>\d{2,3});|#[xX](?P<hex>[0-9a-fA-F]{2});)"
-    rf"|(?<=\^){_CODE}|(?<=[{_CONTROLS}])"
+    rf"|(?<=\^)\[?{_CODE}|(?<=[{_CONTROLS}])"
 )
 _COVER = re.compile(rf"[\x1b\\\[%&^{_CONTROLS}]{_UNDER})")
 _COVER_ANYWHERE = re.compile(

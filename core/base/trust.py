@@ -24,13 +24,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.base import files
-from core.base.homes import why_foreign, why_refused
+from core.base.homes import why_foreign, why_foreign_file, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths, user_folder
 from core.base.result import ErrorInfo, Ok, Result, fail
 
 MAX_BYTES = 4 << 20
 LOCK_SECONDS = 5.0
 ALLOW = "'knowledge trust allow'"
+OWN_FILE = "make them yours (chown), or take the right to write them from others (chmod go-w)"
 REFUSED = "not-own"
 """The code of an error about a folder that no yes helps: it is not this person's own."""
 
@@ -71,10 +72,10 @@ class Trust:
         return row is not None and row.is_folder and row.mark == folder_mark(project)
 
     def allows(self, project: Path, path: Path, sha256: str = "") -> bool:
-        """Whether a file in a project's `.manual_slop` may be read: its folder was allowed, or it with its content
-        (`sha256`; looked at when it is not given)."""
+        """Whether a file in a project's `.manual_slop` may be read: its folder was allowed and nobody else can write
+        this file, or it was allowed with its content (`sha256`; looked at when it is not given)."""
         if self.has_folder(project):
-            return True
+            return not why_foreign_file(path)
         if not self.knows(path):
             return False
         try:
@@ -175,7 +176,11 @@ def left_out(project: Path, environment: Mapping[str, str] | None = None) -> Err
     waiting = unread(project, environment)
     if not waiting:
         return None
-    known = read_trust(environment).knows(place.home)
+    trust = read_trust(environment)
+    if trust.has_folder(project):
+        message = f"in {place.home} files are not yours alone, so they were left out ({' and '.join(waiting)})"
+        return ErrorInfo(REFUSED, message, str(place.home), OWN_FILE)
+    known = trust.knows(place.home)
     before = "is another folder than the one you allowed" if known else "may come from somebody else"
     message = f"{place.home} {before}, so what it holds was left out ({' and '.join(waiting)})"
     return ErrorInfo("not-trusted", message, str(place.home), f"{ALLOW} there lets it in")
@@ -184,8 +189,6 @@ def left_out(project: Path, environment: Mapping[str, str] | None = None) -> Err
 def unread(project: Path, environment: Mapping[str, str] | None = None) -> list[str]:
     """What waits in a project's `.manual_slop`, in words: `context.md`, `2 in memories/`; [] for nothing."""
     trust, knowledge = read_trust(environment), project_paths(project).knowledge
-    if trust.has_folder(project):
-        return []
     return _counted(knowledge, [path for path in _readable(project) if not trust.allows(project, path)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,31 +41,26 @@ class DigestState:
         return asdict(self)
 
 
-def digest_state(workspace: Workspace, project: Path | None = None, *, scoped: bool = False) -> Result[DigestState]:
+def digest_state(workspace: Workspace, project: Path | None = None, *, scoped: bool = False) -> DigestState:
     """The digest file, and whether a conversation that begins here gets it: in `project`, or where none is given in the
-    one around the current folder. `scoped` shows the text that it gets instead of the file's. Err when the file cannot
-    be read."""
+    one around the current folder. `scoped` shows the text that it gets instead of the file's."""
     path, config = workspace.paths.digest, workspace.config
     found = find_project(workspace) if project is None else Ok(project)
     here = found.value if isinstance(found, Ok) else None
-    try:
+    shown, data, exists = shown_digest(workspace.paths, config, here, workspace.cwd, workspace.environment), b"", True
+    with suppress(OSError):  # then `why` says so
         data, exists = files.read_or_empty(path), files.exists(path)
-        shown = shown_digest(workspace.paths, config, here, workspace.cwd, workspace.environment)
-    except OSError as error:
-        return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", error.filename or path)
     text = shown.text if scoped else data.decode("utf-8", "replace")
     why = shown.why if config.digest_enabled else f"{shown.why} in {workspace.loaded.origins['digest_enabled']}"
-    return Ok(
-        DigestState(
-            str(path),
-            exists,
-            len(text.encode("utf-8", "replace")) if scoped else len(data),
-            config.digest_max_bytes,
-            config.digest_enabled,
-            bool(shown.text),
-            shown.warning if scoped and shown.warning else why,
-            text,
-        )
+    return DigestState(
+        str(path),
+        exists,
+        len(text.encode("utf-8", "replace")) if scoped else len(data),
+        config.digest_max_bytes,
+        config.digest_enabled,
+        bool(shown.text),
+        shown.warning if scoped and shown.warning else why,
+        text,
     )
 
 
@@ -93,9 +89,9 @@ def digest(workspace: Workspace, action: str = "show", project: str = "") -> Res
     except OSError as error:
         return fail("digest-failed", f"the digest could not be changed: {error.strerror}", paths.digest)
     if not project:
-        return digest_state(workspace)
+        return Ok(digest_state(workspace))
     found = find_project(workspace, project)
-    return found if isinstance(found, Err) else digest_state(workspace, found.value, scoped=True)
+    return found if isinstance(found, Err) else Ok(digest_state(workspace, found.value, scoped=True))
 
 
 _HARVEST = "'knowledge harvest --apply' fills it"
@@ -136,12 +132,7 @@ def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
         from core.commands.facts import facts_for_context
 
         facts, problem = facts_for_context(workspace, found.value)
-    try:
-        prefix = stable_prefix(
-            workspace.paths, workspace.config, found.value, workspace.cwd, facts, workspace.environment
-        )
-    except OSError as error:
-        return fail("digest-unreadable", f"the digest cannot be read: {error.strerror}", workspace.paths.digest)
+    prefix = stable_prefix(workspace.paths, workspace.config, found.value, workspace.cwd, facts, workspace.environment)
     told = [problem] if problem else []
     if all(row.trusted for row in prefix.context.files):  # else it is told of the file
         told += project_warnings(workspace, project, refused=True)

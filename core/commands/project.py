@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from core.base.homes import is_home, why_refused
+from core.base.homes import is_home, why_foreign_file, why_refused
 from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
 from core.base.repository import folders_around
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
@@ -84,6 +84,6 @@ def may_read(workspace: Workspace, project: Path | None) -> Callable[[Path], boo
     if project is None or why_refused(project):
         return lambda path: False
     trust = read_trust(workspace.environment)
-    if trust.has_folder(project):
-        return lambda path: True
+    if trust.has_folder(project):  # asked once, and not for each file
+        return lambda path: not why_foreign_file(path)
     return lambda path: trust.allows(project, path)

@@ -84,9 +84,6 @@ class Status:
 def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
     """Gather the state of the store. What cannot be read is named in `errors`; the rest is told all the same."""
     paths, errors = workspace.paths, list[ErrorInfo]()
-    state = digest_state(workspace)
-    if isinstance(state, Err):
-        return state
     ledger = seen_ledger(paths)
     if isinstance(ledger, Err):
         errors.append(ledger.error)
@@ -94,7 +91,7 @@ def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
     return Ok(
         Status(
             str(paths.home),
-            state.value,
+            digest_state(workspace),
             [_store_file(paths, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
             {name: len(bullets_in(tasks_text, f"tasks_{name}")) for name in ("open", "done")},
             counts_by_status(ledger.value if isinstance(ledger, Ok) else {}),

@@ -100,6 +100,7 @@ UNASKED = ""
 FULL = "full"
 """The key of the names of categories that came with as many rows as they may have: there may have been more."""
 _NAMES = tuple(row.name for row in CATEGORIES)
+_NUMBERED = re.compile(r"\d{1,3}[.)]\s|[-*]\s")
 _FAILURES = ("error", "errors", "refusal")
 
 
@@ -115,11 +116,25 @@ def parse_answer(text: str, names: Collection[str] = _NAMES) -> Result[dict[str,
     found = find_object(text, names)
     if isinstance(found, Err):
         return found
-    payload = found.value
+    payload = {
+        key: [_with_steps(row) for row in value] if key == "playbooks" and isinstance(value, list) else value
+        for key, value in found.value.items()
+    }
     problem = _why_invalid(payload, names)
     arrays = {name: payload.get(name) or [] for name in names}
     others = [row for key, rows in payload.items() if key not in names and isinstance(rows, list) for row in rows]
     return refused(problem, text) if problem else Ok(arrays | ({UNASKED: others} if others else {}))
+
+
+def _with_steps(row: Any) -> Any:
+    """A playbook whose steps came as a list of texts, as many models write them, with its steps as one numbered text;
+    anything else as it is."""
+    steps = row.get("steps") if isinstance(row, dict) else None
+    if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
+        return row
+    said = [step.strip() for step in steps if step.strip()]
+    bare = len(said) < 2 or all(_NUMBERED.match(step) for step in said)
+    return {**row, "steps": " ".join(said if bare else [f"{number}. {step}" for number, step in enumerate(said, 1)])}
 
 
 def _why_invalid(payload: Mapping[str, Any], names: Collection[str]) -> str:
