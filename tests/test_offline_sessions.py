@@ -324,19 +324,6 @@ def test_a_hook_that_runs_by_itself_is_a_fact() -> None:
     assert said(found, "facts") == ["`git push` in rates runs a hook (husky): `bun run build`, `bun test`"]
 
 
-def test_what_the_linter_asked_for_before_it_passed_is_a_fact() -> None:
-    errors = (
-        "rates.go:3:2: Error return value of `feed.Close` is not checked (errcheck)\n"
-        "rates.go:9:1: undefined: rate (typecheck)\nrates.go:9:1: File is not formatted (gofmt)"
-    )
-    turns = (user("Go"), edited("rates.go"), ran("make lint", errors, True), edited("rates.go"))
-    found = harvest(*turns, ran("make lint", "ok"))
-    assert said(found, "facts") == [
-        "`make lint` in rates rejects: Error return value of `feed.Close` is not checked (errcheck)"
-    ]
-    assert said(harvest(*turns), "facts") == []
-
-
 # --- plans, questions ---
 
 _PLAN = (

@@ -108,6 +108,7 @@ _MERGE = re.compile(
 _SMALL = re.compile(
     r"^(?:style|chore|docs|test|ci|build|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.I
 )
+_CONVENTIONAL = re.compile(r"[a-z]{2,10}(?:\([^)]*\))?!?: ")
 _BY_TOOL = re.compile(r"^aider:\s+", re.IGNORECASE)
 _BRANCH = re.compile(r"^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
 _MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
@@ -211,6 +212,11 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
     for at, subject in enumerate(subjects):
         if any(_alike(subject, later) for later in subjects[at + 1 :]):
             del last[subject]  # a second try at the same
+    for subject, (turn, _) in list(last.items()):
+        sent = any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
+        told = _BY_TOOL.sub("", subject)
+        if not (sent or cues.ANCHOR.search(told) or _CONVENTIONAL.match(told)) or session.deleted_after(turn, subject):
+            del last[subject]  # nobody could tell later where that is
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
     asked = sum(turn.role == "user" and not turn.agent for turn in session.conversation.turns)
     return (large or list(last.values()))[-min(2 * MOST_COMMITS, max(MOST_COMMITS, asked // 5)) :]
@@ -223,12 +229,12 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _went(session: Session, commit: Commit) -> bool:
-    """Whether a commit was made: its output says so, or says nothing (`-q`), or the format tells no outputs at all."""
+    """Whether a commit was made: its output says so, or says nothing (`-q`)."""
     if commit.succeeded is not None:
         return commit.succeeded
     call = next((row for row in session.commands if row.start == commit.start), None)
     if call is None or not session.paired:
-        return not session.paired
+        return False
     return call.answered and not call.failed and not call.refused and not cues.ERROR.search(call.output)
 
 

@@ -96,7 +96,6 @@ _STARTS = re.compile(
     r"^(?:[A-Z_]+=\S+\s+)*(?:sudo\s+|docker compose (?:run|exec)\s+(?:--rm\s+)?\S+\s+|\.?venv/bin/)?"
     rf"(?:{'|'.join(_RUNNERS)})\b"
 )
-LINT = re.compile(r"\b(?:lint|ruff|eslint|clippy|golangci-lint|flake8|pylint|biome)\b")
 _KINDS = {
     "integration": r"\b(?:integration|e2e|test:ci|tags=integration|playwright)\b",
     "format": r"\b(?:fmt|format|gofmt|rustfmt|prettier|black)\b",

@@ -43,6 +43,10 @@ _REQUEST = re.compile(
 )
 
 
+_REPORTED = re.compile(r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|^can we\b", re.IGNORECASE)
+"""What somebody else said is not the person's own will."""
+
+
 def find_will(session: Session) -> Iterator[Found]:
     """Short sentences in which the person says what they want for good: rules, preferences, choices, corrections."""
     found: list[Found] = []
@@ -78,7 +82,7 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
             continue
         if (len(text.split()) < (5 if cues.ANCHOR.search(text) else 6) and text.isascii()) or _ADVICE.match(text):
             continue
-        if _REQUEST.match(text) and not cues.STRONG_WILL.search(text):
+        if _REPORTED.search(text) or (_REQUEST.match(text) and not cues.STRONG_WILL.search(text)):
             continue  # a piece of work, not a rule
         fields = {"statement": begun(text), "detail": "", "quote": sentence.quote}
         yield Found("decisions", fields, 60, number)

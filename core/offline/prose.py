@@ -129,12 +129,17 @@ def whole(row: Row) -> Sentence:
 _NAME = re.compile(r"[/\\._0-9`@=:$]")
 
 
+def _plain(found: re.Match[str]) -> str:
+    """What emphasis stands around; Python's own names (`__init__`) are none."""
+    return found[0] if found[1] == "__" and re.fullmatch(r"[a-z_]+", found[2]) else found[2]
+
+
 def clean(text: str) -> str:
     """Without emphasis, links and doubled blanks; code in backticks stays."""
     if "](" in text:
         text = _LINK.sub(r"\1", text)
     if "*" in text or "_" in text:
-        text = _BOLD.sub(r"\2", text)
+        text = _BOLD.sub(_plain, text)
     return " ".join(text.split())
 
 

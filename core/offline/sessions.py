@@ -144,7 +144,6 @@ def find_in_session(session: Session) -> Iterator[Found]:
     yield from _repairs(session)
     yield from _checks(session)
     yield from _hooks(session)
-    yield from _rules_of_lint(session)
     yield from _answers(session)
     yield from _plans(session)
 
@@ -346,46 +345,12 @@ def _hooks(session: Session) -> Iterator[Found]:
                 yield Found("facts", {"statement": statement, "detail": "", "quote": ""}, 60, turn)
 
 
-# How linters name the rule: behind the message in brackets, in front of it, or in a column of its own.
-_COMPLAINTS = (
-    re.compile(r"^\S+:\d+:\d+:\s+(?P<says>\S.+?)\s+\((?P<rule>[a-z][\w-]+)\)$", re.MULTILINE),
-    re.compile(r"^\S+:\d+:\d+:\s+(?P<rule>[A-Z]{1,4}\d{3,4})\s+(?:\[\*\]\s+)?(?P<says>\S.+)$", re.MULTILINE),
-    re.compile(r"^\s+\d+:\d+\s+error\s+(?P<says>\S.+?)\s{2,}(?P<rule>[@\w/-]+)$", re.MULTILINE),
-)
-_NO_RULES = ("typecheck", "typescript", "gofmt", "gofumpt", "goimports", "gci", "prettier/prettier")
-"""What a compiler or a formatter says in a linter's output: nothing that one could know before."""
-MOST_RULES = 3
-
-
-def _rules_of_lint(session: Session) -> Iterator[Found]:
-    """What the linter of a repository asked for before it let a change pass: its rules, each with one message."""
-    rules: dict[str, str] = {}
-    for turn, row in session.events:
-        if not isinstance(row, Command) or not row.answered or cues.LINT.search(row.words) is None:
-            continue
-        told = [found for form in _COMPLAINTS for found in form.finditer(row.output)]
-        for found in told:
-            if found["rule"] not in _NO_RULES and len(found["says"]) <= 140:
-                rules.setdefault(found["rule"], found["says"].strip())
-        if (
-            told
-            or row.failed
-            or not rules
-            or not any(map(cues.check_kind, re.split(r"\s*(?:&&|;)\s*", bare(row.words))))
-        ):
-            continue
-        shown = "; ".join(f"{says} ({rule})" for rule, says in list(rules.items())[:MOST_RULES])
-        command = next(part for part in re.split(r"\s*(?:&&|;)\s*", bare(row.words)) if cues.LINT.search(part))
-        where = f" in {session.project}" if session.project else ""
-        fields = {"statement": f"`{command}`{where} rejects: {shown}", "detail": "", "quote": "", "kind": "pitfall"}
-        yield Found("facts", fields, 58, turn)
-        return
-
-
 # --- questions that were answered, plans that were approved ---
 
 
 _ADVISED = re.compile(r"\s*\((?:recommended|empfohlen|推荐|推奨)\)", re.IGNORECASE)
+_POINTS = re.compile(r"\b(?:this|that|these|those|it)\b(?=\W*$|\s+(?:reliably|here|now|way|one|too)\b)", re.IGNORECASE)
+"""A question about something that only the talk around it names."""
 _OF_STATE = re.compile(r"(?:can you|do you|did you|have you|are you|is it|does it|is there|did|has)\b", re.IGNORECASE)
 
 
@@ -396,7 +361,8 @@ def _answers(session: Session) -> Iterator[Found]:
             continue
         for asked, options, answer in row.asked:
             question, given = clean(asked), clean(answer)
-            if given and len(given) <= 300 and not cues.NO_ANSWER.match(given):
+            vague = _POINTS.search(question) and not cues.ANCHOR.search(question)
+            if given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
                 text = f"{question} → {_ADVISED.sub('', given)}"
                 kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
                 yield Found(kind, {"statement": text, "detail": "", "quote": answer.strip()}, 75, turn)
