@@ -79,6 +79,9 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
         harvest_prompt=prompts[0],
         summarize_prompt=prompts[1],
         style=config.harvest_style,
+        long=config.long_conversations,
+        context_tokens=config.model_context_tokens,
+        answer_tokens=config.max_output_tokens,
     )
     caches = cache_folder(workspace.paths.home, workspace.environment)
     return Ok(

@@ -14,13 +14,13 @@ from core.base import files
 from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Turn
-from core.conversations.read import read_conversation, spoken_bytes, why_unread, words_bytes
+from core.conversations.read import read_conversation, why_unread
 from core.harvest.distil import Harvest, distil
 from core.harvest.options import HarvestOptions
 from core.harvest.sessions import Shelf
 from core.harvest.sources import project_at
 from core.harvest.steps import Step
-from core.harvest.tails import GROWN, REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
+from core.harvest.tails import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
 
 if TYPE_CHECKING:
     from core.conversations.stream import Streamed
@@ -40,7 +40,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         if isinstance(streamed, Err):
             return streamed
         if streamed is not None:
-            tail, sha256, facts, size = streamed
+            tail, sha256, facts = streamed
         else:
             if item.kind == "session":
                 data = shelf.content(item)
@@ -56,7 +56,6 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
             tail = tail_of(conversation, step.earlier, context=generate is not None)
             whole = conversation
             facts = facts_of(conversation.turns)
-            size = spoken_bytes(data, conversation) if tail.kind != GROWN else words_bytes(tail.conversation)
     except OSError as error:
         return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
     if sha256 != step.sha256:
@@ -68,7 +67,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         )
     if not tail.conversation.folder and (folder := project_at(item.path)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
-    found = distil(tail.conversation, item.name, size, options.distil, generate, whole)
+    found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known)
     if isinstance(found, Err):
         return found
     entry |= {"bytes": item.size, **facts}
@@ -79,9 +78,9 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     return Ok(replace(found.value, folder=tail.conversation.folder, entry={**found.value.entry, **entry}))
 
 
-def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any], int] | Err | None:
-    """What is to be read of a very long transcript, read line by line: the tail, the hash of the file, the facts, and
-    how many bytes are to be read. None where it is read as a whole, Err(damaged-conversation) for one with much damage.
+def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any]] | Err | None:
+    """What is to be read of a very long transcript, read line by line: the tail, the hash of the file, and the
+    facts. None where it is read as a whole, Err(damaged-conversation) for one with much damage.
 
     `context` says that a model reads: then every word is kept. The rules take nothing out of what tools said but
     whether it went well, so that of a long one its two ends will do.
@@ -109,7 +108,7 @@ def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict
         tail = sink.tail(found.conversation, context=context)._replace(kind=REWRITTEN)
     elif base is None:
         tail = tail._replace(kind="" if earlier is None else REWRITTEN)
-    return tail, found.sha256, sink.facts(), sink.new_bytes if tail.kind == GROWN else item.size
+    return tail, found.sha256, sink.facts()
 
 
 def _brief(turn: Turn) -> Turn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from core.harvest.known import KnownStore
 from core.harvest.sources import Place
 from core.harvest.steps import Limits
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
@@ -14,7 +15,8 @@ from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 class DistilSettings:
     """How to distil. `quotes` is check, require or off; sizes in bytes; prompts are the texts themselves.
 
-    `style` is one_call or per_category; `harvest_prompt` is the prompt of that style.
+    `style` is one_call or per_category; `harvest_prompt` is the prompt of that style. `long` is parts or summarise;
+    `context_tokens` is the model's window (0: nobody knows it), `answer_tokens` the longest answer that is asked for.
     """
 
     attempts: int
@@ -25,6 +27,9 @@ class DistilSettings:
     summarize_prompt: str = ""
     part_bytes: int = 49152
     style: str = "one_call"
+    long: str = "parts"
+    context_tokens: int = 0
+    answer_tokens: int = 8192
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class HarvestOptions:
     copies: Path = Path("copies")
     kept: Path | None = None
     asked: str = ""
+    known: KnownStore | None = None
 
 
 def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:

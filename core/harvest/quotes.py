@@ -42,6 +42,11 @@ def source_of(conversation: Conversation, whole: Conversation | None = None) -> 
     return Source(said, tool, whole or conversation)
 
 
+def shown_source(summary: str, source: Source) -> Source:
+    """The same conversation where the model was shown a summary of it: a quote is one of the words that were shown."""
+    return Source(f" {reduce_to_words(summary)} ", "  ", source.conversation)
+
+
 def _words_of(conversation: Conversation, *, foreign: bool) -> str:
     words = [reduce_to_words(turn.text) for turn in conversation.turns if is_foreign(turn) == foreign]
     return " ".join(["", *words, ""]) if words else "  "
