@@ -180,7 +180,8 @@ class Committer:
             self._append_error("missing-unknown", error)
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
-        name, date = self._masked(step.artifact.name), at.astimezone(UTC).date().isoformat()
+        name, today = self._masked(step.artifact.name), at.astimezone(UTC).date().isoformat()
+        date = min(harvest.date or today, today)  # a clock that went wrong must not keep a line the newest for years
         roots = [*self.roots, harvest.folder] if is_working_folder(harvest.folder) else self.roots
         if any(item.category == "files" for item in harvest.items):
             self._bindings.refresh()

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
-from core.conversations.conversation import Turn
+from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation, why_unread
 from core.harvest.distil import Harvest, distil
 from core.harvest.options import HarvestOptions
@@ -67,6 +69,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         )
     if not tail.conversation.folder and (folder := project_at(item.path)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
+    date = day_of(tail.conversation, item.mtime_ns)
     found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known)
     if isinstance(found, Err):
         return found
@@ -75,7 +78,23 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         entry["project"] = tail.conversation.folder
     if step.earlier is not None:
         entry |= {"after": step.earlier.sha256, "change": tail.kind, "first_turn": tail.first}
-    return Ok(replace(found.value, folder=tail.conversation.folder, entry={**found.value.entry, **entry}))
+    if date:
+        entry["date"] = date
+    folder = tail.conversation.folder
+    return Ok(replace(found.value, folder=folder, date=date, entry={**found.value.entry, **entry}))
+
+
+def day_of(conversation: Conversation, mtime_ns: int) -> str:
+    """The UTC day (YYYY-MM-DD) of a conversation: that of its last turn, else of the end that its file tells, else of
+    the file itself; "" where nothing does."""
+    times = (turn.time for turn in reversed(conversation.turns) if turn.time)
+    for told in (next(times, ""), conversation.ended):
+        with suppress(ValueError, OverflowError):
+            at = datetime.fromisoformat(told)
+            return (at if at.tzinfo is None else at.astimezone(UTC)).date().isoformat()
+    with suppress(ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(mtime_ns / 1e9, UTC).date().isoformat() if mtime_ns > 0 else ""
+    return ""
 
 
 def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any]] | Err | None:

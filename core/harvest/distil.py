@@ -21,6 +21,7 @@ from core.conversations.render import transcript
 from core.harvest.answer import Item, Offer, given, items_from, needs_source
 from core.harvest.asking import Arrays, ask, joined, split_version, words_around
 from core.harvest.known import KNOWN_BYTES, KNOWN_SHARE, KnownStore, Told
+from core.harvest.lessons import mark_of_text, persons_of
 from core.harvest.options import DistilSettings
 from core.harvest.parts import parts_of, room_for, summarize
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
@@ -60,8 +61,9 @@ def redacted_conversation(conversation: Conversation) -> tuple[Conversation, dic
         turns.append(turn if same else replace(turn, text=clean.text, events=events))
     # A title is cut from what was said: alone it may not look like a secret any more.
     hidden = _hidden(conversation.turns, turns)
-    told = {name: _masked(getattr(conversation, name)) for name in ("title", "folder", "branch", "repository")}
-    clean_one = replace(conversation, **{name: hidden(text) for name, text in told.items()})
+    title, folder = hidden(_masked(conversation.title)), hidden(_masked(conversation.folder))
+    branch, repository = hidden(_masked(conversation.branch)), hidden(_masked(conversation.repository))
+    clean_one = replace(conversation, title=title, folder=folder, branch=branch, repository=repository)
     return replace(clean_one, turns=tuple(turns)), counts
 
 
@@ -128,7 +130,7 @@ def distil(
         told.add(given(asked.value))
     entry: dict[str, Any] = {"prompt": version} | ({"parts": len(parts)} if len(parts) > 1 else {})
     harvest = _finish(joined(found), conversation, settings, counts, whole, told, summary)
-    return Ok(replace(harvest, entry=entry))
+    return Ok(replace(harvest, entry={**harvest.entry, **entry}))
 
 
 def shown_bytes(conversation: Conversation) -> int:
@@ -150,4 +152,13 @@ def _finish(
     source = shown_source(summary, source) if summary else source
     found = items_from(arrays, source, quotes=settings.quotes, secrets=settings.redact, told=told or Told(None, "", 0))
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
-    return Harvest(found.items, skipped, counts, conversation.folder, offers=found.offers)
+    entry: dict[str, Any] = {}
+    if persons := persons_of(found.items):
+        entry["person"] = persons
+    if found.offers:
+        entry["offers"] = [
+            {"kind": one.kind, "category": one.category, "old": mark_of_text(one.old)}
+            | ({"new": mark_of_text(one.new)} if one.new else {})
+            for one in found.offers
+        ]
+    return Harvest(found.items, skipped, counts, conversation.folder, entry, found.offers)

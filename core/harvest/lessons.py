@@ -10,7 +10,6 @@ it, lose nothing but this.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,15 +18,12 @@ from core.base.markdown import sanitise_line
 from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
 from core.harvest.answer import Item
 from core.knowledge.bullet_text import QUOTE_CHARACTERS
+from core.knowledge.projects import is_persons, names_place
+from core.knowledge.same import mark_of_text as mark_of_text
 
 ABOUT_CHARACTERS = 1024
 QUOTED, UNQUOTED = 0.8, 0.6
 """The confidence of what a model says with a passage that was found in the conversation, and without one."""
-
-
-def mark_of_text(text: str) -> str:
-    """The name of a row: what its line says, without dash and provenance."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def note_as_fact(item: Item) -> str:
@@ -86,3 +82,15 @@ def _repositories(paths: Iterable[str]) -> list[str]:
         root = repository_root(folder) if is_working_place(folder) else ""
         found.add(domain_of(root))
     return sorted(found)
+
+
+def persons_of(items: Iterable[Item]) -> list[str]:
+    """The marks of the lines that are the person's rather than a project's: as the model says, else by what they say;
+    the quirk of a tool that names no file is met in every project."""
+    return sorted({mark_of_text(item.text) for item in items if not item.held and _is_persons(item)})
+
+
+def _is_persons(item: Item) -> bool:
+    if item.category not in ("facts", "decisions", "playbooks") or item.scope == "project" or item.domain:
+        return False
+    return item.scope == "person" or is_persons(item.text) or (item.kind == "tool-quirk" and not names_place(item.text))
