@@ -18,7 +18,7 @@ from core.harvest.json_object import find_object, refused
 from core.harvest.known import NOTHING, Known, Told
 from core.harvest.orders import is_order
 from core.harvest.playbook import read_steps
-from core.harvest.quotes import Source, find_quote
+from core.harvest.quotes import Source, find_quote, place_of
 from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
 
@@ -55,7 +55,8 @@ class Item:
     what may go in all the same. `kind` to `domain` are for the fact index: what the model said about a row, if it did.
     `confirms`: the text is that of a line which the store has already, said once more. `steps` are those of a playbook,
     where there are several. `turn`, `start` and `end` tell where the quote stands: the number of its turn and the bytes
-    of that turn in the file; -1 for nowhere. `scope` is `person`, `project` or "" for not said.
+    of that turn in the file; -1 for nowhere; `said` is the mark of what was said in it. `scope` is `person`, `project`
+    or "" for not said.
     """
 
     category: str
@@ -74,6 +75,7 @@ class Item:
     start: int = 0
     end: int = 0
     scope: str = ""
+    said: str = ""
 
 
 class Offer(NamedTuple):
@@ -436,6 +438,9 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
     where = find_quote(item.quote, source)
     if where is None:
         return replace(item, held="quote-not-found")
+    spoken = place_of(item.quote, source)
+    if spoken is not None:
+        item = replace(item, turn=spoken.number, start=spoken.start, end=spoken.end, said=spoken.said)
     if where == "tool" and followed:
         return replace(item, held="from-tool-output")
     return replace(item, by_tool=True) if where == "tool" else item

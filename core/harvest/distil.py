@@ -7,9 +7,12 @@ header and beside what is known; or, where the settings say so, it is summarised
 
 from __future__ import annotations
 
+import ntpath
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from core.base.answer import Generate
@@ -152,6 +155,7 @@ def _finish(
     source = shown_source(summary, source) if summary else source
     found = items_from(arrays, source, quotes=settings.quotes, secrets=settings.redact, told=told or Told(None, "", 0))
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
+    items = tuple(map(partial(_with_whole_path, folder=conversation.folder), found.items))
     entry: dict[str, Any] = {}
     if persons := persons_of(found.items):
         entry["person"] = persons
@@ -161,4 +165,14 @@ def _finish(
             | ({"new": mark_of_text(one.new)} if one.new else {})
             for one in found.offers
         ]
-    return Harvest(found.items, skipped, counts, conversation.folder, entry, found.offers)
+    return Harvest(items, skipped, counts, conversation.folder, entry, found.offers)
+
+
+def _with_whole_path(item: Item, folder: str) -> Item:
+    """A note's path as a whole one: what a conversation names is told from its working folder, on whatever machine."""
+    path = item.path
+    if item.category != "files" or not path or not folder or path.startswith(("/", "~", "\\")) or path[1:2] == ":":
+        return item
+    if folder.startswith("/"):
+        return replace(item, path=posixpath.normpath(posixpath.join(folder, path)))
+    return replace(item, path=ntpath.normpath(ntpath.join(folder, path)))

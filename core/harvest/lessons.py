@@ -4,7 +4,9 @@ Kept in the plan under `facts`: `{"domain": …, "repositories": […], "rows": 
 "domain", "about", "by_tool"}}, "quotes": {mark: quote}}` with `mark` the beginning of the sha256 of a line's text, so
 that a line whose date changes keeps its row. `repositories` are those of the files that got a note; `about` is the file
 that a line is a note on; `by_tool` says of a line of any category that only a tool's output, or a page, told it;
-`quotes` are the passages that showed items to be true: conversations go. Plans without it, and readers that do not know
+`quotes` are the passages that showed items to be true, for conversations go; `evidence` tells where each stands:
+`{mark: {"turn", "start", "end", "said"}}` with the number of the turn (from 0), its bytes in the file, and a mark of
+what was said in it; `steps` are those of playbooks, as lists. Plans without it, and readers that do not know
 it, lose nothing but this.
 """
 
@@ -65,9 +67,16 @@ def lessons_of(items: Sequence[Item], folder: str, noted: Iterable[str], *, quot
         for item in items
         if not item.held and (quote := sanitise_line(item.quote, QUOTE_CHARACTERS))
     }
-    if not rows and not quotes and domain == GLOBAL:
+    evidence = {
+        mark_of_text(item.text): {"turn": item.turn, "start": item.start, "end": item.end}
+        | ({"said": item.said} if item.said else {})
+        for item in items
+        if not item.held and item.turn >= 0
+    }
+    steps = {mark_of_text(item.text): list(item.steps) for item in items if not item.held and len(item.steps) > 1}
+    if not rows and not quotes and not steps and domain == GLOBAL:
         return {}
-    told = {"repositories": repositories, "quotes": quotes}
+    told = {"repositories": repositories, "quotes": quotes, "evidence": evidence, "steps": steps}
     return {"domain": domain, "rows": rows} | {key: value for key, value in told.items() if value}
 
 

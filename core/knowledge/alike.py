@@ -150,6 +150,20 @@ def _words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text) if word not in _STOP]
 
 
+def content_words(text: str) -> tuple[str, ...]:
+    """The words of a text that carry its meaning, in their order: texts with the same ones say the same."""
+    return tuple(_words(normalised(text)))
+
+
+def differs_in_value(one: str, other: str) -> bool:
+    """Whether two normalised texts differ in a figure, or one of them says not."""
+    first, second = set(_words(one)), set(_words(other))
+    apart = first ^ second
+    if any(map(_is_value, apart)) or apart & _NEGATIONS:
+        return True
+    return any(frozenset((a, b)) in _OPPOSITES for a in first - second for b in second - first)
+
+
 def _candidates(rows: Sequence[Placed], words: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
     """Pairs of one category, the one before the other in the file, that share one of the rarest words of either."""
     counts = Counter(word for found in words for word in set(found))

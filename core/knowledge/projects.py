@@ -46,7 +46,7 @@ _TOOL = re.compile(
     re.IGNORECASE,
 )
 _PLACE = re.compile(
-    r"\w[/\\]\w|\b\w+\.(?:py|js|ts|tsx|go|rs|java|c|h|cpp|rb|toml|ya?ml|json|md|sh|lock|cfg|ini)\b|\w+\(\)|#\d+"
+    r"\w[/\\](?:\w|\s|$)|\b\w+\.(?:py|js|ts|tsx|go|rs|java|c|h|cpp|rb|toml|ya?ml|json|md|sh|lock|cfg|ini)\b|\w+\(\)|#\d+"
 )
 
 
