@@ -151,7 +151,7 @@ def _finish(
     summary: str = "",
 ) -> Harvest:
     """The items of an answer. Quotes are looked for in what the model was shown: of a summary, in the summary."""
-    source = source_of(conversation, whole) if needs_source(arrays) else NO_SOURCE
+    source = source_of(conversation, whole) if settings.judge and needs_source(arrays) else NO_SOURCE
     source = shown_source(summary, source) if summary else source
     found = items_from(arrays, source, quotes=settings.quotes, secrets=settings.redact, told=told or Told(None, "", 0))
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})

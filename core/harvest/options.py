@@ -17,6 +17,7 @@ class DistilSettings:
 
     `style` is one_call or per_category; `harvest_prompt` is the prompt of that style. `long` is parts or summarise;
     `context_tokens` is the model's window (0: nobody knows it), `answer_tokens` the longest answer that is asked for.
+    Without `judge` nothing is looked for in the conversation: for an estimate, which keeps no item.
     """
 
     attempts: int
@@ -30,6 +31,7 @@ class DistilSettings:
     long: str = "parts"
     context_tokens: int = 0
     answer_tokens: int = 8192
+    judge: bool = True
 
 
 @dataclass(frozen=True)
