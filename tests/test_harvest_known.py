@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base.result import Ok
+from core.commands.alike import supersede
 from core.commands.context import context
 from core.harvest.known import KnownStore, Told
 from core.knowledge.categories import read_category
@@ -134,6 +135,15 @@ def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None
     assert sorted(row["kind"] for row in offers) == ["answers", "finishes", "supersedes"]
     assert [world.text(name) for name in ("tasks.md", "questions.md")] == before
     assert "- Cache entries live for one hour [from: x, 2026-01-01]\n" in world.text("facts.md")
+    workspace = workspace_of(world)
+    for old in ("for one hour", "Measure the cache", "How long do"):
+        done = supersede(workspace, "accept", old)
+        assert isinstance(done, Ok), done
+    assert "- ~~Cache entries live for one hour~~" in world.text("facts.md")
+    assert world.text("tasks.md").partition("## Done")[2].strip().startswith("- Measure the cache hit rate [from: x")
+    assert "~~How long do cache entries live?~~" in world.text("questions.md")
+    left = supersede(workspace)
+    assert isinstance(left, Ok) and left.value.to_json() == []
 
 
 # --- days ------------------------------------------------------------------------------------------------------------
@@ -251,3 +261,16 @@ def test_a_relative_path_is_told_from_the_conversations_folder(world: World) -> 
     [note] = world.paths.file_notes.glob("*.md")
     assert note.read_text().startswith(f"# {folder}/run.py\n") and "- starts the pumps [" in note.read_text()
     assert f"- {folder}/lib/gone.py: old [" in world.text("facts.md")
+
+
+def test_a_large_file_of_which_little_is_sent_is_read(world: World) -> None:
+    """Four of 67 ordinary sessions were refused for tool output that no model would have seen."""
+    folder = world.folder / "app"
+    rows = session(folder, 1, "hi", "The valve of the big tank is shut.").splitlines()
+    noise = [json.dumps({"type": "progress", "uuid": str(at), "data": "x" * 4000}) for at in range(400)]
+    world.converse("\n".join([rows[0], *noise, rows[1]]) + "\n")
+    large = world.converse(session(folder, 2, "hi", "The valve is open. " * 70_000))
+    report = world.run(FakeModel(lambda number, prompt: {"facts": [f"Valve {number} was looked at"]}))
+    assert (report.harvested, report.too_large) == (1, 1) and large.exists()
+    [note] = [note for note in report.notes if "too large" in note]
+    assert "max_harvest_source_bytes" in note and "1.3MB" in note

@@ -6,10 +6,12 @@ A very long transcript is read line by line where its format lets it (`conversat
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
@@ -17,7 +19,8 @@ from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation, why_unread
-from core.harvest.distil import Harvest, distil
+from core.harvest.artifact import Artifact
+from core.harvest.distil import Harvest, distil, shown_bytes
 from core.harvest.options import HarvestOptions
 from core.harvest.sessions import Shelf
 from core.harvest.sources import project_at
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 STREAM_BYTES = 8 << 20
 """A transcript above this is read line by line, if its format lets it."""
 END_CHARACTERS = 400
+MEASURED_BYTES = 64 << 20
+"""A file above this counts with its size: to measure what is sent of it would take too long."""
 
 
 def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, shelf: Shelf) -> Result[Harvest]:
@@ -49,7 +54,8 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
                 sha256 = hashlib.sha256(data).hexdigest()
             else:
                 known = step.earlier.bytes if step.earlier is not None else 0
-                read = files.read_file(item.path, options.limits.max_source_bytes + known)
+                # The plan has measured what is sent of a larger file; what has grown since is for the next run.
+                read = files.read_file(item.path, max(options.limits.max_source_bytes + known, item.size))
                 data, sha256 = read.data, read.sha256
             conversation = read_conversation(item.name, data)
             unread = why_unread(data, conversation)
@@ -82,6 +88,41 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         entry["date"] = date
     folder = tail.conversation.folder
     return Ok(replace(found.value, folder=folder, date=date, entry={**found.value.entry, **entry}))
+
+
+def shown_size(item: Artifact) -> int:
+    """How many bytes a model would be shown of a file: of most formats far less than it has. Its size where nobody can
+    tell."""
+    if item.kind == "session" or item.size > MEASURED_BYTES:
+        return item.size
+    try:
+        return shown_bytes(read_conversation(item.name, files.read_file(item.path, item.size).data))
+    except OSError:
+        return item.size
+
+
+class ShownSizes:
+    """`shown_size`, remembered by content in `file` (None: not at all); deleting it costs time only."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._known: dict[str, int] | None = None
+
+    def __call__(self, item: Artifact, sha256: str) -> int:
+        if self._known is None:
+            self._known = self._read()
+        if sha256 not in self._known:
+            self._known[sha256] = shown_size(item)
+            if self._file is not None:
+                files.write_cache(self._file, json.dumps(self._known).encode())
+        return self._known[sha256]
+
+    def _read(self) -> dict[str, int]:
+        try:
+            found = json.loads(files.read_or_empty(self._file) or b"{}") if self._file is not None else {}
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return {key: size for key, size in found.items() if isinstance(size, int)} if isinstance(found, dict) else {}
 
 
 def day_of(conversation: Conversation, mtime_ns: int) -> str:
