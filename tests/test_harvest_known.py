@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from core.base.result import Ok
@@ -17,6 +20,8 @@ from core.knowledge.categories import read_category
 from core.knowledge.digest import render_digest
 from core.knowledge.projects import is_persons
 from core.knowledge.same import statements
+from core.llm.generate import connect
+from core.llm.wire import ModelSettings
 from tests.harvest_world import FakeModel, World, workspace_of
 
 
@@ -274,3 +279,27 @@ def test_a_large_file_of_which_little_is_sent_is_read(world: World) -> None:
     assert (report.harvested, report.too_large) == (1, 1) and large.exists()
     [note] = [note for note in report.notes if "too large" in note]
     assert "max_harvest_source_bytes" in note and "1.3MB" in note
+
+
+def test_a_reader_can_stand_in_for_the_model(world: World) -> None:
+    """A judgement of the program by what a careful reader would answer needs no key and no network."""
+    desk = world.folder / "desk"
+    command = (sys.executable, "-m", "tests.quality.by_hand", str(desk), "1")
+    model = connect(ModelSettings("command", command=command), credentials=lambda provider, variables: Ok(""))
+    assert isinstance(model, Ok)
+    talk = session(world.folder / "app", 1, "which colour?", "The pipes of the annex are painted green.")
+    world.converse(talk)
+
+    def read_and_answer() -> None:
+        while not (found := list(desk.glob("*.prompt.md"))):
+            time.sleep(0.05)
+        row = {"statement": "The annex has green pipes", "quote": "The pipes of the annex are painted green"}
+        assert row["quote"] in found[0].read_text()
+        answer = found[0].with_name(found[0].name.replace(".prompt.md", ".answer.json"))
+        answer.write_text(json.dumps({"facts": [row]}))
+
+    reader = Thread(target=read_and_answer)
+    reader.start()
+    report = world.limits(provider="command").run(model.value)  # type: ignore[arg-type]
+    reader.join()
+    assert report.items["facts"] == 1 and "- The annex has green pipes [" in world.text("facts.md")
