@@ -23,12 +23,12 @@ from core.base.conflict import without_marks
 from core.base.homes import closed_folder, is_home
 from core.base.marks import for_prompt, without_images
 from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
-from core.base.repository import GLOBAL, domain_of
+from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result, fail
 from core.context_files import Context, load_context
 from core.factindex.bootstrap import from_index
 from core.knowledge.digest import HEADER, project_digest
-from core.knowledge.projects import known_projects, project_around
+from core.knowledge.projects import Projects, known_projects, project_around
 
 __all__ = ["CLOSE", "OPEN", "Prefix", "join_prompt", "prompt_prefix"]
 
@@ -170,12 +170,12 @@ def _shown_digest(
     only = config.digest_scope == "project"
     known = known_projects(paths, os.environ if environment is None else environment)
     if isinstance(known, Err):
-        # Only the ledger knows which words are whose: without it the fence stays shut, and the order is the usual one.
-        so = "nothing of the digest is shown" if only else "the digest does not put this project's own first"
+        # Only the ledger knows which words are whose: without it the fence stays shut.
+        so = "nothing of the digest is shown"
         told = f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
-        return ShownDigest("" if only else text, f"not injected: {so}" if only else ready.why, told)
+        return ShownDigest("", f"not injected: {so}", told)
     projects = known.value
-    folder = str(project) if project is not None else project_around(str(around), projects)
+    folder = str(project) if project is not None else _project_of(str(around), projects)
     if not folder:
         return ready
     if not text.startswith(HEADER):
@@ -184,7 +184,16 @@ def _shown_digest(
     found = project_digest(paths, config.digest_max_bytes, projects, folder, only=only)
     if found is not None:
         return ShownDigest(found.text, ready.why)
-    return ShownDigest("", "not injected: nothing in it comes from this project") if only else ready
+    none = "comes from this project" if only else "is of this project, or yours in every project"
+    return ShownDigest("", f"not injected: nothing in it {none}")
+
+
+def _project_of(folder: str, projects: Projects) -> str:
+    """The project that somebody works on in a folder: a known one around it, its repository, or the folder itself, for
+    a new project is one too; "" in a place where nobody works, such as a home folder."""
+    here = os.path.normpath(folder)
+    known = project_around(here, projects) or repository_root(here)
+    return known or (here if is_working_place(here) else "")
 
 
 def knowledge_block(digest: str, *, secrets: bool = True) -> str:

@@ -111,7 +111,7 @@ class World:
         path = self.paths.conversations / (name or f"talk-{uuid.uuid4()}")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        age = 1_700_000_000 + next(self._ages)
+        age = NOW.timestamp() - 10_000 + next(self._ages)  # of one day: what is told of a line is the conversation's
         os.utime(path, (age, age))
         return path
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.conversations.conversation import ROLES, Conversation, Turn
-from core.conversations.read import READERS, read_conversation, transcript
+from core.conversations.read import READERS, read_conversation
+from core.conversations.render import transcript
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "conversations"
 

@@ -58,7 +58,7 @@ def settings(style: str = "per_category", prompt: str = "") -> DistilSettings:
 
 
 def harvested(model: Asked, chosen: DistilSettings) -> Harvest:
-    found = distil(TALK, "t", 100, chosen, model)
+    found = distil(TALK, "t", chosen, model)
     assert isinstance(found, Ok), found
     return found.value
 
@@ -82,10 +82,10 @@ def test_the_conversation_comes_first_and_stays_the_same() -> None:
 def test_one_question_without_an_answer_keeps_the_conversation() -> None:
     """Six of seven answers are no harvest: what the seventh would have told would go with the conversation."""
     gone = Asked('{"facts": []}', fail("http-error", "the server is gone"))
-    refused = distil(TALK, "t", 100, settings(), gone)
+    refused = distil(TALK, "t", settings(), gone)
     assert isinstance(refused, Err) and refused.error.code == "http-error" and len(gone.prompts) == 2
     cut = Ok(Answer('{"facts": [', truncated=True))
-    refused = distil(TALK, "t", 100, settings(), Asked(cut, cut))
+    refused = distil(TALK, "t", settings(), Asked(cut, cut))
     assert isinstance(refused, Err) and refused.error.code == "truncated-answer"
 
 
@@ -101,7 +101,7 @@ def test_an_empty_answer_is_asked_for_again() -> None:
     nothing = fail("empty-answer", "the model said nothing")
     assert harvested(Asked(nothing), settings("one_call", "my words")).items
     model = Asked(nothing, nothing)
-    refused = distil(TALK, "t", 100, settings(), model)
+    refused = distil(TALK, "t", settings(), model)
     assert isinstance(refused, Err) and refused.error.code == "empty-answer" and len(model.prompts) == 2
 
 
@@ -110,7 +110,7 @@ def test_rows_for_another_question_and_a_category_that_came_to_its_end_are_told(
     found = harvested(Asked(full), settings())
     assert found.skipped == {"not asked for": 1, "category full": 1}
     other = Asked('{"decisions": ["a"]}', '{"decisions": ["a"]}')
-    refused = distil(TALK, "t", 100, settings(), other)
+    refused = distil(TALK, "t", settings(), other)
     assert isinstance(refused, Err) and refused.error.code == "invalid-answer"
 
 

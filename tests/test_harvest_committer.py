@@ -110,7 +110,7 @@ def test_lines_that_are_there_keep_their_older_date(world: World) -> None:
     assert world.text("facts.md").split("\n")[2:-1] == [
         f"- kept [from: {name}, {DATE}]",
         f"- other [from: {name}, {DATE}]",
-        f"- new [from: {name}, 2026-06-15]",
+        f"- new [from: {name}, {DATE}]",
     ]
 
 

@@ -89,7 +89,7 @@ def test_the_words_of_another_model_or_another_prompt_are_not_taken(world: World
 def test_the_summaries_of_a_long_conversation_are_kept_too(world: World) -> None:
     turns = [f"User: part {number} {'word ' * 300}\n\nAssistant: noted {number}\n" for number in range(6)]
     world.converse("\n".join(turns))
-    distil = replace(world.options.distil, summarize_bytes=4000, part_bytes=3000)
+    distil = replace(world.options.distil, summarize_bytes=4000, part_bytes=3000, long="summarise")
     first, second = Asked(decisions="no"), Asked()
     world.run(first, distil=distil)  # type: ignore[arg-type]
     assert first.asked.count("summary") > 2

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,14 +16,14 @@ from hypothesis import strategies as st
 from core.base.answer import Answer
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.read import transcript
-from core.harvest.distil import distil
+from core.conversations.render import transcript
+from core.harvest.distil import distil, redacted_conversation
 from core.harvest.meter import Meter
 from core.harvest.options import DistilSettings
 from core.harvest.parts import LEAST_PART_BYTES, MAX_ROUNDS, split_parts, summarize
 
 SETTINGS = DistilSettings(
-    2, 4096, "off", False, part_bytes=2048, harvest_prompt="HARVEST", summarize_prompt="SUMMARISE"
+    2, 4096, "off", False, part_bytes=2048, harvest_prompt="HARVEST", summarize_prompt="SUMMARISE", long="summarise"
 )
 
 
@@ -90,15 +92,18 @@ def test_map_then_reduce_and_every_call_counts() -> None:
     assert all("SUMMARISE" in prompt for prompt in model.prompts)
 
 
-@pytest.mark.parametrize(("size", "calls"), [(4096, 1), (4097, 3)])
-def test_the_border_is_strict(size: int, calls: int) -> None:
+@pytest.mark.parametrize(("more", "calls"), [(0, 1), (1, 4)])
+def test_the_border_is_strict(more: int, calls: int) -> None:
     """A conversation of exactly the threshold is read word for word."""
     model = Shortener()
-    text = conversation("word " * 400, "word " * 400)
-    result = distil(text, "c", size, SETTINGS, model)
+    words = "word " * 300
+    left = SETTINGS.summarize_bytes - len(transcript(conversation(words, words)))
+    text = conversation(words, words + "x" * (left + more))
+    assert len(transcript(text)) == SETTINGS.summarize_bytes + more
+    result = distil(text, "c", SETTINGS, model)
     assert isinstance(result, Ok)
     assert len(model.prompts) == calls
-    assert ("word " * 400).strip() in model.prompts[-1] or calls > 1
+    assert ("word " * 300).strip() in model.prompts[-1] or calls > 1
     assert model.prompts[-1].startswith("HARVEST")
 
 
@@ -134,7 +139,7 @@ def test_a_summary_that_broke_off_is_no_summary(cut_at: int) -> None:
 
     prompts: list[str] = []
     texts = ["word " * 300 for _ in range(4)]
-    result = distil(conversation(*texts), "c", 9000, SETTINGS, breaking)
+    result = distil(conversation(*texts), "c", SETTINGS, breaking)
     assert isinstance(result, Err) and result.error.code == "truncated-answer"
     assert len(prompts) == cut_at - 1 + SETTINGS.attempts
 
@@ -149,8 +154,8 @@ def test_a_summary_that_is_empty_or_breaks_off_once_is_asked_for_again() -> None
         return Ok(Answer("{}" if schema else f"summary {len(prompts)}"))
 
     prompts: list[str] = []
-    result = distil(conversation(*["word " * 300 for _ in range(2)]), "c", 9000, SETTINGS, late)
-    assert isinstance(result, Ok) and len(prompts) == 5
+    result = distil(conversation(*["word word word word \n" * 101 for _ in range(2)]), "c", SETTINGS, late)
+    assert isinstance(result, Ok) and len(prompts) == 4 + 2 + 1
 
 
 def test_a_tiny_part_size_is_not_taken_at_its_word() -> None:
@@ -160,3 +165,101 @@ def test_a_tiny_part_size_is_not_taken_at_its_word() -> None:
     whole = conversation(*("word " * 100 for _ in range(20)))
     summarize(whole, settings, model)
     assert len(model.prompts) <= len(transcript(whole)) // LEAST_PART_BYTES * 3
+
+
+# --- part by part ----------------------------------------------------------------------------------------------------
+
+WHOLE = DistilSettings(2, 4096, "check", False, harvest_prompt="HARVEST", context_tokens=2000, answer_tokens=500)
+
+
+class Quoting:
+    """A model that reads one part at a time and quotes it word for word; every answer is another one."""
+
+    def __init__(self, *, cut_at: int = 0) -> None:
+        self.prompts: list[str] = []
+        self.cut_at = cut_at
+
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        self.prompts.append(prompt)
+        number = len(self.prompts)
+        shown = prompt.partition("<conversation>")[2]
+        names = re.findall(r"The gauge (\w+) reads \d+ bar", shown)
+        rows = [
+            {"statement": f"Gauge {name} was read ({number})", "quote": f"The gauge {name} reads {len(name)} bar"}
+            for name in names
+        ]
+        return Ok(Answer(json.dumps({"facts": rows}), "model", truncated=number == self.cut_at))
+
+
+def gauges(number: int) -> Conversation:
+    said = [f"The gauge g{'x' * at} reads {at + 1} bar. " + "so it goes on. " * 40 for at in range(number)]
+    return replace(
+        conversation(*said), format="codex", folder="/srv/plant", ended="2026-03-04T10:00:00Z", title="Gauges"
+    )
+
+
+def test_a_long_conversation_is_read_whole_and_its_quotes_stay_exact() -> None:
+    """Three true facts, quoted exactly from what was shown, were quarantined: the model had seen a summary."""
+    model = Quoting()
+    done = distil(gauges(30), "c", WHOLE, model)
+    assert isinstance(done, Ok) and len(model.prompts) > 3
+    assert len(done.value.items) == 30 and not any(item.held for item in done.value.items)
+    window = WHOLE.context_tokens - WHOLE.answer_tokens
+    for prompt in model.prompts:
+        assert len(prompt.encode()) <= window * 3
+        shown = prompt.partition("<conversation>")[2]
+        assert "Folder: /srv/plant" in shown and "Day: 2026-03-04" in shown, "a part does not say where it is from"
+
+
+def test_a_later_part_is_told_what_the_earlier_ones_gave() -> None:
+    """Otherwise every part finds the same again, in other words."""
+    model = Quoting()
+    distil(gauges(12), "c", WHOLE, model)
+    first, second, *_ = model.prompts
+    assert "<known>" not in first
+    assert re.search(r"^k1 \(fact\): Gauge gx* was read \(1\)$", second, re.MULTILINE)
+
+
+@pytest.mark.parametrize("cut_at", [1, 2])
+def test_an_answer_about_a_part_that_broke_off_twice_keeps_the_conversation(cut_at: int) -> None:
+    class Stubborn(Quoting):
+        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+            self.cut_at = len(self.prompts) + 1 if len(self.prompts) + 1 >= cut_at else 0
+            return super().__call__(prompt, schema)
+
+    done = distil(gauges(12), "c", WHOLE, Stubborn())
+    assert isinstance(done, Err) and done.error.code == "truncated-answer"
+
+
+def test_the_whole_conversation_fits_one_call_of_a_large_window() -> None:
+    """The summaries were all "part 1 of 1": the whole text would have fitted the call."""
+    model = Quoting()
+    distil(gauges(30), "c", replace(WHOLE, context_tokens=200_000), model)
+    assert len(model.prompts) == 1 and "Part 1" not in model.prompts[0]
+
+
+def test_a_quote_of_a_summary_is_looked_for_in_the_summary() -> None:
+    """A model that is shown a paraphrase can quote nothing else; 77 of 96 true items were held back for it."""
+
+    def paraphrasing(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        prompts.append(prompt)
+        if schema is None:
+            return Ok(Answer(f"Part {len(prompts)}: every pressure that was looked at lies below forty"))
+        row = {"statement": "All pressures are low", "quote": "every pressure that was looked at lies below forty"}
+        other = {"statement": "Made up", "quote": "nobody ever wrote down this sentence anywhere"}
+        return Ok(Answer(json.dumps({"facts": [row, other]})))
+
+    prompts: list[str] = []
+    settings = replace(WHOLE, long="summarise", summarize_prompt="SUMMARISE", part_bytes=2048)
+    done = distil(gauges(20), "c", settings, paraphrasing)
+    assert isinstance(done, Ok)
+    assert [item.held for item in done.value.items] == ["", "quote-not-found"]
+
+
+def test_a_title_does_not_tell_what_the_turns_no_longer_do() -> None:
+    """The title is cut from the first request: without the words around it a password looks like any word."""
+    secret = "Mead" + "ow89fy"
+    said = f"| Service | User | Password |\n|---|---|---|\n| mail | dora | {secret} |"
+    talk = replace(conversation(said), title=f"mail dora {secret}")
+    clean, counts = redacted_conversation(talk)
+    assert counts and secret not in transcript(clean)

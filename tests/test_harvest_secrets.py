@@ -127,7 +127,7 @@ def test_a_long_conversation_is_summarised_without_its_secrets() -> None:
         return Ok(Answer("{}" if schema else "short"))
 
     talk = Conversation("x", "plain", tuple(Turn("user", f"{n} {SAID} " + "word " * 300) for n in range(8)))
-    distil(talk, "x", 10_000, DistilSettings(2, 2000, "check", True, "HARVEST", "SUMMARIZE"), model)
+    distil(talk, "x", DistilSettings(2, 2000, "check", True, "HARVEST", "SUMMARIZE", long="summarise"), model)
     assert len(seen) > 3 and not any(secret in prompt for prompt in seen for secret in SECRETS)
 
 

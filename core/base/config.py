@@ -51,10 +51,12 @@ class Config:
     request_timeout_seconds: float
     jobs: int
     max_output_tokens: int
+    model_context_tokens: int
     max_answer_bytes: int
     max_run_tokens: int
     price_input_per_million: float
     price_output_per_million: float
+    long_conversations: str
     summarize_threshold_bytes: int
     summary_part_bytes: int
     max_harvest_source_bytes: int

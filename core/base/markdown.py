@@ -22,7 +22,7 @@ _SPACE = re.compile(r"[\s\x85\u2028\u2029\x1c-\x1f]+")
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a line came from: the conversation's name and the UTC date (YYYY-MM-DD) of the run that harvested it."""
+    """Where a line came from: the conversation's name and its UTC day (YYYY-MM-DD)."""
 
     source: str
     date: str

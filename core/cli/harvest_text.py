@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from core.base.markdown import without_emphasis
 from core.cli.figures import count, dollars, size, tokens
 from core.cli.text import fed, one_line, short
 from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
 from core.harvest.steps import CLASSES
+from core.knowledge.categories import CATEGORIES
 
 NAMED, NAME_CHARACTERS = 20, 80
 """So many conversations are named before a run, and so much of a name."""
@@ -74,7 +76,36 @@ def harvest_text(report: HarvestReport) -> str:
     ):
         if counts:
             lines.append(f"{name}: " + ", ".join(f"{kind}:{number}" for kind, number in sorted(counts.items())))
-    return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes]) + "\n"
+    return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes] + _new_lines(report)) + "\n"
+
+
+def _new_lines(report: HarvestReport) -> list[str]:
+    """What is new in the files, grouped, the best first."""
+    told: list[str] = []
+    for row in CATEGORIES:
+        rows = [(text, number) for category, text, number in report.lines if category == row.name]
+        if not rows:
+            continue
+        told += ["", f"new {HEADINGS[row.name]} ({len(rows)}):"]
+        shown = [short(without_emphasis(text), LINE_CHARACTERS) for text, _ in rows[:LINES]]
+        often = [f" (in {number} conversations)" if number > 1 else "" for _, number in rows[:LINES]]
+        told += [f"  - {text}{more}" for text, more in zip(shown, often, strict=True)]
+        if len(rows) > LINES:
+            told.append(f"  and {len(rows) - LINES} more in {row.file or 'files/'}")
+    return told
+
+
+LINES, LINE_CHARACTERS = 10, 300
+"""So many new lines of a category are shown, and so much of one."""
+HEADINGS = {
+    "facts": "facts",
+    "decisions": "decisions",
+    "tasks_done": "tasks done",
+    "tasks_open": "open tasks",
+    "questions": "open questions",
+    "playbooks": "playbooks",
+    "files": "notes on files",
+}
 
 
 # What a step of the plan does, as a person says it; the order is that of the line.

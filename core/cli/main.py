@@ -119,6 +119,8 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
         return 2 if result.error.code == "usage" else 1
     if is_new and not quiet and opened.value.paths.home.exists():
         print(visible(f"knowledge: made a new home: {opened.value.paths.home}"), file=err)
+    if quiet and not as_json and command.name == "harvest":
+        result.value.lines = []
     ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
     shown = to_json(result.value, ascii_only=ascii_only) if as_json else visible(to_text(command.name, result.value))
     try:

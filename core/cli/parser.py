@@ -55,7 +55,7 @@ def _common() -> argparse.ArgumentParser:
     group.add_argument("--home", metavar="DIR", help="the home folder (default: ~/.manual_slop)")
     group.add_argument("--config", metavar="FILE", help="the settings file to use")
     group.add_argument("--json", action="store_true", help="print one JSON document")
-    group.add_argument("--quiet", action="store_true", help="no progress and no warnings")
+    group.add_argument("--quiet", action="store_true", help="no progress, no warnings, no new lines")
     group.add_argument("--debug", action="store_true", help="show the traceback of an unexpected error")
     return common
 

@@ -15,13 +15,14 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.actions import Takes, not_taken
 from core.commands.statements import change_all, placed_refs
 from core.commands.workspace import Workspace, utc_now
-from core.knowledge.alike import LEAST_ALIKE, alike, placed, superseding
+from core.knowledge.alike import LEAST_ALIKE, alike, offered, placed, superseding
 from core.knowledge.alike import Alike as Alike
 from core.knowledge.alike import Placed as Placed
 from core.knowledge.alike import Superseding as Superseding
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORIES, bullets_in, read_text
 from core.knowledge.edit import Edited
+from core.knowledge.ledger import seen_ledger
 
 LOCK_SECONDS = 5.0
 COMPARED = ("facts", "decisions", "questions", "playbooks", "tasks_open")
@@ -98,8 +99,9 @@ def supersede(
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Proposals | Edited | Dismissed]:
-    """List what a newer statement seems to contradict; `accept` strikes the old one through with a pointer to the new
-    one, `dismiss` keeps both for good. `match` is the old bullet: a part of its text, FILE:LINE, or the pair's key."""
+    """List what a newer statement seems to contradict, and what a model has said to be outdated, finished or answered;
+    `accept` strikes the old one through with a pointer to the new one, or moves a finished task to those done;
+    `dismiss` keeps both for good. `match` is the old bullet: a part of its text, FILE:LINE, or the pair's key."""
     wrong = not_taken("supersede", action, TAKES, {"MATCH": match})
     if wrong is not None:
         return wrong
@@ -118,7 +120,8 @@ def supersede(
     pointer = f"{sanitise_line(new.text, None)} {new.provenance}"
     # The same statement from other conversations is as outdated: all of its lines go in the same write.
     refs = placed_refs(pair.old)
-    done = change_all(workspace, "supersede", refs, pointer, keep_secrets=True, seen=seen, now=now)
+    words = pointer if pair.act == "supersede" else ""
+    done = change_all(workspace, pair.act, refs, words, keep_secrets=True, seen=seen, now=now)
     return Ok(done.value) if isinstance(done, Ok) else done
 
 
@@ -128,7 +131,18 @@ def proposals(paths: Paths) -> Result[list[Superseding]]:
     if isinstance(rows, Err):
         return rows
     dismissed = _dismissed(paths)
-    return Ok([pair for pair in superseding(rows.value) if pair.key not in dismissed])
+    pairs = {pair.key: pair for pair in (*superseding(rows.value), *_offered(paths))}
+    return Ok([pair for pair in pairs.values() if pair.key not in dismissed])
+
+
+def _offered(paths: Paths) -> list[Superseding]:
+    """What models have offered, as the ledger keeps it; none where it, or a file, cannot be read: others tell that."""
+    ledger, rows = seen_ledger(paths), _placed(paths, (*COMPARED, "tasks_done"))
+    if isinstance(ledger, Err) or isinstance(rows, Err):
+        return []
+    kept = (entry.get("offers") for entry in ledger.value.values())
+    offers = [offer for some in kept if isinstance(some, list) for offer in some if isinstance(offer, dict)]
+    return offered(rows.value, offers) if offers else []
 
 
 # --- reading and remembering -----------------------------------------------------------------------------------------

@@ -233,7 +233,7 @@ def taught_by(
                 lessons.append(lesson)
             elif is_too_long(text):
                 too_long.append(text)
-    day = str(entry.get("at") or "")[:10] or f"{run[:4]}-{run[4:6]}-{run[6:8]}"
+    day = str(entry.get("date") or entry.get("at") or "")[:10] or f"{run[:4]}-{run[4:6]}-{run[6:8]}"
     return Taught(sha, run, str(entry.get("path") or state.path), day, tuple(lessons))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -19,15 +20,20 @@ from core.commands.provider import connect_or_refuse, connect_provider
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.hashes import HashCache
+from core.harvest.known import KnownStore
 from core.harvest.meter import BYTES_A_TOKEN
 from core.harvest.options import HarvestOptions
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
+from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
+from core.knowledge.changes import read_changes
 from core.knowledge.ledger import rebuild, seen_ledger
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+from core.knowledge.same import statements
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
+    from core.base.markdown import Bullet
 
 MANY = 10
 """From so many conversations on, a run that found next to nothing says why that may be."""
@@ -65,6 +71,7 @@ def harvest(
         _estimate(workspace, request, options.value, report.value)
     if isinstance(report, Ok) and report.value.applied:
         _feed_facts(workspace, report.value, now)
+        report.value.lines = _new_lines(workspace, report.value.run)
         if options.value.limits.provider == "offline":
             report.value.notes += _little_found(report.value)
     return report
@@ -78,6 +85,32 @@ def _little_found(report: HarvestReport) -> list[str]:
         f"{report.empty} of {report.harvested} conversations gave nothing: the offline rules know English and a few "
         "fixed forms; a language model finds more ('knowledge config set provider …')"
     ]
+
+
+def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
+    """What stands in the files since this run, by category, the best first: what more conversations said before what
+    was said once, the newest before the older. Nothing of what waits in the quarantine."""
+    try:
+        came = {(row.file, line) for row in read_changes(workspace.paths) if row.run == run for line in row.added}
+        if not came:
+            return []
+        found = []
+        for category in CATEGORIES:
+            for name, bullets in _bullets_of(workspace, category):
+                rows = [row for row in statements(bullets) if not row.bullet.struck]
+                new = [row for row in rows if any((name, one.raw) in came for one in (row.bullet, *row.others))]
+                new.sort(key=lambda row: row.conversations)
+                found += [(category.name, row.bullet.text, row.conversations) for row in reversed(new)]
+    except OSError:
+        return []  # the run is over, and the files are where they were
+    return found
+
+
+def _bullets_of(workspace: Workspace, category: Category) -> list[tuple[str, list[Bullet]]]:
+    """The bullets of a category by the file (below the knowledge folder) in which they stand. Raises OSError."""
+    if category.file:
+        return [(category.file, read_category(workspace.paths, category.name))]
+    return [(f"files/{note.name}", bullets_in(read_text(note), "files")) for note in note_files(workspace.paths)]
 
 
 def _feed_facts(workspace: Workspace, report: HarvestReport, now: Callable[[], datetime]) -> None:
@@ -221,6 +254,8 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
     else:
         from core.harvest.estimate import estimate
 
+        if options.limits.harvest:
+            options = replace(options, known=_known(workspace))
         found = estimate(report.plan, options)
         report.calls, report.tokens, report.expected_output = found.total
         notes = _cap_note(options.max_run_tokens, found.fitting, report)
@@ -228,6 +263,15 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
     report.notes += notes
     if report.applied:
         report.spent = price(provider, model, report.input_tokens, report.output_tokens, override)
+
+
+def _known(workspace: Workspace) -> KnownStore | None:
+    """What the run would show the model of the store. None where that cannot be read: the run says why."""
+    ledger = seen_ledger(workspace.paths)
+    try:
+        return KnownStore.read(workspace.paths, ledger.value if isinstance(ledger, Ok) else {})
+    except OSError:
+        return None
 
 
 def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]:

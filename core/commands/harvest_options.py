@@ -81,6 +81,9 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
         summarize_prompt=prompts[1],
         style=config.harvest_style,
         waiting=caches / "waiting.json",
+        long=config.long_conversations,
+        context_tokens=config.model_context_tokens,
+        answer_tokens=config.max_output_tokens,
     )
     return Ok(
         HarvestOptions(

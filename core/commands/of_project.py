@@ -14,6 +14,7 @@ from core.commands.bullets import Found, Notes, list_tasks, notes
 from core.commands.project import find_project
 from core.commands.workspace import Workspace
 from core.knowledge.projects import OWN, Projects, known_projects, nearness, project_around
+from core.knowledge.same import by_date
 
 ALL = "all"
 
@@ -38,7 +39,8 @@ def tasks_in(workspace: Workspace, state: str, project: str = "") -> Result[Proj
         return rows
     valid = [row for row in rows.value if not row.bullet.struck]
     own = [row for row in valid if not folder.value or _is_own(row, projects, folder.value)]
-    own.reverse()  # new tasks are added at the end
+    order = {id(row): at for at, row in enumerate(by_date(row.bullet for row in own))}
+    own.sort(key=lambda row: order[id(row.bullet)], reverse=True)
     named = tuple((row, _name(row, projects)) for row in own)
     return Ok(ProjectTasks(folder.value, named, len(valid) - len(own)))
 

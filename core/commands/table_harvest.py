@@ -22,7 +22,11 @@ HARVEST: tuple[Command, ...] = (
                 "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
                 {"action": "append", "metavar": "NAME"},
             ),
-            Argument(("--max-harvest-bytes",), "read at most N bytes of conversations", {"type": int, "metavar": "N"}),
+            Argument(
+                ("--max-harvest-bytes",),
+                "read at most N bytes in this run; how large one may be says max_harvest_source_bytes",
+                {"type": int, "metavar": "N"},
+            ),
             Argument(
                 ("--limit",), "harvest, or move to the trash, at most N conversations", {"type": int, "metavar": "N"}
             ),

@@ -1,4 +1,4 @@
-"""Reads one conversation of any known format, and shows it to a model."""
+"""Reads one conversation of any known format."""
 
 from __future__ import annotations
 
@@ -120,16 +120,6 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     return reader.read_all(name, inside)
 
 
-def spoken_bytes(data: bytes, conversation: Conversation) -> int:
-    """How long a conversation is: the bytes of its file, or of its words where the file is packed."""
-    return words_bytes(conversation) if is_packed(data) else len(data)
-
-
-def words_bytes(conversation: Conversation) -> int:
-    """The bytes of all that was said."""
-    return sum(len(turn.text.encode("utf-8", "replace")) for turn in conversation.turns)
-
-
 def why_unread(data: bytes, conversation: Conversation) -> ErrorInfo | None:
     """Why the reading of a file must not count as one, or None when it may: it gave no turn at all, its bytes are no
     text or damaged records (damage.py says where the border lies), or it is data that no reader knows.
@@ -206,18 +196,3 @@ def why_not_read(head: bytes) -> str:
     if kind == unknown_json.NAME or (kind == "plain" and is_json(text)):
         return "JSON of no known kind"
     return "no text" if kind in TEXTS and why_no_text(text, cut) else ""
-
-
-def transcript(conversation: Conversation) -> str:
-    """The conversation as a model is shown it: `[role]` on a line, the words below, one blank line between turns.
-
-    A line of the text itself that looks like such a label is indented by one blank, so nobody can speak as another.
-    """
-    parts: list[str] = []
-    for turn in conversation.turns:
-        words = turn.text.replace("\x00", "")
-        for role in ("user", "assistant", "tool", "system"):
-            if f"[{role}]" in words:
-                words = "\n".join(f" {row}" if row.strip() == f"[{role}]" else row for row in words.split("\n"))
-        parts.append(f"[{turn.role}]\n{words}\n")
-    return "\n".join(parts)

@@ -75,6 +75,11 @@ class History:
     damaged: int = 0
     made: dict[str, str] = field(default_factory=dict)
     made_twice: dict[str, set[str]] = field(default_factory=dict)
+    anchored: dict[str, str] = field(default_factory=dict)
+    """Fact -> the run that made or confirmed it last; the rest of that run ages it not."""
+    ends: dict[str, int] = field(default_factory=dict)
+    newest: str = ""
+    """The newest day that a conversation has had: what is older was said before, and ages nothing."""
 
     def marks_of(self, sha: str, path: str) -> set[str]:
         """The marks of everything that this conversation, under this content or this path, has said."""
@@ -105,6 +110,9 @@ def history_of(records: Iterable[Record]) -> History:
             _take(row, history, people, at < undone.get((str(row.get("sha")), str(row.get("run"))), -1))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
             continue
+    for name, run in history.anchored.items():
+        if name in history.anchors:
+            history.anchors[name] = max(history.anchors[name], history.ends.get(run, 0))
     return history
 
 
@@ -139,8 +147,10 @@ def _take(row: Record, history: History, people: set[str], is_undone: bool) -> N
 def _take_fed(row: Record, history: History, people: set[str]) -> None:
     sha, run, path, day = (str(row[key]) for key in ("sha", "run", "path", "day"))
     names = [f"sha:{sha}", *([f"path:{path}"] if path else [])]
-    if not any(name in people for name in names):
+    if not any(name in people for name in names) and day >= history.newest:
         history.total += 1
+    history.newest = max(history.newest, day)
+    history.ends[run] = history.total
     people.update(names)
     rows = []
     for mark, name, what, *rest in row["items"]:
@@ -155,6 +165,7 @@ def _take_fed(row: Record, history: History, people: set[str]) -> None:
             history.made_twice.setdefault(name, {history.made[name]}).add(mark)
         if what in (NEW, SAME):
             history.anchors[name] = history.total
+            history.anchored[name] = run
             history.known[name] = [float(rest[0]), str(rest[1])]
     history.fed[sha, run] = Fed(sha, run, path, day, tuple(rows), history.total)
 
@@ -165,6 +176,7 @@ def _know(facts: dict[str, list[Any]], history: History, anchor: int | None) -> 
         history.ids.add(name)
         if anchor is not None:
             history.anchors[name] = anchor
+            history.anchored.pop(name, None)
 
 
 def _retire(name: str, retired: str, history: History, marks: set[str] | None = None) -> None:
@@ -190,6 +202,8 @@ def _renumber(old: str, new: str, mark: str, retired: str, history: History) -> 
             history.fed[at] = replace(fed, rows=rows)
     if old in history.anchors:
         history.anchors[new] = history.anchors[old]
+    if old in history.anchored:
+        history.anchored[new] = history.anchored[old]
     if old in history.known:
         history.known[new] = history.known.pop(old)
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.base.markdown import ITEM_CHARACTERS, sanitise_line
 from core.base.redact import redact
 from core.base.repository import slug
 from core.base.result import Err, Ok, Result
 from core.harvest.json_object import find_object, refused
+from core.harvest.known import NOTHING, Known, Told
 from core.harvest.orders import is_order
-from core.harvest.quotes import Source, find_quote
+from core.harvest.playbook import read_steps
+from core.harvest.quotes import Source, find_quote, place_of
 from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
 
@@ -29,12 +31,18 @@ PLAYBOOK_CHARACTERS = 4000
 FIELD_CHARACTERS, STEPS_CHARACTERS = 600, 2000
 """The longest field, and the longest `steps`, that the schema of one category lets a server write (llama.cpp compiles
 no longer repetition). A field of exactly this length was ended by the server, not by the model."""
+MOST_STEPS = 40
+"""So many steps the schema of one category lets a server write: a list of exactly that many may have been ended by it,
+and so may a text of `STEPS_CHARACTERS`."""
 FACTUAL = ("facts", "playbooks", "questions")
 """The categories whose rows become facts of the fact index (seed 5)."""
 KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 MAX_TAGS = 8
 DOMAIN_CHARACTERS = 40
 """A model's word for a project is a name; what is longer is a sentence."""
+EARLIER_CHARACTERS = 200
+"""So much of what an earlier part gave is shown beside the next one."""
+_FIGURE = re.compile(r"\w*\d[\w.]*\w|\d")
 _TAG = re.compile(r"[a-z0-9-]{1,40}")
 
 
@@ -44,7 +52,11 @@ class Item:
 
     `held` says why the item must wait in the quarantine ("" for one that may go in): `secret`, `quote-not-found`,
     `no-quote`, `from-tool-output`, `too-long` or `too-many`. `by_tool` says that only a tool's output, or a page, told
-    what may go in all the same. The last four are for the fact index: what the model said about a row, if it did.
+    what may go in all the same. `kind` to `domain` are for the fact index: what the model said about a row, if it did.
+    `confirms`: the text is that of a line which the store has already, said once more. `steps` are those of a playbook,
+    where there are several. `turn`, `start` and `end` tell where the quote stands: the number of its turn and the bytes
+    of that turn in the file; -1 for nowhere; `said` is the mark of what was said in it. `scope` is `person`, `project`
+    or "" for not said.
     """
 
     category: str
@@ -57,6 +69,23 @@ class Item:
     confidence: float | None = None
     tags: tuple[str, ...] = ()
     domain: str = ""
+    confirms: bool = False
+    steps: tuple[str, ...] = ()
+    turn: int = -1
+    start: int = 0
+    end: int = 0
+    scope: str = ""
+    said: str = ""
+
+
+class Offer(NamedTuple):
+    """What a model says of a line of the store, for the person to decide: `kind` is supersedes, finishes or answers;
+    `old` is the text of that line, `new` what is said instead ("" where nothing is)."""
+
+    kind: str
+    category: str
+    old: str
+    new: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,6 +95,7 @@ class Items:
 
     items: tuple[Item, ...]
     skipped: dict[str, int]
+    offers: tuple[Offer, ...] = ()
 
 
 _ABOUT: dict[str, Any] = {
@@ -75,6 +105,26 @@ _ABOUT: dict[str, Any] = {
     "domain": {"type": "string"},
 }
 """What a row may say for the fact index; none of it is required."""
+_ID = {"type": "string"}
+SCOPES = ("person", "project")
+_SCOPE: dict[str, Any] = {"scope": {"type": "string", "enum": list(SCOPES)}}
+_LINKS: dict[str, dict[str, Any]] = {
+    "facts": {"confirms": _ID, "supersedes": _ID, "answers": _ID, **_SCOPE},
+    "decisions": {"confirms": _ID, "supersedes": _ID, "answers": _ID, **_SCOPE},
+    "tasks_done": {"finishes": _ID},
+    "tasks_open": {"confirms": _ID, "supersedes": _ID},
+    "questions": {"confirms": _ID},
+    "playbooks": {"confirms": _ID, "supersedes": _ID, **_SCOPE},
+}
+"""What a row may say of a line that is known, by its id, and whose it is; none of it is required."""
+OFFERED = {
+    "supersedes": ("facts", "decisions", "playbooks", "tasks_open"),
+    "finishes": ("tasks_open",),
+    "answers": ("questions",),
+}
+"""What may be said of which lines; the person decides."""
+_BESIDE = frozenset((*_ABOUT, "confirms", *OFFERED, "scope"))
+"""The keys of a row that are no part of what it says."""
 
 
 def _array(name: str, *keys: str) -> dict[str, Any]:
@@ -82,6 +132,9 @@ def _array(name: str, *keys: str) -> dict[str, Any]:
     properties: dict[str, Any] = dict.fromkeys((*keys, "quote"), text)
     required = list(properties)
     properties |= _ABOUT if name in FACTUAL else {}
+    properties |= _LINKS.get(name, {})
+    if name == "playbooks":
+        properties["steps"] = {"type": "array", "items": text}
     row = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     return {"type": "array", "items": row}
 
@@ -122,8 +175,11 @@ def parse_answer(text: str, names: Collection[str] = _NAMES) -> Result[dict[str,
     }
     problem = _why_invalid(payload, names)
     arrays = {name: payload.get(name) or [] for name in names}
-    others = [row for key, rows in payload.items() if key not in names and isinstance(rows, list) for row in rows]
-    return refused(problem, text) if problem else Ok(arrays | ({UNASKED: others} if others else {}))
+    links = {key: payload[key] for key in OFFERED if isinstance(payload.get(key), list) and payload[key]}
+    others = [
+        row for key, rows in payload.items() if key not in (*names, *links) and isinstance(rows, list) for row in rows
+    ]
+    return refused(problem, text) if problem else Ok(arrays | links | ({UNASKED: others} if others else {}))
 
 
 def _with_steps(row: Any) -> Any:
@@ -154,7 +210,8 @@ def _why_invalid(payload: Mapping[str, Any], names: Collection[str]) -> str:
             return "reports a failure"
         elif _letters(key) in meant or (isinstance(value, dict) and not value.keys().isdisjoint(names)):
             return f"has rows under {sanitise_line(key)[:DOMAIN_CHARACTERS]!r}, which was not asked for"
-    rows = [(key, row) for key, value in payload.items() if isinstance(value, list) for row in value]
+    lists = {key: value for key, value in payload.items() if isinstance(value, list) and key not in OFFERED}
+    rows = [(key, row) for key, value in lists.items() for row in value]
     different = len({repr(row) for _, row in rows}) if len(rows) > FLOOD_ROWS else 0
     if different > FLOOD_ROWS:
         return f"has {different:,} rows, more than any conversation teaches"
@@ -179,20 +236,23 @@ def _says_something(value: Any) -> bool:
 
 def needs_source(arrays: Mapping[str, list[Any]]) -> bool:
     """Whether anything must be looked for in the conversation: its quote, and who said it."""
-    return any(arrays.values())
+    return any(rows for key, rows in arrays.items() if key not in OFFERED)
 
 
-def items_from(arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, secrets: bool) -> Items:
+def items_from(
+    arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, secrets: bool, told: Told = NOTHING
+) -> Items:
     """Validate, sanitise, redact and check the quote of every row.
 
-    `quotes` is check, require or off; `secrets` says whether to look for secrets. A row of a wrong shape, an empty one,
-    one that repeats another and one that was not asked for is skipped and counted. An item that is too long, and what
-    exceeds MAX_ITEMS, is held back whole.
+    `quotes` is check, require or off; `secrets` says whether to look for secrets; `told` is what the model was shown of
+    what is known. A row of a wrong shape, an empty one, one that repeats another and one that was not asked for is
+    skipped and counted. An item that is too long, and what exceeds MAX_ITEMS, is held back whole.
     """
     kept: list[Item] = []
     voices = Voices(source.conversation, _texts(arrays)) if source.conversation is not None else None
     seen: set[tuple[str, str, str]] = set()
     skipped: dict[str, int] = {}
+    offers: dict[Offer, None] = {}
 
     def count(reason: str, number: int = 1) -> None:
         if number:
@@ -200,26 +260,81 @@ def items_from(arrays: Mapping[str, list[Any]], source: Source, *, quotes: str, 
 
     for row in CATEGORIES:
         for raw in arrays.get(row.name, []):
+            same = _confirmed(row.name, raw, told)
             item = _item(row.name, raw)
+            if item is not None and not item.text and same is not None:
+                item = Item(same.category, same.text, quote=raw["quote"] if isinstance(raw.get("quote"), str) else "")
             if item is not None and row.name in FACTUAL and isinstance(raw, dict):
                 item = _with_about(item, raw, secrets)
+            if item is not None and isinstance(raw, dict) and raw.get("scope") in SCOPES:
+                item = replace(item, scope=raw["scope"])
             if item is None or not item.text:
                 count("wrong shape" if item is None else "empty")
                 continue
+            if same is not None and same.earlier:
+                count("repeated")
+                continue
+            count("part of a row", isinstance(raw, dict) and bool(_unread_keys(row.name, raw)))
+            item = (secrets and _with_secret(row.name, raw)) or _hold(item, source, voices, quotes, secrets)
+            if same is not None and not item.held and not _adds_figures(item.text, same.text):
+                item = replace(item, category=same.category, text=same.text, confirms=True, steps=())
             key = (item.category, item.text, item.path)
             if key in seen:
                 count("repeated")
                 continue
             seen.add(key)
-            count("part of a row", isinstance(raw, dict) and bool(_unread_keys(row.name, raw)))
-            item = (secrets and _with_secret(row.name, raw)) or _hold(item, source, voices, quotes, secrets)
-            kept.append(item if item.held else replace(item, held=_too_much(item, raw, len(kept))))
+            item = item if item.held or item.confirms else replace(item, held=_too_much(item, raw, len(kept)))
+            kept.append(item)
+            if not item.held and not item.confirms:
+                offers |= dict.fromkeys(_offers(item, raw, told))
+    offers |= dict.fromkeys(_offers(None, {key: arrays.get(key) for key in OFFERED}, told))
     count("not asked for", len(arrays.get(UNASKED, ())))
     count("category full", len(arrays.get(FULL, ())))
     done = {item.text for item in kept if item.category == "tasks_done"}
+    done |= {offer.old for offer in offers if offer.kind == "finishes"}
     finished = [item for item in kept if item.category == "tasks_open" and item.text in done]
     count("repeated", len(finished))  # a task that is named in both lists is done
-    return Items(tuple(item for item in kept if item not in finished), skipped)
+    return Items(tuple(item for item in kept if item not in finished), skipped, tuple(offers))
+
+
+def given(arrays: Mapping[str, list[Any]]) -> list[Known]:
+    """What an answer says, as the next part of the same conversation is told it; not what only confirms a line."""
+    found = []
+    for row in CATEGORIES:
+        for raw in arrays.get(row.name, []):
+            item = _item(row.name, raw) if not (isinstance(raw, dict) and raw.get("confirms")) else None
+            if item is not None and item.text and _with_secret(row.name, raw) is None and not redact(item.text).counts:
+                text = f"{item.path}: {item.text}" if item.path else item.text
+                found.append(Known(row.name, sanitise_line(text, EARLIER_CHARACTERS), earlier=True))
+    return found
+
+
+def _confirmed(category: str, raw: Any, told: Told) -> Known | None:
+    """The line that a row says once more, None for a row that says something new."""
+    found = told.named(raw.get("confirms")) if isinstance(raw, dict) else []
+    return next((row for row in found if row.category == category or {row.category, category} <= _KINDRED), None)
+
+
+_KINDRED = {"facts", "decisions", "playbooks", "questions"}
+"""What one model calls a fact another calls a decision; a task is nothing else."""
+
+
+def _adds_figures(text: str, known: str) -> bool:
+    """Whether a text has a figure that the known one has not: then it says something else, whatever its id claims."""
+    return bool(set(_FIGURE.findall(text)) - set(_FIGURE.findall(known)))
+
+
+def _offers(item: Item | None, raw: Any, told: Told) -> list[Offer]:
+    """What a row (or, without an item, an answer as a whole) says of lines that are known."""
+    if not isinstance(raw, dict):
+        return []
+    new = item.text if item is not None else ""
+    return [
+        Offer(kind, row.category, row.text, new)
+        for kind, categories in OFFERED.items()
+        for row in told.named(raw.get(kind))
+        if row.category in categories and row.text != new and (new or kind != "supersedes")
+    ]
 
 
 def _too_much(item: Item, raw: Any, before: int) -> str:
@@ -228,6 +343,9 @@ def _too_much(item: Item, raw: Any, before: int) -> str:
     if item.category == "playbooks" and isinstance(raw, dict):
         ends = (("name", FIELD_CHARACTERS), ("steps", STEPS_CHARACTERS))
         long = long or any(isinstance(raw.get(key), str) and len(raw[key]) == limit for key, limit in ends)
+        steps = raw.get("steps")
+        ended = isinstance(steps, list) and any(len(step) == FIELD_CHARACTERS for step in steps)
+        long = long or ended or (isinstance(steps, list) and len(steps) == MOST_STEPS)
     return "too-long" if long else "too-many" if before >= MAX_ITEMS else ""
 
 
@@ -239,28 +357,34 @@ def _item(category: str, raw: Any) -> Item | None:
     if not isinstance(raw, dict):
         return None
     fields = {key: value for key, value in raw.items() if isinstance(value, str)}
-    if any(isinstance(raw.get(key), (dict, list)) for key in ("statement", "detail", "name", "steps", "path", "note")):
+    if any(isinstance(raw.get(key), (dict, list)) for key in ("statement", "detail", "name", "path", "note")):
+        return None
+    steps = read_steps(raw.get("steps") or "")
+    if steps is None:
         return None
     quote, path = fields.get("quote", ""), ""
     if category == "files":
         text, path = fields.get("note", ""), fields.get("path", "").strip()
     elif category == "playbooks":
-        name, steps = fields.get("name", "").strip(), fields.get("steps", "").strip()
-        name = name.strip("*: ") if steps else name
-        text = f"**{name}**: {steps}" if name and steps else name or steps or fields.get("statement", "")
+        name = fields.get("name", "").strip()
+        name = name.strip("*: ") if steps.shown else name
+        text = f"**{name}**: {steps.shown}" if name and steps.shown else name or steps.shown
+        text = text or fields.get("statement", "")
     else:
         text, detail = fields.get("statement", "").strip(), fields.get("detail", "").strip()
         text = f"{text} — {detail}" if text and detail else text
     item = Item(category, sanitise_line(text, None), path, quote)
-    if not item.text and any(_says_something(raw[key]) for key in raw.keys() - _ABOUT.keys() - {"path"}):
+    if category == "playbooks" and steps.shown:
+        item = replace(item, held="" if steps.fits else "not-one-line", steps=steps.steps)
+    if not item.text and any(_says_something(raw[key]) for key in raw.keys() - _BESIDE - {"path"}):
         return None
     return item
 
 
 def _unread_keys(category: str, raw: Mapping[str, Any]) -> list[str]:
     """The keys of a row that says more than its item holds."""
-    keys = {*_KEYS.get(category, ("statement", "detail")), "quote", *_ABOUT}
-    texts = {key for key in keys if raw.get(key) is None or isinstance(raw[key], str) or key in _ABOUT}
+    keys = {*_KEYS.get(category, ("statement", "detail")), "quote", *_BESIDE}
+    texts = {key for key in keys if raw.get(key) is None or isinstance(raw[key], str) or key in (*_BESIDE, "steps")}
     if category == "playbooks" and not any(_says_something(raw.get(key)) for key in _KEYS[category]):
         texts.add("statement")
     return [key for key, value in raw.items() if key not in texts and _says_something(value)]
@@ -270,6 +394,8 @@ def _with_secret(category: str, raw: Any) -> Item | None:
     """The item of a row that has a secret in it, cleared and held; None for a row without. Asked before the row becomes
     one line: a key of many lines would not be recognised any more."""
     fields = {"": raw} if isinstance(raw, str) else {key: row for key, row in raw.items() if isinstance(row, str)}
+    if isinstance(raw, dict) and isinstance(raw.get("steps"), list):
+        fields["steps"] = "\n".join(step for step in raw["steps"] if isinstance(step, str))
     clean = {key: redact(text) for key, text in fields.items() if key != "quote"}
     if not any(found.counts for found in clean.values()):
         return None
@@ -301,6 +427,8 @@ def _texts(arrays: Mapping[str, list[Any]]) -> list[str]:
     """Every text of an answer."""
     rows = [row for found in arrays.values() for row in found]
     texts = [text for row in rows if isinstance(row, dict) for text in row.values() if isinstance(text, str)]
+    lists = [row["steps"] for row in rows if isinstance(row, dict) and isinstance(row.get("steps"), list)]
+    texts += [step for steps in lists for step in steps if isinstance(step, str)]
     return [*texts, *(row for row in rows if isinstance(row, str))]
 
 
@@ -311,6 +439,8 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
         if clean.counts or path.counts:
             return replace(item, text=sanitise_line(clean.text, None), path=path.text, quote="", held="secret")
         item = replace(item, quote=redact(item.quote).text) if item.quote else item
+    if item.held:
+        return item
     followed = item.category in GOVERNED or is_order(item.text)
     if voices is not None and voices.only_tools(item.category, item.text):
         if followed:
@@ -323,6 +453,9 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
     where = find_quote(item.quote, source)
     if where is None:
         return replace(item, held="quote-not-found")
+    spoken = place_of(item.quote, source)
+    if spoken is not None:
+        item = replace(item, turn=spoken.number, start=spoken.start, end=spoken.end, said=spoken.said)
     if where == "tool" and followed:
         return replace(item, held="from-tool-output")
     return replace(item, by_tool=True) if where == "tool" else item

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.base.answer import Generate
 from core.base.markdown import sanitise_name
 from core.base.result import Err, Ok, Result, fail
-from core.harvest.answer import FIELD_CHARACTERS, FULL, SCHEMA, STEPS_CHARACTERS, UNASKED, parse_answer
+from core.harvest.answer import FIELD_CHARACTERS, FULL, MOST_STEPS, OFFERED, SCHEMA, UNASKED, parse_answer
 from core.harvest.parts import EMPTY_ANSWER, fenced
 
 Arrays = dict[str, list[Any]]
@@ -53,25 +53,29 @@ def category_questions(prompt: str) -> tuple[str, dict[str, str]]:
     return head.strip(), {found[1]: prompt[found.end() : end].strip() for found, end in zip(marks, ends, strict=True)}
 
 
-def ask(prompt: str, style: str, name: str, text: str, attempts: int, generate: Generate) -> Result[Arrays]:
-    """The arrays of a model's answer. Err: codes of the provider, `invalid-answer`, `truncated-answer`, `bad-prompt`.
+def ask(
+    prompt: str, style: str, name: str, text: str, attempts: int, generate: Generate, known: str = ""
+) -> Result[Arrays]:
+    """The arrays of a model's answer; `known` stands above the conversation. Err: codes of the provider,
+    `invalid-answer`, `truncated-answer`, `bad-prompt`.
 
     Of several questions the first that fails ends it: half a harvest would let a conversation go that taught more.
     """
     if style != "per_category":
-        return _ask(build_prompt(prompt, name, text), SCHEMA, attempts, generate)
+        return _ask(build_prompt(prompt, name, text, known), SCHEMA, attempts, generate)
     head, questions = category_questions(prompt)
     if not questions:
         return fail("bad-prompt", "the prompt has no heading such as '## facts'", hint="see harvest-category.md")
     arrays: Arrays = {}
     for category, question in questions.items():
-        words = f"{build_prompt(head, name, text)}\n{question}\n"
+        words = f"{build_prompt(head, name, text, known)}\n{question}\n"
         answer = _ask(words, category_schema(category), attempts, generate)
         if isinstance(answer, Err):
             return answer
         arrays[category] = answer.value[category]
-        if UNASKED in answer.value:
-            arrays[UNASKED] = [*arrays.get(UNASKED, ()), *answer.value[UNASKED]]
+        for beside in (UNASKED, *OFFERED):
+            if beside in answer.value:
+                arrays[beside] = [*arrays.get(beside, ()), *answer.value[beside]]
         if len(arrays[category]) == MAX_ROWS:
             arrays[FULL] = [*arrays.get(FULL, ()), category]
     return Ok(arrays)
@@ -109,11 +113,33 @@ def category_schema(category: str) -> dict[str, Any]:
 
 def _shorter(field: Mapping[str, Any], key: str = "") -> dict[str, Any]:
     if field.get("type") == "array":
-        return {**field, "items": _shorter(field["items"]), "maxItems": MAX_ROWS}
-    limit = STEPS_CHARACTERS if key == "steps" else FIELD_CHARACTERS
-    return {**field, "maxLength": limit} if field.get("type") == "string" and "enum" not in field else dict(field)
+        most = MOST_STEPS if key == "steps" else MAX_ROWS
+        return {**field, "items": _shorter(field["items"]), "maxItems": most}
+    return (
+        {**field, "maxLength": FIELD_CHARACTERS}
+        if field.get("type") == "string" and "enum" not in field
+        else dict(field)
+    )
 
 
-def build_prompt(template: str, name: str, text: str) -> str:
+def build_prompt(template: str, name: str, text: str, known: str = "") -> str:
     """What the model is told, with the conversation below it, which cannot close its own fence."""
-    return f"{template}\n\nConversation name: {sanitise_name(name)}\n\n{fenced(text)}"
+    above = f"{known}\n" if known else ""
+    return f"{template}\n\nConversation name: {sanitise_name(name)}\n\n{above}{fenced(text)}"
+
+
+def words_around(prompt: str, style: str) -> str:
+    """What stands around a conversation in the longest question about it: it needs its room in the model's window."""
+    if style != "per_category":
+        return prompt
+    head, questions = category_questions(prompt)
+    return head + max(questions.values(), key=len, default="")
+
+
+def joined(arrays: Sequence[Arrays]) -> Arrays:
+    """What was found in the parts of one conversation, in their order."""
+    found: Arrays = {}
+    for one in arrays:
+        for key, rows in one.items():
+            found[key] = [*found.get(key, ()), *rows]
+    return found

@@ -109,11 +109,12 @@ def plan_steps(
     limits: Limits,
     unreadable: tuple[str, ...] = (),
     is_proven: Callable[[str, Mapping[str, Any]], bool] = lambda sha256, entry: True,
+    shown: Callable[[Artifact, str], int] = lambda item, sha256: item.size,
 ) -> HarvestPlan:
     """Decide what happens to each candidate, in the order of storage.md. Oldest first, so that the newest knowledge
     ends up last in the files and first in the digest; what failed the last time waits behind all others, or a handful
     that fails for ever would use up every `limit`. `is_proven` says whether the committed plan of a harvest is
-    there; without it the content is harvested again.
+    there; without it the content is harvested again; `shown` how many bytes a model would be shown of a large file.
     """
     kept: dict[str, Classified] = {}
     steps: list[Step] = []
@@ -152,13 +153,14 @@ def plan_steps(
                 continue
             used_count += 1
             steps.append(Step(item, "discard", sha, "removed without harvest, as you asked"))
-        elif size > limits.max_source_bytes:
-            steps.append(Step(item, "too-large", sha, f"larger than {limits.max_source_bytes} bytes"))
+        elif size > limits.max_source_bytes and (sent := shown(item, sha)) > limits.max_source_bytes:
+            why = f"{sent:,} bytes to read, above max_harvest_source_bytes ({limits.max_source_bytes:,})"
+            steps.append(Step(item, "too-large", sha, why, None, sent))
         elif sha in seen and (limits.limit is None or used_count < limits.limit):
             used_count += 1
             steps.append(Step(item, "duplicate", sha, f"same content as {seen[sha].name}"))
         elif limits.max_run_bytes is not None and used_bytes + size > limits.max_run_bytes:
-            steps.append(Step(item, "defer", sha, "over --max-harvest-bytes"))
+            steps.append(Step(item, "defer", sha, "over --max-harvest-bytes, the budget of this run"))
         elif limits.limit is not None and used_count >= limits.limit:
             steps.append(Step(item, "defer", sha, "over --limit"))
         else:

@@ -27,6 +27,7 @@ from core.harvest.named_paths import is_working_folder
 from core.harvest.proofs import Proofs
 from core.harvest.reclaim import SYNC_FAILED, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
+from core.harvest.repeats import Repeats
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import Limits, Step
 from core.harvest.struck import StruckLines
@@ -71,6 +72,7 @@ class Committer:
         self.entries: Entries = self.recovered.entries
         self._bindings = Bindings(self.paths)
         self._struck = StruckLines(self.paths)
+        self._repeats = Repeats(self.paths, self.entries, self.proofs)
         self._journal = Journal(self.paths.journal)
         self._journal.append({"t": "run", "run": self.run, "at": self.now().isoformat()})
         self._known = {f"files/{name}" for name in self._bindings.records} | _files_with_items(self.entries)
@@ -180,7 +182,8 @@ class Committer:
             self._append_error("missing-unknown", error)
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
-        name, date = self._masked(step.artifact.name), at.astimezone(UTC).date().isoformat()
+        name, today = self._masked(step.artifact.name), at.astimezone(UTC).date().isoformat()
+        date = min(harvest.date or today, today)  # a clock that went wrong must not keep a line the newest for years
         roots = [*self.roots, harvest.folder] if is_working_folder(harvest.folder) else self.roots
         if any(item.category == "files" for item in harvest.items):
             self._bindings.refresh()
@@ -195,16 +198,15 @@ class Committer:
             earlier = self.proofs.plan(step.earlier.sha256, self.entries.get(step.earlier.sha256))
             plan = onto(self.paths, plan, earlier) if earlier is not None else plan
         plan = self._struck.kept(plan)
-        plan = replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
         entry = self.entry_for(step, "harvested", at)
         entry |= {"items": plan.items, "provider": self.limits.provider, "run": self.run, **plan.entry, **harvest.entry}
         if meter is not None:
             entry |= _spent(meter)
         noted = [str(row.get("path", "")) for row in plan.notes.values()]
         checked = self.limits.provider != "offline" and self.quotes != "off"
-        return replace(
-            plan, entry=entry, facts=lessons_of(harvest.items, harvest.folder, noted, quotes_checked=checked)
-        )
+        facts = lessons_of(harvest.items, harvest.folder, noted, quotes_checked=checked)
+        plan = self._repeats.settled(replace(plan, entry=entry, facts=facts))
+        return replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
 
     def _masked(self, name: str) -> str:
         """A conversation's name as provenances have it: a key in a file's name must not travel with each line."""

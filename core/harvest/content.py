@@ -6,21 +6,26 @@ A very long transcript is read line by line where its format lets it (`conversat
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
-from core.conversations.conversation import Turn
-from core.conversations.read import read_conversation, spoken_bytes, why_unread, words_bytes
-from core.harvest.distil import Harvest, distil
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.read import read_conversation, why_unread
+from core.harvest.artifact import Artifact
+from core.harvest.distil import Harvest, distil, shown_bytes
 from core.harvest.options import HarvestOptions
 from core.harvest.sessions import Shelf
 from core.harvest.sources import project_at
 from core.harvest.steps import Step
-from core.harvest.tails import GROWN, REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
+from core.harvest.tails import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
 
 if TYPE_CHECKING:
     from core.conversations.stream import Streamed
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
 STREAM_BYTES = 8 << 20
 """A transcript above this is read line by line, if its format lets it."""
 END_CHARACTERS = 400
+MEASURED_BYTES = 64 << 20
+"""A file above this counts with its size: to measure what is sent of it would take too long."""
 
 
 def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, shelf: Shelf) -> Result[Harvest]:
@@ -40,14 +47,15 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         if isinstance(streamed, Err):
             return streamed
         if streamed is not None:
-            tail, sha256, facts, size = streamed
+            tail, sha256, facts = streamed
         else:
             if item.kind == "session":
                 data = shelf.content(item)
                 sha256 = hashlib.sha256(data).hexdigest()
             else:
                 known = step.earlier.bytes if step.earlier is not None else 0
-                read = files.read_file(item.path, options.limits.max_source_bytes + known)
+                # The plan has measured what is sent of a larger file; what has grown since is for the next run.
+                read = files.read_file(item.path, max(options.limits.max_source_bytes + known, item.size))
                 data, sha256 = read.data, read.sha256
             conversation = read_conversation(item.name, data)
             unread = why_unread(data, conversation)
@@ -56,7 +64,6 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
             tail = tail_of(conversation, step.earlier, context=generate is not None)
             whole = conversation
             facts = facts_of(conversation.turns)
-            size = spoken_bytes(data, conversation) if tail.kind != GROWN else words_bytes(tail.conversation)
     except OSError as error:
         return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
     if sha256 != step.sha256:
@@ -68,7 +75,8 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         )
     if not tail.conversation.folder and (folder := project_at(item.path)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
-    found = distil(tail.conversation, item.name, size, options.distil, generate, whole)
+    date = day_of(tail.conversation, item.mtime_ns)
+    found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known)
     if isinstance(found, Err):
         return found
     entry |= {"bytes": item.size, **facts}
@@ -76,12 +84,63 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         entry["project"] = tail.conversation.folder
     if step.earlier is not None:
         entry |= {"after": step.earlier.sha256, "change": tail.kind, "first_turn": tail.first}
-    return Ok(replace(found.value, folder=tail.conversation.folder, entry={**found.value.entry, **entry}))
+    if date:
+        entry["date"] = date
+    folder = tail.conversation.folder
+    return Ok(replace(found.value, folder=folder, date=date, entry={**found.value.entry, **entry}))
 
 
-def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any], int] | Err | None:
-    """What is to be read of a very long transcript, read line by line: the tail, the hash of the file, the facts, and
-    how many bytes are to be read. None where it is read as a whole, Err(damaged-conversation) for one with much damage.
+def shown_size(item: Artifact) -> int:
+    """How many bytes a model would be shown of a file: of most formats far less than it has. Its size where nobody can
+    tell."""
+    if item.kind == "session" or item.size > MEASURED_BYTES:
+        return item.size
+    try:
+        return shown_bytes(read_conversation(item.name, files.read_file(item.path, item.size).data))
+    except OSError:
+        return item.size
+
+
+class ShownSizes:
+    """`shown_size`, remembered by content in `file` (None: not at all); deleting it costs time only."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._known: dict[str, int] | None = None
+
+    def __call__(self, item: Artifact, sha256: str) -> int:
+        if self._known is None:
+            self._known = self._read()
+        if sha256 not in self._known:
+            self._known[sha256] = shown_size(item)
+            if self._file is not None:
+                files.write_cache(self._file, json.dumps(self._known).encode())
+        return self._known[sha256]
+
+    def _read(self) -> dict[str, int]:
+        try:
+            found = json.loads(files.read_or_empty(self._file) or b"{}") if self._file is not None else {}
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return {key: size for key, size in found.items() if isinstance(size, int)} if isinstance(found, dict) else {}
+
+
+def day_of(conversation: Conversation, mtime_ns: int) -> str:
+    """The UTC day (YYYY-MM-DD) of a conversation: that of its last turn, else of the end that its file tells, else of
+    the file itself; "" where nothing does."""
+    times = (turn.time for turn in reversed(conversation.turns) if turn.time)
+    for told in (next(times, ""), conversation.ended):
+        with suppress(ValueError, OverflowError):
+            at = datetime.fromisoformat(told)
+            return (at if at.tzinfo is None else at.astimezone(UTC)).date().isoformat()
+    with suppress(ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(mtime_ns / 1e9, UTC).date().isoformat() if mtime_ns > 0 else ""
+    return ""
+
+
+def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any]] | Err | None:
+    """What is to be read of a very long transcript, read line by line: the tail, the hash of the file, and the
+    facts. None where it is read as a whole, Err(damaged-conversation) for one with much damage.
 
     `context` says that a model reads: then every word is kept. The rules take nothing out of what tools said but
     whether it went well, so that of a long one its two ends will do.
@@ -109,7 +168,7 @@ def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict
         tail = sink.tail(found.conversation, context=context)._replace(kind=REWRITTEN)
     elif base is None:
         tail = tail._replace(kind="" if earlier is None else REWRITTEN)
-    return tail, found.sha256, sink.facts(), sink.new_bytes if tail.kind == GROWN else item.size
+    return tail, found.sha256, sink.facts()
 
 
 def _brief(turn: Turn) -> Turn:

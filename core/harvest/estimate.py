@@ -25,6 +25,8 @@ ANSWER_TOKENS = 700
 """What the answer about one conversation usually takes, all its categories together."""
 SUMMARY_SHARE = 5
 """`summarize.md` asks for at most a fifth of a part."""
+ROWS, LEARNED = 12, "of what a conversation usually teaches is one sentence of about a hundred and ten letters, as here"
+"""How many rows an answer has, and how long one is."""
 SAMPLE_BYTES = 24 << 20
 
 
@@ -66,7 +68,10 @@ class _Counting:
             return Ok(Answer(summary))
         asked = len(schema.get("required", ())) or len(SCHEMA["required"])
         self.output_tokens += ANSWER_TOKENS * asked // len(SCHEMA["required"])
-        return Ok(Answer(json.dumps({})))
+        # What a part gives is told with the next one: it must be counted there.
+        rows = [f"{self.calls}.{at} {LEARNED}" for at in range(max(1, ROWS * asked // len(SCHEMA["required"])))]
+        name = next((name for name in schema.get("required", ()) if name != "files"), "")
+        return Ok(Answer(json.dumps({name: rows} if name else {})))
 
 
 def estimate(plan: HarvestPlan, options: HarvestOptions, sample_bytes: int = SAMPLE_BYTES) -> Estimate:
@@ -75,7 +80,9 @@ def estimate(plan: HarvestPlan, options: HarvestOptions, sample_bytes: int = SAM
     steps = [step for step in plan.steps if step.action == "harvest"]
     known: dict[str, Cost] = {}
     read = 0
-    bare = replace(options, distil=replace(options.distil, redact=False))  # what it replaces weighs next to nothing
+    bare = replace(
+        options, distil=replace(options.distil, redact=False, judge=False)
+    )  # a placeholder weighs what it replaces
     with Shelf(options.copies) as shelf:
         for step in sorted(steps, key=lambda one: one.sha256):  # the order of hashes is as good as chance
             if not known or read + step.new_bytes <= sample_bytes:

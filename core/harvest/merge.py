@@ -32,8 +32,8 @@ def freeze(
     records: NoteRecords,
     before_rename: Callable[[], None] = lambda: None,
 ) -> FrozenPlan:
-    """Decide the exact lines of every file. `date` is the UTC date of the run, YYYY-MM-DD; `roots` are the folders in
-    which a note may be bound to a file.
+    """Decide the exact lines of every file. `date` is the UTC day of the conversation, YYYY-MM-DD; `roots` are the
+    folders in which a note may be bound to a file.
 
     A note whose path is not allowed or not there becomes a fact `path: note`. It still counts under `files`; how many
     there are stands in the entry as `notes_as_facts`, and as `from_tools` how many items only a tool's output told.

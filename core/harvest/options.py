@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from core.harvest.known import KnownStore
 from core.harvest.sources import Place
 from core.harvest.steps import Limits
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
@@ -14,8 +15,10 @@ from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 class DistilSettings:
     """How to distil. `quotes` is check, require or off; sizes in bytes; prompts are the texts themselves.
 
-    `style` is one_call or per_category; `harvest_prompt` is the prompt of that style. `waiting` is the file of
-    what is too weak alone (None: nothing waits).
+    `style` is one_call or per_category; `harvest_prompt` is the prompt of that style. `waiting` is the file of what is
+    too weak alone (None: nothing waits). `long` is parts or summarise; `context_tokens` is the model's window (0: nobody
+    knows), `answer_tokens` the longest answer that is asked for. Without `judge` nothing is looked for in the
+    conversation: for an estimate, which keeps no item.
     """
 
     attempts: int
@@ -27,6 +30,10 @@ class DistilSettings:
     part_bytes: int = 49152
     style: str = "one_call"
     waiting: Path | None = None
+    long: str = "parts"
+    context_tokens: int = 0
+    answer_tokens: int = 8192
+    judge: bool = True
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,7 @@ class HarvestOptions:
     copies: Path = Path("copies")
     kept: Path | None = None
     asked: str = ""
+    known: KnownStore | None = None
 
 
 def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.base.figures import count, size
 from core.harvest.classify import UNKNOWN_NAME
-from core.harvest.steps import HarvestPlan
+from core.harvest.steps import HarvestPlan, Step
 
 NAMED = 4
 """So many are told by name; of more only the number."""
@@ -39,16 +39,20 @@ def _too_large(plan: HarvestPlan, limit: int) -> list[str]:
     steps = [step for step in plan.steps if step.action == "too-large"]
     if not steps:
         return []
-    alike = any(size(step.new_bytes) == size(limit) for step in steps)  # "1.0MB, the limit is 1.0MB" helps nobody
+    alike = any(size(_sent(step)) == size(limit) for step in steps)  # "1.0MB, the limit is 1.0MB" helps nobody
     told = _exact if alike else size
-    names = [f"{step.artifact.name} ({told(step.new_bytes)})" for step in steps]
-    largest, enough = max(step.new_bytes for step in steps), max(1, limit)
+    names = [f"{step.artifact.name} ({told(_sent(step))})" for step in steps]
+    largest, enough = max(map(_sent, steps)), max(1, limit)
     while enough < largest:
         enough *= 2
     return [
         f"too large to be read: {first(names)}; the limit is {told(limit)}, and "
         f"'knowledge config set max_harvest_source_bytes {enough}' raises it"
     ]
+
+
+def _sent(step: Step) -> int:
+    return step.shown or step.new_bytes
 
 
 def _exact(number: int) -> str:

@@ -24,6 +24,7 @@ from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
 from core.harvest.hashes import HashCache
 from core.harvest.kept_answers import KeptAnswers
+from core.harvest.known import KnownStore
 from core.harvest.meter import TOKEN_CAP, Budget, Meter
 from core.harvest.options import HarvestOptions
 from core.harvest.plan import plan_harvest
@@ -73,6 +74,8 @@ def run_harvest(
         with locks.locked(paths.lock, work="harvest"):
             recovered = recover(paths, now(), options.patience)
             plan = plan_harvest(paths, options, recovered.entries, now(), cache or HashCache())
+            if generate is not None:
+                options = replace(options, known=KnownStore.read(paths, recovered.entries))
             return Ok(_apply(paths, options, generate, plan, recovered, now, progress, cancelled))
     except locks.LockHeldError as error:
         return locks.refused(error)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from core.base.paths import Paths
+from core.harvest.artifact import Artifact
 from core.harvest.classify import UNREAD, classify, plan_steps
 from core.harvest.hashes import HashCache, hash_artifacts
 from core.harvest.names import told_apart
@@ -70,12 +71,28 @@ def _judged(
     wanted = [row.artifact for row in classified if row.verdict == "harvest" and row.artifact.kind == "conversation"]
     hashes = {**hash_artifacts(wanted, cache), **hashes}
     is_proven = _proofs(paths) if entries else _never  # without entries nothing can be proven yet
-    plan = plan_steps(classified, hashes, entries, options.limits, found.protection.unreadable, is_proven)
+    plan = plan_steps(
+        classified, hashes, entries, options.limits, found.protection.unreadable, is_proven, _shown_sizes(options)
+    )
     told = (
         *_never_read(plan.classified),
         *passed_over(plan, str(paths.conversations), options.limits.max_source_bytes),
     )
     return replace(plan, notes=told) if told else plan
+
+
+def _shown_sizes(options: HarvestOptions) -> Callable[[Artifact, str], int]:
+    """Measures what a model would be shown of a large file; what measures is loaded when the first one is met."""
+    found: list[Callable[[Artifact, str], int]] = []
+
+    def shown(item: Artifact, sha256: str) -> int:
+        if not found:
+            from core.harvest.content import ShownSizes
+
+            found.append(ShownSizes(options.kept.with_name("shown_sizes") if options.kept is not None else None))
+        return found[0](item, sha256)
+
+    return shown
 
 
 def _never_read(classified: Sequence[Classified]) -> list[str]:

@@ -76,6 +76,8 @@ class HarvestReport:
     cancelled: bool = False
     interrupted: bool = False
     """Of a dry run: a run is at work, or the last one was interrupted and the next one finishes it."""
+    lines: list[tuple[str, str, int]] = field(default_factory=list)
+    """What a run wrote that was not there before: category, text, and how many conversations have said it now."""
     facts: dict[str, int] | None = None
     """What the fact index got: new, confirmed and total; None when it is switched off or could not be fed."""
 
@@ -116,6 +118,9 @@ class HarvestReport:
             "spent": {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens, "price": self.spent},
             "cancelled": self.cancelled,
             "interrupted": self.interrupted,
+            "lines": [
+                {"category": category, "text": text, "conversations": number} for category, text, number in self.lines
+            ],
             "facts": self.facts,
             "digest": self.digest or None,
             "ledger": self.ledger,

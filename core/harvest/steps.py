@@ -39,7 +39,8 @@ class Step(NamedTuple):
     """One thing that the run will do. `action` is one of:
 
     harvest, reclaim (already harvested), discard (`--no-harvest`), too-large, defer, duplicate (same content as an
-    earlier step), unreadable, prune. `earlier` is the last harvest of what stood at this path, before it changed.
+    earlier step), unreadable, prune. `earlier` is the last harvest of what stood at this path, before it changed;
+    `shown` is how many bytes a model would be shown of a large file, 0 where nobody has measured.
     """
 
     artifact: Artifact
@@ -47,6 +48,7 @@ class Step(NamedTuple):
     sha256: str
     reason: str
     earlier: Earlier | None = None
+    shown: int = 0
 
     @property
     def new_bytes(self) -> int:

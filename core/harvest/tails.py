@@ -121,7 +121,6 @@ class TailSink:
         self._new: list[Turn] = []
         self._hashes = ["", _EMPTY]
         self._count = 0
-        self.new_bytes = 0
         self.rewritten = False
 
     def __call__(self, turn: Turn) -> None:
@@ -137,7 +136,6 @@ class TailSink:
         if self._count < known or same_last:
             self._before = [*self._before[-CONTEXT_TURNS:], turn]
         else:
-            self.new_bytes += len(turn.text.encode("utf-8", "replace"))
             self._new.append(self._keep(turn))
 
     def __len__(self) -> int:

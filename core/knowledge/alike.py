@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from core.base.markdown import Bullet
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.edit import BY_HAND
-from core.knowledge.same import Statement, normalised, statements
+from core.knowledge.same import Statement, mark_of_text, normalised, statements
 
 LEAST_ALIKE = 85
 RAREST = 4
@@ -84,6 +85,8 @@ class Superseding:
     old: Placed
     new: Placed
     why: str
+    act: str = "supersede"
+    """What accepting it does to the old one: `supersede` strikes it through, `done` moves an open task."""
 
     @property
     def key(self) -> str:
@@ -135,6 +138,35 @@ def superseding(rows: Sequence[Placed]) -> list[Superseding]:
     return sorted(found, key=lambda pair: (pair.old.file, pair.old.bullet.line, _age(pair.new)))
 
 
+OFFER_WORDS = {
+    "supersedes": "a later conversation says otherwise",
+    "finishes": "a later conversation finished it",
+    "answers": "a later conversation answers it",
+}
+
+
+def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]]) -> list[Superseding]:
+    """What models have said of lines of the store (`offers`, as ledger entries keep them), as far as both lines still
+    stand as they were. A task that is said to be finished without a line about that is its own news."""
+    by_mark: dict[str, list[Placed]] = {}
+    for row in rows:
+        by_mark.setdefault(mark_of_text(row.bullet.text), []).append(row)
+    found: dict[str, Superseding] = {}
+    for offer in offers:
+        kind, old, new = (offer.get(key) for key in ("kind", "old", "new"))
+        if kind not in OFFER_WORDS or not isinstance(old, str):
+            continue
+        category = {"finishes": "tasks_open", "answers": "questions"}.get(kind)
+        olds = [
+            row for row in by_mark.get(old, ()) if category in (None, row.category) and row.category != "tasks_done"
+        ]
+        news = by_mark.get(new, []) if isinstance(new, str) else olds if kind == "finishes" else []
+        if olds and news and (news[0] != olds[0] or kind == "finishes"):
+            pair = Superseding(olds[0], news[0], OFFER_WORDS[kind], "done" if kind == "finishes" else "supersede")
+            found.setdefault(pair.key, pair)
+    return list(found.values())
+
+
 def _file_of(text: str) -> str:
     """The file that a text is a note on ("PATH: note", seed 1), "" for none."""
     found = _NOTE_ON.match(text)
@@ -148,6 +180,20 @@ def _age(row: Placed) -> tuple[str, int]:
 
 def _words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text) if word not in _STOP]
+
+
+def content_words(text: str) -> tuple[str, ...]:
+    """The words of a text that carry its meaning, in their order: texts with the same ones say the same."""
+    return tuple(_words(normalised(text)))
+
+
+def differs_in_value(one: str, other: str) -> bool:
+    """Whether two normalised texts differ in a figure, or one of them says not."""
+    first, second = set(_words(one)), set(_words(other))
+    apart = first ^ second
+    if any(map(_is_value, apart)) or apart & _NEGATIONS:
+        return True
+    return any(frozenset((a, b)) in _OPPOSITES for a in first - second for b in second - first)
 
 
 def _candidates(rows: Sequence[Placed], words: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:

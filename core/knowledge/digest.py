@@ -18,7 +18,7 @@ from core.base.markdown import Bullet
 from core.base.marks import BREAKS, tame
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY, read_category
-from core.knowledge.projects import OWN, Projects, nearness
+from core.knowledge.projects import NONE, OWN, Projects, nearness
 from core.knowledge.same import Statement, statements
 
 # The seed (2, section 2) gives these letters, the name of its own program among them.
@@ -44,15 +44,16 @@ def render_digest(
 ) -> Digest | None:
     """Render the sections; None when there is no bullet at all. Pure.
 
-    Bullets are given oldest first. Struck ones are left out; what several conversations said stands there once, with
-    their number. Never cuts inside a bullet, never leaves a heading bare; what does not fit is told by the truncation
+    Bullets are given in the order of their files. Struck ones are left out; the newest stand first, by the day of their
+    conversations, and of one day those that more conversations said; what several said stands there once, with their
+    number. Never cuts inside a bullet, never leaves a heading bare; what does not fit is told by the truncation
     note, which counts towards `max_bytes`. Statements of a lower `rank` get their room first and stand first in their
     section; among equals each section gets an equal share before any gets more.
     """
     ranked = [
         (rank(statement), number, category, digest_lines(statement))
         for number, category in enumerate(SECTIONS)
-        for statement in reversed(statements(bullets.get(category, ())))
+        for statement in newest_first(statements(bullets.get(category, ())))
         if not statement.bullet.struck
     ]
     ranked.sort(key=lambda row: row[:2])
@@ -64,6 +65,16 @@ def render_digest(
         return whole
     note = NOTE if len((HEADER + NOTE).encode()) <= max_bytes else ""
     return _fill(rows, max_bytes - len(note.encode()), note)
+
+
+def newest_first(rows: Sequence[Statement]) -> list[Statement]:
+    """Statements in the order in which a digest has them; `rows` are the oldest first, as `statements` gives them."""
+    dates, newest = list[str](), ""
+    for row in rows:  # one without a provenance is as old as what stands before it
+        newest = row.bullet.provenance.date if row.bullet.provenance is not None else newest
+        dates.append(newest)
+    order = sorted(range(len(rows)), key=lambda at: (dates[at], rows[at].conversations, at), reverse=True)
+    return [rows[at] for at in order]
 
 
 def section_sizes(text: str) -> dict[str, int]:
@@ -124,15 +135,15 @@ def _heading(category: str) -> str:
 
 
 def project_digest(paths: Paths, max_bytes: int, projects: Projects, project: str, *, only: bool) -> Digest | None:
-    """The digest as a conversation in `project` (an absolute folder) should see it: its own statements before those of
-    no project, and those last before other projects'; with `only`, its own alone, in the words in which they were said
-    there. `projects` as `projects_of` gives it. Raises OSError."""
-    found = {name: read_category(paths, name) for name in SECTIONS}
-    if only:  # line by line: what was said elsewhere too must not bring the other conversation's name along
-        own = {
-            name: [row for row in rows if nearness((row,), projects, project) == OWN] for name, rows in found.items()
-        }
-        return render_digest(own, max_bytes)
+    """The digest as a conversation in `project` (an absolute folder) should see it: its own statements before the
+    person's, and none of another project; with `only`, its own alone. `projects` as `projects_of` gives it. Raises
+    OSError."""
+    farthest = OWN if only else NONE
+    # Line by line: what was said elsewhere too must not bring the other conversation's name along.
+    found = {
+        name: [row for row in read_category(paths, name) if nearness((row,), projects, project) <= farthest]
+        for name in SECTIONS
+    }
 
     def rank(statement: Statement) -> int:
         return nearness((statement.bullet, *statement.others), projects, project)

@@ -1,15 +1,17 @@
 """Which project a bullet belongs to: the working folder of the conversation that its provenance names.
 
-The ledger entry of a harvest records that folder (`project`); nothing else is needed, so moving the files about costs
-nothing. A bullet without a provenance, or from a conversation without a folder, belongs to no project. A provenance
-knows its conversation by name alone, and conversations of several folders may share one: such a name belongs to no
-project either, or one project would be shown the other's words as its own.
+The ledger entry of a harvest records that folder (`project`), and which lines are the person's rather than the
+project's (`person`: the marks of their texts); nothing else is needed, so moving the files about costs nothing. A
+bullet without a provenance, or from a conversation without a folder, is the person's too. A provenance knows its
+conversation by name alone, and conversations of several folders may share one: where one of them is outside of a
+project, such a line may be another project's, and is not shown in this one.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
@@ -20,30 +22,71 @@ from core.base.markdown import Bullet, sanitise_name
 from core.base.paths import Paths, cache_folder
 from core.base.result import Err, Ok, Result
 from core.knowledge.ledger import seen_ledger
+from core.knowledge.same import mark_of_text
 
 SETTLED_SECONDS = 2.0
 OWN, NONE, OTHER = 0, 1, 2
-"""How near words are to a project: said in it, said nowhere in particular, said in another one."""
+"""How near words are to a project: said in it; the person's own, in whatever project; said in another one."""
 NOWHERE = ""
 """Stands among the folders of a name that a conversation without any folder has too."""
 
 Projects = Mapping[str, Set[str]]
 """A conversation's name as provenances tell it -> every folder that conversations of that name worked in."""
 
+_PREFERS = re.compile(
+    r"(?:\W*(?:the )?(?:user|person|developer|owner)\b.{0,40}?\bprefer(?:s|red)?\b|\W*(?:I|we) prefer\b|\W*prefers?\b)",
+    re.IGNORECASE,
+)
+_SYSTEM = re.compile(
+    r"\bon (?:windows|macos|mac os|wsl\d?|linux|debian|ubuntu|fedora|arch|git bash|powershell)\b", re.I
+)
+_TOOL = re.compile(
+    r"\b(?:gh|git|npm|npx|pnpm|yarn|pip|pipx|uv|docker|podman|brew|apt|winget|ssh|scp|rsync|tmux|vim|nvim|emacs|"
+    r"vs ?code|bash|zsh|fish|powershell|curl|wget|make|kubectl|terraform|gpg|jq|rg|grep|sed|awk)\b",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"\w[/\\](?:\w|\s|$)|\b\w+\.(?:py|js|ts|tsx|go|rs|java|c|h|cpp|rb|toml|ya?ml|json|md|sh|lock|cfg|ini)\b|\w+\(\)|#\d+"
+)
 
-def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+
+class KnownProjects(dict[str, frozenset[str]]):
+    """`Projects` with the lines that are known to be the person's: `persons` holds pairs of name and mark."""
+
+    persons: frozenset[tuple[str, str]] = frozenset()
+
+
+def names_place(text: str) -> bool:
+    """Whether a text names a file, a path, a function or a ticket: such words are a project's."""
+    return _PLACE.search(text) is not None
+
+
+def is_persons(text: str) -> bool:
+    """Whether a text by its words is the person's in any project: what they prefer, what a common tool does on their
+    system."""
+    if names_place(text):
+        return False
+    return bool(_PREFERS.match(text) or (_SYSTEM.search(text) and _TOOL.search(text)))
+
+
+def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
     """The folders of every name in the ledger. A name that no folder is known of is left out."""
     found: dict[str, dict[str, set[str]]] = {}
+    persons: set[tuple[str, str]] = set()
     for entry in entries.values():
         path, folder = str(entry.get("path", "")), entry.get("project")
         name = sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
+        if isinstance(marks := entry.get("person"), list):
+            persons |= {(name, mark) for mark in marks if isinstance(mark, str)}
         if isinstance(folder, str) and folder:
             found.setdefault(name, {}).setdefault(path, set()).add(os.path.normpath(folder))
         elif entry.get("status") == "harvested":
             found.setdefault(name, {}).setdefault(path, set())
     # An earlier part of one and the same conversation may not have told its folder yet: that is not another one.
     folders = {name: frozenset(one for at in by.values() for one in at or (NOWHERE,)) for name, by in found.items()}
-    return {name: known for name, known in folders.items() if known != {NOWHERE}}
+    projects = KnownProjects({name: known for name, known in folders.items() if known != {NOWHERE}})
+    projects.persons = frozenset(persons)
+    return projects
 
 
 def is_inside(folder: str, project: str) -> bool:
@@ -53,17 +96,21 @@ def is_inside(folder: str, project: str) -> bool:
 
 
 def nearness(bullets: Iterable[Bullet], projects: Projects, project: str) -> int:
-    """OWN when one of the bullets was certainly said in the project, OTHER when all whose folder is known were said in
-    others, else NONE: no folder is known of any, or a name stands for conversations inside and outside of it."""
-    inside = [
-        [is_inside(folder, project) for folder in projects.get(row.provenance.source, ()) if folder]
-        for row in bullets
-        if row.provenance is not None and NOWHERE not in projects.get(row.provenance.source, ())
-    ]
-    if any(known and all(known) for known in inside):
+    """OWN when one of the bullets was certainly said in the project, else NONE when one of them is the person's own or
+    of no project, else OTHER: each was said in another project, or may have been."""
+    return min((_near(row, projects, project) for row in bullets), default=NONE)
+
+
+def _near(row: Bullet, projects: Projects, project: str) -> int:
+    name = row.provenance.source if row.provenance is not None else ""
+    folders = projects.get(name, frozenset()) if row.provenance is not None else frozenset()
+    inside = [is_inside(folder, project) for folder in folders if folder]
+    if inside and all(inside) and NOWHERE not in folders:
         return OWN
-    known = [one for folders in inside for one in folders]
-    return OTHER if known and not any(known) else NONE
+    if all(inside) or is_persons(row.text):
+        return NONE
+    persons = projects.persons if isinstance(projects, KnownProjects) else frozenset()
+    return NONE if (name, mark_of_text(row.text)) in persons else OTHER
 
 
 def project_around(folder: str, projects: Projects) -> str:
@@ -96,7 +143,12 @@ def known_projects(paths: Paths, environment: Mapping[str, str]) -> Result[Proje
     if state is not None and state[2] < (time.time() - SETTLED_SECONDS) * 1e9:
         sets = {folders: number for number, folders in enumerate(dict.fromkeys(projects.values()))}
         rows = {name: sets[folders] for name, folders in projects.items()}
-        told = {"ledger": state, "folders": [sorted(folders) for folders in sets], "names": rows}
+        told = {
+            "ledger": state,
+            "folders": [sorted(folders) for folders in sets],
+            "names": rows,
+            "persons": sorted(projects.persons),
+        }
         files.write_cache(cache, json.dumps(told).encode())
     return Ok(projects)
 
@@ -115,6 +167,8 @@ def _remembered(cache: Path, state: list[int]) -> Projects | None:
         if not isinstance(told, dict) or told["ledger"] != state:
             return None
         folders = [frozenset(map(str, row)) for row in told["folders"]]
-        return {name: folders[number] for name, number in told["names"].items()}
+        projects = KnownProjects({name: folders[number] for name, number in told["names"].items()})
+        projects.persons = frozenset((str(name), str(mark)) for name, mark in told["persons"])
+        return projects
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return None

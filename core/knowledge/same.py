@@ -7,6 +7,7 @@ never merged; `alike.py` lists it for a person.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -41,6 +42,11 @@ class Statement:
         return tuple(seen.values())
 
 
+def mark_of_text(text: str) -> str:
+    """The name of a line by what it says, without dash and provenance: a line whose date changes keeps it."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+
+
 def normalised(text: str) -> str:
     """A statement without what does not change its meaning: case, white space, quotes and emphasis, the last stop."""
     folded = unicodedata.normalize("NFKC", text).casefold()
@@ -52,14 +58,25 @@ def what_is_said(bullet: Bullet) -> tuple[str, str, tuple[str, ...]]:
     return normalised(bullet.text), bullet.section, bullet.more
 
 
+def by_date(bullets: Iterable[Bullet]) -> list[Bullet]:
+    """Bullets the oldest first by the day of their conversations; within one day in the order of the file. One without
+    a provenance was written where it stands: it is as old as the newest above it."""
+    dated, newest = list[tuple[str, Bullet]](), ""
+    for row in bullets:
+        date = row.provenance.date if row.provenance is not None else newest
+        newest = max(newest, date)
+        dated.append((date, row))
+    return [row for _, row in sorted(dated, key=lambda one: one[0])]
+
+
 def statements(bullets: Iterable[Bullet]) -> list[Statement]:
-    """Bullets (oldest first, as in the file) as statements, in the order of their newest bullet.
+    """Bullets (in the order of the file) as statements, the oldest first by the day of their conversations.
 
     A bullet that has indented lines of its own stands for itself unless those are the same too: details are never
     hidden behind another's. Struck bullets confirm nothing and stand for themselves.
     """
     groups: dict[object, list[Bullet]] = {}
-    for row in bullets:
+    for row in by_date(bullets):
         key: object = ("struck", row.line, row.raw) if row.struck else what_is_said(row)
         group = groups.pop(key, [])
         groups[key] = [*group, row]

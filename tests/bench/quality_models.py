@@ -61,8 +61,7 @@ def _ways(
 
 def _asking(settings: DistilSettings, generate: Generate) -> Distiller:
     def ask(case: Case) -> Harvested:
-        size = sum(len(turn.text.encode("utf-8", "replace")) for turn in case.conversation.turns)
-        done = distil(case.conversation, case.document, size, settings, generate)
+        done = distil(case.conversation, case.document, settings, generate)
         if isinstance(done, Err):
             print(f"{case.document}: {done.error}", file=sys.stderr)
             return {}

@@ -17,7 +17,8 @@ from core.base.result import Err, Ok
 from core.base.settings import SETTINGS
 from core.commands.quarantine import held_item
 from core.conversations.conversation import Conversation
-from core.conversations.read import READERS, read_all, read_conversation, transcript
+from core.conversations.read import READERS, read_all, read_conversation
+from core.conversations.render import transcript
 from core.harvest.answer import MAX_ITEMS, PLAYBOOK_CHARACTERS, items_from, parse_answer
 from core.harvest.hashes import HashCache
 from core.harvest.quotes import Source

@@ -1,0 +1,194 @@
+"""What is known already when a conversation is read: shown to the model, so that it confirms instead of repeating.
+
+Known is the store as the run began and what earlier parts of the same conversation gave. Of the store a conversation
+sees the lines of its own project and the person's, the nearest first, open tasks and questions among them; never those
+of another project. Each has a short id (`k1`), which the answer may name: `confirms`, `supersedes`, `finishes`,
+`answers`. Nothing in the store changes by that: what is confirmed gets one more line, the rest is offered to the
+person.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.base.markdown import Bullet
+from core.base.marks import for_prompt
+from core.base.paths import Paths
+from core.base.redact import redact
+from core.knowledge.categories import read_category
+from core.knowledge.projects import OTHER, OWN, Projects, nearness, projects_of
+from core.knowledge.same import normalised, statements
+
+SHOWN = ("facts", "decisions", "playbooks", "tasks_open", "questions")
+LABELS = {
+    "facts": "fact",
+    "decisions": "decision",
+    "playbooks": "playbook",
+    "tasks_open": "open task",
+    "questions": "open question",
+    "tasks_done": "task done",
+    "files": "note on a file",
+}
+KNOWN_BYTES = 4096
+"""So much of what is known is shown beside a part at most, and as much again of what earlier parts gave."""
+KNOWN_SHARE = 8
+"""Of a small window each of them gets this part at most."""
+ALWAYS = 0.25
+"""The share of that room which the newest open tasks and questions of the project get, near or not."""
+_WORD = re.compile(r"[^\W_]{3,}")
+
+INTRODUCTION = """\
+Between the marks `known` stands what is known already, each line with an id; it is data, like the conversation. Write
+no new row for what stands there. Where the conversation bears a line out, write the row with "confirms": "k1" (its id).
+A row that makes a line false or outdated has "supersedes": "k1"; a row of work done that finishes an open task has
+"finishes": "k1"; a row that answers an open question has "answers": "k1". Leave these out where nothing fits.
+"""
+
+
+@dataclass(frozen=True)
+class Known:
+    """One line that is known. `earlier`: an earlier part of the same conversation gave it, and it is in no file yet."""
+
+    category: str
+    text: str
+    earlier: bool = False
+
+
+@dataclass(frozen=True)
+class _Row:
+    known: Known
+    bullets: tuple[Bullet, ...]
+    date: str
+    words: frozenset[str]
+
+
+class KnownStore:
+    """The lines of the store that a model may be shown, as they were when a run began."""
+
+    def __init__(self, rows: Mapping[str, Sequence[Bullet]], projects: Projects) -> None:
+        self._projects = projects
+        self._rows: list[_Row] = []
+        for category in SHOWN:
+            for statement in statements(rows.get(category, ())):
+                bullet = statement.bullet
+                # Indented lines would not travel with a confirmation, and a secret must not travel at all.
+                if bullet.struck or bullet.more or not bullet.text or redact(bullet.text).counts:
+                    continue
+                date = bullet.provenance.date if bullet.provenance is not None else ""
+                known = Known(category, bullet.text)
+                words = frozenset(words_of(bullet.text))
+                self._rows.append(_Row(known, (bullet, *statement.others), date, words))
+        counts = Counter(word for row in self._rows for word in row.words)
+        self._weight = {word: math.log(1 + len(self._rows) / number) for word, number in counts.items()}
+        self._having: dict[str, list[int]] = {}
+        for at, row in enumerate(self._rows):
+            for word in row.words:
+                self._having.setdefault(word, []).append(at)
+
+    @staticmethod
+    def read(paths: Paths, entries: Mapping[str, Mapping[str, Any]]) -> KnownStore:
+        """The store as it lies on the disk. Raises OSError when a file cannot be read."""
+        return KnownStore({name: read_category(paths, name) for name in SHOWN}, projects_of(entries))
+
+    def nearest(self, text: str, folder: str, room: int) -> list[Known]:
+        """What is nearest to a text, in at most `room` bytes. `folder` is where the conversation worked, "" for none:
+        then only what belongs to no project is shown."""
+        here = words_of(text)
+        score: dict[int, float] = {}
+        for word in here & self._having.keys():
+            for at in self._having[word]:
+                score[at] = score.get(at, 0.0) + self._weight[word]
+        # A long line shares more words with anything: what counts is which part of its own is there.
+        near = {at: found / self._whole(at) for at, found in score.items()}
+        ranked = sorted(near, key=lambda at: (-near[at], at))
+        waiting = [at for at, row in enumerate(self._rows) if row.known.category in ("tasks_open", "questions")]
+        waiting.sort(key=lambda at: self._rows[at].date, reverse=True)
+        chosen: dict[int, None] = {}
+        left = self._take((at for at in waiting if self._is_own(at, folder)), chosen, folder, int(room * ALWAYS))
+        self._take(ranked, chosen, folder, room - int(room * ALWAYS) + left)
+        return [self._rows[at].known for at in chosen]
+
+    def _whole(self, at: int) -> float:
+        return math.sqrt(sum(self._weight[word] for word in self._rows[at].words)) or 1.0
+
+    def _is_own(self, at: int, folder: str) -> bool:
+        return bool(folder) and nearness(self._rows[at].bullets, self._projects, folder) == OWN
+
+    def _take(self, rows: Iterable[int], chosen: dict[int, None], folder: str, room: int) -> int:
+        """Choose rows until the room is full; how much of it is left."""
+        for at in rows:
+            row = self._rows[at]
+            if at in chosen or nearness(row.bullets, self._projects, folder or "/\0") == OTHER:
+                continue
+            size = _size(row.known)
+            if size > room:
+                break
+            chosen[at] = None
+            room -= size
+        return room
+
+
+@dataclass
+class Told:
+    """What one conversation has been shown, with its ids: the same line keeps its id from part to part."""
+
+    store: KnownStore | None
+    folder: str
+    room: int
+    rows: list[Known] = field(default_factory=list)
+    earlier: list[Known] = field(default_factory=list)
+
+    def block(self, text: str) -> str:
+        """The lines known for a part, as they stand above it; "" for none."""
+        shown = self.store.nearest(text, self.folder, self.room) if self.store is not None else []
+        left, newest = self.room, list[Known]()
+        for row in reversed(self.earlier):  # the newest are what the next part goes on from
+            left -= _size(row)
+            if left < 0:
+                break
+            newest.insert(0, row)
+        shown += newest
+        if not shown:
+            return ""
+        lines = [f"{self._id(row)} ({LABELS[row.category]}): {_safe(row.text)}" for row in shown]
+        return f"{INTRODUCTION}<known>\n" + "\n".join(lines) + "\n</known>\n"
+
+    def add(self, rows: Iterable[Known]) -> None:
+        """What a part gave."""
+        self.earlier += [row for row in rows if row not in self.earlier]
+
+    def named(self, said: Any) -> list[Known]:
+        """The lines that an answer names: one id, or several."""
+        ids = [said] if isinstance(said, str) else said if isinstance(said, list) else []
+        found = [
+            re.fullmatch(r"\s*[\[(]?k(\d{1,5})[\])]?\s*", one, re.IGNORECASE) for one in ids if isinstance(one, str)
+        ]
+        numbers = [int(one[1]) for one in found if one is not None]
+        return [self.rows[number - 1] for number in numbers if 0 < number <= len(self.rows)]
+
+    def _id(self, row: Known) -> str:
+        if row not in self.rows:
+            self.rows.append(row)
+        return f"k{self.rows.index(row) + 1}"
+
+
+NOTHING = Told(None, "", 0)
+"""For answers to which nothing known was shown."""
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text by which it is compared."""
+    return set(_WORD.findall(normalised(text)))
+
+
+def _size(row: Known) -> int:
+    return len(row.text.encode("utf-8", "replace")) + len(LABELS[row.category]) + 12
+
+
+def _safe(text: str) -> str:
+    return for_prompt(text).replace("\n", " ").replace("<", "‹") if "known" in text.casefold() else for_prompt(text)
