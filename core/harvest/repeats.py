@@ -38,7 +38,7 @@ class Repeats:
         self._names: dict[str, list[str]] | None = None
 
     def settled(self, plan: FrozenPlan) -> FrozenPlan:
-        """The plan with the lines of others where it repeats them. Raises OSError."""
+        """The plan with the lines of others where it repeats them."""
         evidence = _table(plan.facts, "evidence")
         moved: dict[str, str] = {}
         done = []
@@ -88,14 +88,22 @@ class Repeats:
                 name = str(entry.get("name") or str(entry.get("path", "")).rpartition("/")[2])
                 self._names.setdefault(name, []).append(sha)
         for sha in self._names.get(origin.source, ()):
-            plan = self._proofs.plan(sha, self._entries.get(sha))
+            try:
+                plan = self._proofs.plan(sha, self._entries.get(sha))
+            except OSError:
+                continue
             if plan is not None and (turn := _turn(_table(plan.facts, "evidence"), mark_of_text(text))):
                 return turn
         return ""
 
     def _read(self, file: str) -> None:
-        """The lines of a file as it is now, those that are struck through left out."""
-        data = files.read_or_empty(self._paths.knowledge / file)
+        """The lines of a file as it is now, those that are struck through left out; of one that cannot be read, none:
+        whoever writes into it tells that, and the plan must be made all the same."""
+        self._by_words.setdefault(file, {})
+        try:
+            data = files.read_or_empty(self._paths.knowledge / file)
+        except OSError:
+            return
         state = (len(data), hash(data))
         if self._seen.get(file) == state:
             return
