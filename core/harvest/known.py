@@ -93,7 +93,7 @@ class KnownStore:
 
     @staticmethod
     def read(paths: Paths, entries: Mapping[str, Mapping[str, Any]]) -> KnownStore:
-        """The store as it lies on the disk. Of a file that cannot be read nothing is known: whoever writes tells that."""
+        """The store as it lies on the disk. Of a file that cannot be read nothing is known: who writes tells that."""
         rows: dict[str, Sequence[Bullet]] = {}
         for name in SHOWN:
             with suppress(OSError):

@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.base import files
 from core.base.markdown import Provenance, bullet_line, parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.harvest.lessons import mark_of_text
 from core.harvest.proofs import Proofs
 from core.knowledge.alike import content_words, differs_in_value
-from core.knowledge.categories import CATEGORY_FILES
+from core.knowledge.categories import CATEGORY_FILES, read_text
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.ledger import Entries
 from core.knowledge.same import normalised
@@ -33,7 +32,6 @@ class Repeats:
     def __init__(self, paths: Paths, entries: Entries, proofs: Proofs) -> None:
         self._paths, self._entries, self._proofs = paths, entries, proofs
         self._by_words: dict[str, dict[tuple[str, ...], list[str]]] = {}
-        self._seen: dict[str, tuple[int, int]] = {}
         self._turns: dict[str, list[tuple[str, str]]] = {}
         self._names: dict[str, list[str]] | None = None
 
@@ -97,23 +95,18 @@ class Repeats:
         return ""
 
     def _read(self, file: str) -> None:
-        """The lines of a file as it is now, those that are struck through left out; of one that cannot be read, none:
-        whoever writes into it tells that, and the plan must be made all the same."""
-        self._by_words.setdefault(file, {})
+        """The lines of a file, those that are struck through left out; once a run, for what it writes is noted. Of a
+        file that cannot be read there are none: whoever writes into it tells that, and the plan must be made."""
+        if file in self._by_words:
+            return
+        found = self._by_words[file] = {}
         try:
-            data = files.read_or_empty(self._paths.knowledge / file)
+            text = read_text(self._paths.knowledge / file)
         except OSError:
             return
-        state = (len(data), hash(data))
-        if self._seen.get(file) == state:
-            return
-        self._seen[file] = state
-        found = self._by_words.setdefault(file, {})
-        for bullet in parse_bullets(data.decode("utf-8", "replace").removeprefix("\ufeff")):
+        for bullet in parse_bullets(text):
             if not bullet.struck and not bullet.more and bullet.provenance is not None:
-                rows = found.setdefault(content_words(bullet.text), [])
-                if bullet.raw not in rows:
-                    rows.append(bullet.raw)
+                found.setdefault(content_words(bullet.text), []).append(bullet.raw)
 
     def _note(self, plan: FrozenPlan) -> None:
         """What the plan will write, before it stands there."""
