@@ -1,4 +1,4 @@
-"""The window of a model: taken too small, a conversation costs dozens of calls; too large, a server cuts it silently."""
+"""The window of a model: too small, a conversation costs dozens of calls; too large, a server cuts it silently."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def asked(provider: str, reply: Any, status: int = 200, model: str = "m") -> tup
         ("ollama", {"model_info": {"llama.context_length": 40_960}}, 40_960, "POST /api/show"),
         (
             "openai",
-            {"data": [{"id": "n", "max_model_len": 9}, {"id": "m", "max_model_len": 16_384}]},
+            {"data": [{"id": "n"}, {"id": "m", "max_model_len": 16_384}]},
             16_384,
             "/models",
         ),
