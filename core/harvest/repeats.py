@@ -1,7 +1,7 @@
 """What a plan says again. The same turn in a snapshot, a fork or a history of one session is one source: its line
 stands once. The same words from another conversation confirm: they take the wording that the file has.
 
-Words are the same when they differ in nothing but case, punctuation and words that carry no meaning; of one and the
+Words are the same when they differ in nothing but case, punctuation and articles; of one and the
 same turn they may also be much alike, as long as no figure and no negation differs.
 """
 
@@ -72,10 +72,9 @@ class Repeats:
             words, origin = split_provenance(other[2:])
             if known == file and origin is not None and origin.source != provenance.source and _alike(text, words):
                 return _moved(text, words, other, moved)
-        if same:
-            words = split_provenance(same[-1][2:])[0]
-            if normalised(words) != normalised(text):
-                return _moved(text, words, bullet_line(words, provenance), moved)
+        wordings = [split_provenance(other[2:])[0] for other in same]
+        if wordings and normalised(text) not in map(normalised, wordings):
+            return _moved(text, wordings[-1], bullet_line(wordings[-1], provenance), moved)
         return line
 
     def _heard(self, origin: Provenance, text: str) -> str:
