@@ -303,3 +303,13 @@ def test_a_reader_can_stand_in_for_the_model(world: World) -> None:
     report = world.limits(provider="command").run(model.value)  # type: ignore[arg-type]
     reader.join()
     assert report.items["facts"] == 1 and "- The annex has green pipes [" in world.text("facts.md")
+
+
+def test_words_that_join_or_choose_are_not_taken_for_the_same(world: World) -> None:
+    """ "A or B" is not "A and B": one of them would have vanished from the file."""
+    world.knowledge("facts.md", "# Facts\n\n- The pump needs oil and water [from: x, 2026-01-01]\n")
+    world.converse(session(world.folder / "app", 1, "hi", "It needs either."))
+    rows = ["The pump needs oil or water", "Pump needs the oil and water"]
+    world.run(FakeModel(lambda number, prompt: {"facts": [*rows, f"Seen {number} times"]}))
+    lines = [line.partition(" [")[0] for line in world.text("facts.md").split("\n") if line.startswith("- ")]
+    assert "- The pump needs oil or water" in lines and lines.count("- The pump needs oil and water") == 2

@@ -16,7 +16,7 @@ from core.base.price import price
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import find_setting
 from core.commands.harvest_options import HarvestRequest, harvest_options
-from core.commands.provider import connect_or_refuse, connect_provider
+from core.commands.provider import connect_or_refuse, connect_provider, window_tokens
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.hashes import HashCache
@@ -58,6 +58,9 @@ def harvest(
     options = harvest_options(workspace, request, patience)
     if isinstance(options, Err):
         return options
+    if generate is None and not (request.rough or request.no_harvest):
+        window = window_tokens(workspace, options.value.limits.provider, request.model)
+        options = Ok(replace(options.value, distil=replace(options.value.distil, context_tokens=window)))
     cache_file = cache_folder(workspace.paths.home, workspace.environment) / "hashes"
     cache = _read_cache(cache_file)
     report = (
@@ -265,13 +268,10 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
         report.spent = price(provider, model, report.input_tokens, report.output_tokens, override)
 
 
-def _known(workspace: Workspace) -> KnownStore | None:
-    """What the run would show the model of the store. None where that cannot be read: the run says why."""
+def _known(workspace: Workspace) -> KnownStore:
+    """What the run would show the model of the store."""
     ledger = seen_ledger(workspace.paths)
-    try:
-        return KnownStore.read(workspace.paths, ledger.value if isinstance(ledger, Ok) else {})
-    except OSError:
-        return None
+    return KnownStore.read(workspace.paths, ledger.value if isinstance(ledger, Ok) else {})
 
 
 def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]:

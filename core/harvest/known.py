@@ -13,6 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,8 +93,12 @@ class KnownStore:
 
     @staticmethod
     def read(paths: Paths, entries: Mapping[str, Mapping[str, Any]]) -> KnownStore:
-        """The store as it lies on the disk. Raises OSError when a file cannot be read."""
-        return KnownStore({name: read_category(paths, name) for name in SHOWN}, projects_of(entries))
+        """The store as it lies on the disk. Of a file that cannot be read nothing is known: who writes tells that."""
+        rows: dict[str, Sequence[Bullet]] = {}
+        for name in SHOWN:
+            with suppress(OSError):
+                rows[name] = read_category(paths, name)
+        return KnownStore(rows, projects_of(entries))
 
     def nearest(self, text: str, folder: str, room: int) -> list[Known]:
         """What is nearest to a text, in at most `room` bytes. `folder` is where the conversation worked, "" for none:

@@ -1,7 +1,7 @@
 """What a plan says again. The same turn in a snapshot, a fork or a history of one session is one source: its line
 stands once. The same words from another conversation confirm: they take the wording that the file has.
 
-Words are the same when they differ in nothing but case, punctuation and words that carry no meaning; of one and the
+Words are the same when they differ in nothing but case, punctuation and articles; of one and the
 same turn they may also be much alike, as long as no figure and no negation differs.
 """
 
@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.base import files
 from core.base.markdown import Provenance, bullet_line, parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.harvest.lessons import mark_of_text
 from core.harvest.proofs import Proofs
 from core.knowledge.alike import content_words, differs_in_value
-from core.knowledge.categories import CATEGORY_FILES
+from core.knowledge.categories import CATEGORY_FILES, read_text
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.ledger import Entries
 from core.knowledge.same import normalised
@@ -33,12 +32,11 @@ class Repeats:
     def __init__(self, paths: Paths, entries: Entries, proofs: Proofs) -> None:
         self._paths, self._entries, self._proofs = paths, entries, proofs
         self._by_words: dict[str, dict[tuple[str, ...], list[str]]] = {}
-        self._seen: dict[str, tuple[int, int]] = {}
         self._turns: dict[str, list[tuple[str, str]]] = {}
         self._names: dict[str, list[str]] | None = None
 
     def settled(self, plan: FrozenPlan) -> FrozenPlan:
-        """The plan with the lines of others where it repeats them. Raises OSError."""
+        """The plan with the lines of others where it repeats them."""
         evidence = _table(plan.facts, "evidence")
         moved: dict[str, str] = {}
         done = []
@@ -74,10 +72,9 @@ class Repeats:
             words, origin = split_provenance(other[2:])
             if known == file and origin is not None and origin.source != provenance.source and _alike(text, words):
                 return _moved(text, words, other, moved)
-        if same:
-            words = split_provenance(same[-1][2:])[0]
-            if normalised(words) != normalised(text):
-                return _moved(text, words, bullet_line(words, provenance), moved)
+        wordings = [split_provenance(other[2:])[0] for other in same]
+        if wordings and normalised(text) not in map(normalised, wordings):
+            return _moved(text, wordings[-1], bullet_line(wordings[-1], provenance), moved)
         return line
 
     def _heard(self, origin: Provenance, text: str) -> str:
@@ -88,24 +85,27 @@ class Repeats:
                 name = str(entry.get("name") or str(entry.get("path", "")).rpartition("/")[2])
                 self._names.setdefault(name, []).append(sha)
         for sha in self._names.get(origin.source, ()):
-            plan = self._proofs.plan(sha, self._entries.get(sha))
+            try:
+                plan = self._proofs.plan(sha, self._entries.get(sha))
+            except OSError:
+                continue
             if plan is not None and (turn := _turn(_table(plan.facts, "evidence"), mark_of_text(text))):
                 return turn
         return ""
 
     def _read(self, file: str) -> None:
-        """The lines of a file as it is now, those that are struck through left out."""
-        data = files.read_or_empty(self._paths.knowledge / file)
-        state = (len(data), hash(data))
-        if self._seen.get(file) == state:
+        """The lines of a file, those that are struck through left out; once a run, for what it writes is noted. Of a
+        file that cannot be read there are none: whoever writes into it tells that, and the plan must be made."""
+        if file in self._by_words:
             return
-        self._seen[file] = state
-        found = self._by_words.setdefault(file, {})
-        for bullet in parse_bullets(data.decode("utf-8", "replace").removeprefix("\ufeff")):
+        found = self._by_words[file] = {}
+        try:
+            text = read_text(self._paths.knowledge / file)
+        except OSError:
+            return
+        for bullet in parse_bullets(text):
             if not bullet.struck and not bullet.more and bullet.provenance is not None:
-                rows = found.setdefault(content_words(bullet.text), [])
-                if bullet.raw not in rows:
-                    rows.append(bullet.raw)
+                found.setdefault(content_words(bullet.text), []).append(bullet.raw)
 
     def _note(self, plan: FrozenPlan) -> None:
         """What the plan will write, before it stands there."""

@@ -183,8 +183,9 @@ def _words(text: str) -> list[str]:
 
 
 def content_words(text: str) -> tuple[str, ...]:
-    """The words of a text that carry its meaning, in their order: texts with the same ones say the same."""
-    return tuple(_words(normalised(text)))
+    """The words of a text but for its articles, in their order: texts with the same ones say the same. "A or B" is not
+    "A and B"."""
+    return tuple(word for word in _WORD.findall(normalised(text)) if word not in ("a", "an", "the"))
 
 
 def differs_in_value(one: str, other: str) -> bool:

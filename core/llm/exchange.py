@@ -162,9 +162,10 @@ def _post(call: Call, kept: Kept, deadline: float, max_bytes: int) -> Reply | Br
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
     headers |= {"User-Agent": "knowledge-memory", **call.headers}
     try:
-        response = kept.session().post(
+        response = kept.session().request(
+            "GET" if call.body is None else "POST",
             call.url,
-            data=json.dumps(call.body).encode("ascii"),
+            data=None if call.body is None else json.dumps(call.body).encode("ascii"),
             headers=headers,
             stream=True,
             allow_redirects=False,

@@ -103,12 +103,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Call:
-    """One HTTP POST. `label` names the provider in error sentences; `key` is what must never appear in one."""
+    """One HTTP POST, or a GET where `body` is None. `label` names the provider in error sentences; `key` is what must
+    never appear in one."""
 
     label: str
     url: str
     headers: Mapping[str, str] = field(repr=False)
-    body: Mapping[str, Any] = field(repr=False)
+    body: Mapping[str, Any] | None = field(repr=False)
     key: str = field(default="", repr=False)
 
 

@@ -1,0 +1,81 @@
+"""How many tokens a model's window has, as its server tells. Only the model's name is sent.
+
+Followed: ollama docs/api.md "Show Model Information" (`model_info`, `<family>.context_length`); the lists of models of
+vLLM (`max_model_len`), OpenRouter and others (`context_length`), llama.cpp (`meta.n_ctx`, `n_ctx_train`); Gemini
+`models.get` (`inputTokenLimit`); Anthropic "Get a model" (`max_input_tokens`). OpenAI's own list does not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from core.base.result import Err
+from core.llm import anthropic, gemini, ollama, openai_compatible
+from core.llm.credentials import KeyFinder
+from core.llm.exchange import exchange
+from core.llm.generate import PROVIDERS
+from core.llm.wire import Call, ModelSettings, Reply, decode_object
+
+SECONDS = 5.0
+MOST_BYTES = 4 << 20
+LEAST, MOST = 512, 100_000_000
+"""Windows outside of these are no windows."""
+_NAMES = (
+    "n_ctx", "max_model_len", "context_length", "max_context_length", "context_window", "max_input_tokens",
+    "n_ctx_train",
+)  # fmt: skip
+
+
+def window_of(settings: ModelSettings, credentials: KeyFinder, cancelled: Callable[[], bool] = lambda: False) -> int:
+    """The window in tokens, 0 where the server does not tell, or nobody answers within a few seconds."""
+    spec, model = PROVIDERS.get(settings.provider), settings.model.strip()
+    if spec is None or spec.wire is None or not model:
+        return 0
+    base = (settings.base_url.strip() or spec.base_url).rstrip("/")
+    found = credentials(settings.provider, spec.key_variables)
+    if isinstance(found, Err) or (settings.provider == "openai" and base == openai_compatible.BASE_URL):
+        return 0
+    call = _call(settings.provider, base, model, found.value)
+    reply = exchange(call, seconds=SECONDS, max_bytes=MOST_BYTES, cancelled=cancelled)
+    if not isinstance(reply, Reply) or reply.status != 200:
+        return 0
+    told = decode_object(reply.body)
+    window = _told(settings.provider, told, model) if told is not None else 0
+    if settings.provider == "ollama":
+        window = min(window, ollama.CONTEXT_STEPS[-1])
+    return window if LEAST <= window <= MOST else 0
+
+
+def _call(provider: str, base: str, model: str, key: str) -> Call:
+    bearer = {"Authorization": f"Bearer {key}"} if key else {}
+    if provider == "ollama":
+        root = base.removesuffix("/v1").removesuffix("/api")
+        return Call(provider, f"{root}/api/show", bearer, {"model": model}, key)
+    if provider == "gemini":
+        root = (base or gemini.BASE_URL).removesuffix("/v1beta")
+        headers = {"x-goog-api-key": key} if key else {}
+        return Call(provider, f"{root}/v1beta/models/{model.removeprefix('models/')}", headers, None, key)
+    if provider == "anthropic":
+        headers = {"anthropic-version": anthropic.VERSION} | ({"x-api-key": key} if key else {})
+        return Call(provider, f"{base.removesuffix('/v1')}/v1/models/{model}", headers, None, key)
+    listed = openai_compatible.endpoint(base).removesuffix("/chat/completions") + "/models"
+    return Call(provider, listed, bearer, None, key)
+
+
+def _told(provider: str, told: Mapping[str, Any], model: str) -> int:
+    if provider == "ollama":
+        info = told.get("model_info")
+        rows = info.items() if isinstance(info, dict) else ()
+        return next((_number(value) for key, value in rows if str(key).endswith(".context_length")), 0)
+    if provider == "gemini":
+        return _number(told.get("inputTokenLimit"))
+    listed = told.get("data")
+    models = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else [dict(told)]
+    row = next((row for row in models if row.get("id") == model), models[0] if len(models) == 1 else {})
+    places = [row, *(row[key] for key in ("meta", "top_provider") if isinstance(row.get(key), dict))]
+    return next((number for name in _NAMES for place in places if (number := _number(place.get(name)))), 0)
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
