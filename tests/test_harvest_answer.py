@@ -187,7 +187,7 @@ def test_steps_in_a_list_are_a_playbook() -> None:
         {"name": "Nothing", "steps": []},
     ]
     assert items({"facts": ["x"], "playbooks": rows})[1:] == [
-        ("playbooks", "**Release**: 1. make test 2. make dist 3. git push", ""),
+        ("playbooks", "**Release**: make test -> make dist -> git push", ""),
         ("playbooks", "**Numbered**: 1. fetch 2. build", ""),
         ("playbooks", "**One**: make run", ""),
         ("playbooks", "Nothing", ""),

@@ -37,8 +37,8 @@ def test_a_harvest_by_rules_keeps_what_was_borne_out(tmp_path: Path) -> None:
     settings = DistilSettings(
         attempts=1, summarize_bytes=1, quotes="check", redact=True, waiting=tmp_path / "waiting.json"
     )
-    first = distil(session("a", "The gopls diagnostics are stale again."), "a", 1, settings, None)
-    second = distil(session("b", "Those gopls diagnostics are stale, it builds."), "b", 1, settings, None)
+    first = distil(session("a", "The gopls diagnostics are stale again."), "a", settings, None)
+    second = distil(session("b", "Those gopls diagnostics are stale, it builds."), "b", settings, None)
     assert isinstance(first, Ok) and isinstance(second, Ok)
     assert not first.value.items and [item.category for item in second.value.items] == ["facts"]
 

@@ -13,7 +13,7 @@ from core.base import files
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.paths import cache_folder
 from core.base.price import price
-from core.base.result import Err, Ok, Result, fail
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.settings import find_setting
 from core.commands.harvest_options import HarvestRequest, harvest_options
 from core.commands.provider import connect_or_refuse, connect_provider, window_tokens
@@ -74,7 +74,11 @@ def harvest(
         _estimate(workspace, request, options.value, report.value)
     if isinstance(report, Ok) and report.value.applied:
         _feed_facts(workspace, report.value, now)
-        report.value.lines = _new_lines(workspace, report.value.run)
+        try:
+            report.value.lines = _new_lines(workspace, report.value.run)
+        except OSError as error:
+            why = f"the run is over, and its new lines cannot be shown: {error.strerror or error}"
+            report.value.errors.append(ErrorInfo("lines-unreadable", why, str(error.filename or ""), "open the file"))
         if options.value.limits.provider == "offline":
             report.value.notes += _little_found(report.value)
     return report
@@ -92,20 +96,17 @@ def _little_found(report: HarvestReport) -> list[str]:
 
 def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
     """What stands in the files since this run, by category, the best first: what more conversations said before what
-    was said once, the newest before the older. Nothing of what waits in the quarantine."""
-    try:
-        came = {(row.file, line) for row in read_changes(workspace.paths) if row.run == run for line in row.added}
-        if not came:
-            return []
-        found = []
-        for category in CATEGORIES:
-            for name, bullets in _bullets_of(workspace, category):
-                rows = [row for row in statements(bullets) if not row.bullet.struck]
-                new = [row for row in rows if any((name, one.raw) in came for one in (row.bullet, *row.others))]
-                new.sort(key=lambda row: row.conversations)
-                found += [(category.name, row.bullet.text, row.conversations) for row in reversed(new)]
-    except OSError:
-        return []  # the run is over, and the files are where they were
+    was said once, the newest before the older. Nothing of what waits in the quarantine. Raises OSError."""
+    came = {(row.file, line) for row in read_changes(workspace.paths) if row.run == run for line in row.added}
+    if not came:
+        return []
+    found = []
+    for category in CATEGORIES:
+        for name, bullets in _bullets_of(workspace, category):
+            rows = [row for row in statements(bullets) if not row.bullet.struck]
+            new = [row for row in rows if any((name, one.raw) in came for one in (row.bullet, *row.others))]
+            new.sort(key=lambda row: row.conversations)
+            found += [(category.name, row.bullet.text, row.conversations) for row in reversed(new)]
     return found
 
 

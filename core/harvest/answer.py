@@ -169,10 +169,7 @@ def parse_answer(text: str, names: Collection[str] = _NAMES) -> Result[dict[str,
     found = find_object(text, names)
     if isinstance(found, Err):
         return found
-    payload = {
-        key: [_with_steps(row) for row in value] if key == "playbooks" and isinstance(value, list) else value
-        for key, value in found.value.items()
-    }
+    payload = {key: value for key, value in found.value.items()}
     problem = _why_invalid(payload, names)
     arrays = {name: payload.get(name) or [] for name in names}
     links = {key: payload[key] for key in OFFERED if isinstance(payload.get(key), list) and payload[key]}
@@ -180,17 +177,6 @@ def parse_answer(text: str, names: Collection[str] = _NAMES) -> Result[dict[str,
         row for key, rows in payload.items() if key not in (*names, *links) and isinstance(rows, list) for row in rows
     ]
     return refused(problem, text) if problem else Ok(arrays | links | ({UNASKED: others} if others else {}))
-
-
-def _with_steps(row: Any) -> Any:
-    """A playbook whose steps came as a list of texts, as many models write them, with its steps as one numbered text;
-    anything else as it is."""
-    steps = row.get("steps") if isinstance(row, dict) else None
-    if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
-        return row
-    said = [step.strip() for step in steps if step.strip()]
-    bare = len(said) < 2 or all(_NUMBERED.match(step) for step in said)
-    return {**row, "steps": " ".join(said if bare else [f"{number}. {step}" for number, step in enumerate(said, 1)])}
 
 
 def _why_invalid(payload: Mapping[str, Any], names: Collection[str]) -> str:
