@@ -188,7 +188,7 @@ def test_steps_in_a_list_are_a_playbook() -> None:
     ]
     assert items({"facts": ["x"], "playbooks": rows})[1:] == [
         ("playbooks", "**Release**: make test -> make dist -> git push", ""),
-        ("playbooks", "**Numbered**: 1. fetch 2. build", ""),
+        ("playbooks", "**Numbered**: fetch -> build", ""),
         ("playbooks", "**One**: make run", ""),
         ("playbooks", "Nothing", ""),
     ]

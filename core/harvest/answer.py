@@ -169,7 +169,7 @@ def parse_answer(text: str, names: Collection[str] = _NAMES) -> Result[dict[str,
     found = find_object(text, names)
     if isinstance(found, Err):
         return found
-    payload = {key: value for key, value in found.value.items()}
+    payload = dict(found.value.items())
     problem = _why_invalid(payload, names)
     arrays = {name: payload.get(name) or [] for name in names}
     links = {key: payload[key] for key in OFFERED if isinstance(payload.get(key), list) and payload[key]}
