@@ -25,7 +25,8 @@ def harvests(person: Person, *scripts: Script, seconds: float = 30.0) -> str:
     """`knowledge harvest --apply` with a server that plays Ollama; what it printed, the server's address as HOST."""
     with model_server(*scripts) as server:
         (person.folder / "config.toml").write_text(
-            f'[ai_settings.knowledge]\nprovider = "ollama"\nmodel = "m"\nbase_url = "{server.url}"\nmodel_context_tokens = 32768\n'
+            f'[ai_settings.knowledge]\nprovider = "ollama"\nmodel = "m"\nbase_url = "{server.url}"\n'
+            "model_context_tokens = 32768\n"
             f"request_timeout_seconds = {seconds}\nmax_answer_bytes = 3000000\n"
         )
         return person.types("harvest", "--apply", "--quiet").replace(server.address, "HOST")
