@@ -27,8 +27,7 @@ from core.base.redact import redact
 
 # --- characters that nobody sees -------------------------------------------------------------------------------------
 
-_VISIBLE_FORMATS = "\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd\U00013430-\U0001345f"
-"""Category Cf, and yet drawn: signs in front of Arabic and Syriac numbers, the frame of Egyptian signs."""
+# Not in it, though of category Cf, are the signs in front of Arabic and Syriac numbers and the frames of Egyptian ones.
 _UNSEEN = (
     "\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"

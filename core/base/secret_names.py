@@ -71,7 +71,6 @@ PROSE = re.compile(
     re.I,
 )
 BEHIND = re.compile(rf"(?P<sep>[ \t]{{1,2}}){_VALUE}", re.I)
-_CJK = re.compile(r"[^\x00-\x7f]$")
 
 _ABOUT_KEYS = re.compile(
     r"(?i)(?:api|access|auth|private|account|encryption|encrypt|decryption|signing|sign|master|license|service|subscription"
