@@ -16,10 +16,10 @@ from core.base.result import Ok
 from core.commands.sources import chosen_sources, sources
 from core.commands.view_conversation import conversation_view
 from core.commands.workspace import Workspace, open_workspace
-from core.harvest.hashes import HashCache
 from core.harvest.options import HarvestOptions
-from core.harvest.sessions import Shelf
-from core.harvest.sources import FILES, Place
+from core.sources.artifact import HashCache
+from core.sources.sessions import Shelf
+from core.sources.tools import FILES, Place
 from tests.export_makers import chat, claude_chat, zipped
 from tests.harvest_world import FakeModel, World
 

@@ -19,13 +19,13 @@ from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation, why_unread
-from core.harvest.artifact import Artifact
 from core.harvest.distil import Harvest, distil, shown_bytes
 from core.harvest.options import HarvestOptions
-from core.harvest.sessions import Shelf
-from core.harvest.sources import project_at
 from core.harvest.steps import Step
-from core.harvest.tails import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
+from core.sources.artifact import Artifact
+from core.sources.incremental import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
+from core.sources.sessions import Shelf
+from core.sources.tools import project_at
 
 if TYPE_CHECKING:
     from core.conversations.stream import Streamed

@@ -18,8 +18,8 @@ from core.harvest.content import distil_step
 from core.harvest.kept_answers import KeptAnswers
 from core.harvest.meter import BYTES_A_TOKEN
 from core.harvest.options import HarvestOptions
-from core.harvest.sessions import Shelf
 from core.harvest.steps import HarvestPlan, Step
+from core.sources.sessions import Shelf
 
 ANSWER_TOKENS = 700
 """What the answer about one conversation usually takes, all its categories together."""

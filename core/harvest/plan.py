@@ -9,16 +9,14 @@ from datetime import datetime
 from typing import Any
 
 from core.base.paths import Paths
-from core.harvest.artifact import Artifact
 from core.harvest.classify import UNREAD, classify, plan_steps
-from core.harvest.hashes import HashCache, hash_artifacts
-from core.harvest.names import told_apart
 from core.harvest.options import HarvestOptions
 from core.harvest.passed_over import passed_over
-from core.harvest.scan import Scan, scan
-from core.harvest.sources import FILES
 from core.harvest.steps import Classified, HarvestPlan
-from core.harvest.survey import survey
+from core.sources.artifact import Artifact, HashCache, hash_artifacts
+from core.sources.scan import Scan, scan
+from core.sources.tools import FILES, told_apart
+from core.sources.walk import survey
 
 TOLD = 5
 """So many odd things are told by name; more only by their number."""
@@ -43,7 +41,7 @@ def _plan(
     found = scan(paths, cache) if options.home else Scan(())
     if not options.places:
         return _judged(paths, options, entries, now, found, cache, {})
-    from core.harvest.sessions import Shelf, hash_sessions, list_sessions  # for those who have other tools read
+    from core.sources.sessions import Shelf, hash_sessions, list_sessions  # for those who have other tools read
 
     elsewhere = survey(options.places)
     with Shelf(options.copies) as shelf:

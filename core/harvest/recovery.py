@@ -20,7 +20,6 @@ from core.harvest.batch import Applied, write_together
 from core.harvest.bindings import tell_bindings
 from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
-from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import finish_moves, note_now
 from core.knowledge.journal import (
@@ -51,6 +50,7 @@ from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.lines import PlannedFile, lines_in
 from core.knowledge.patience import Patience
 from core.knowledge.promises import settle_promises
+from core.sources.scan import origin, sha_in_trash
 
 UNPROVEN = "unproven"
 """The key of a ledger entry that names the run under which lines of a lost harvest are told (unproven.py)."""

@@ -23,8 +23,8 @@ from core.factindex.index import validate_index
 from core.factindex.places import read_one
 from core.harvest.answer import items_from
 from core.harvest.quotes import NO_SOURCE
-from core.harvest.remembered import remembered
 from core.memory_file import read_memory, render_memory
+from core.sources.remembered import remembered
 from tests.export_makers import chat, claude_chat, zipped
 from tests.store_makers import MAKERS
 from tests.test_conversations_odd_shapes import SAMPLES, data_of

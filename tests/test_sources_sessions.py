@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from core.conversations.store_file import StoreError
-from core.harvest.artifact import Artifact
-from core.harvest.hashes import HashCache
 from core.harvest.options import HarvestOptions
-from core.harvest.sessions import Shelf
-from core.harvest.sources import FILES, Place
+from core.sources.artifact import Artifact, HashCache
+from core.sources.sessions import Shelf
+from core.sources.tools import FILES, Place
 from tests.harvest_world import FakeModel, World
 from tests.store_makers import MAKERS, opencode_files, say_in_opencode
 

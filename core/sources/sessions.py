@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 
 from core.base.markdown import sanitise_name
 from core.base.result import ErrorInfo
-from core.harvest.artifact import Artifact
-from core.harvest.hashes import HashCache
-from core.harvest.sources import EXPORTS, known_as
+from core.sources.artifact import Artifact, HashCache
+from core.sources.tools import EXPORTS, known_as
 
 if TYPE_CHECKING:
     from core.conversations.export_file import OpenExport

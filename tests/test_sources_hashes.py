@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 import pytest
 
-from core.harvest.hashes import HashCache
 from core.harvest.plan import plan_harvest
+from core.sources.artifact import HashCache
 from tests.harvest_world import FakeModel, World, never, sha256
 
 # --- the hash cache --------------------------------------------------------------------------------------------------
@@ -23,7 +23,7 @@ def test_an_unchanged_conversation_is_not_read_again_and_a_changed_one_is(world:
     with patch("time.time_ns", lambda: path.stat().st_ctime_ns + 3_000_000_000):
         world.limits(keep=True).run(FakeModel(), cache)
     copy = HashCache.from_bytes(cache.to_bytes())
-    with patch("core.harvest.hashes._sha256", side_effect=AssertionError("read again")):
+    with patch("core.sources.artifact._sha256", side_effect=AssertionError("read again")):
         world.run(FakeModel(never), copy)
     path.write_text("b")
     assert world.run(FakeModel(), copy).harvested == 1

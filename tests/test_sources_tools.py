@@ -14,10 +14,9 @@ import pytest
 from core.base.result import Ok
 from core.commands.sources import sources
 from core.commands.workspace import Workspace, open_workspace
-from core.harvest.names import told_apart
 from core.harvest.options import HarvestOptions
-from core.harvest.sources import FILES, SOURCE, Place, known_name, places, project_at
-from core.harvest.survey import survey
+from core.sources.tools import FILES, SOURCE, Place, known_name, places, project_at, told_apart
+from core.sources.walk import survey
 from tests.harvest_world import FakeModel, World
 
 SESSION = (
@@ -168,7 +167,7 @@ def test_projects_called_alike_are_told_apart_and_what_was_harvested_keeps_its_n
 
 
 def test_a_walk_through_very_many_folders_ends_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.harvest.walk.MAX_FOLDERS", 3)
+    monkeypatch.setattr("core.sources.walk.MAX_FOLDERS", 3)
     for number in range(5):
         leave(tmp_path / f"p{number}/.aider.chat.history.md")
     found = survey(places(["aider"], {"HOME": str(tmp_path)}, ["~"]))
@@ -181,7 +180,7 @@ def test_a_named_folder_is_looked_through_to_its_last_level(tmp_path: Path, monk
     deep = leave(tmp_path / "notes" / "/".join("abcdefghij") / "talk.md")
     found = survey([Place(FILES, str(tmp_path / "notes"))])
     assert [row.path for row in found.artifacts] == [str(deep)] and not found.notes
-    monkeypatch.setattr("core.harvest.walk.MAX_FOLDERS", 4)
+    monkeypatch.setattr("core.sources.walk.MAX_FOLDERS", 4)
     found = survey([Place(FILES, str(tmp_path / "notes"))])
     assert not found.artifacts and "more than 4 folders" in found.notes[0]
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.conversations.conversation import Conversation, Turn
-from core.harvest.tails import CONTEXT_ENDS, GROWN, REWRITTEN, SAME, Earlier, earlier_of, facts_of, tail_of
 from core.knowledge.ledger import rebuild
+from core.sources.incremental import CONTEXT_ENDS, GROWN, REWRITTEN, SAME, Earlier, earlier_of, facts_of, tail_of
 from tests.harvest_world import FakeModel, World
 
 NAME = "talk-11111111-1111-4111-8111-111111111111"

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.conversations.conversation import Conversation, Turn
-from core.harvest.sources import known_as
+from core.sources.tools import known_as
 
 GROWN, SAME, REWRITTEN = "grown", "same", "rewritten"
 CONTEXT_TURNS = 4
