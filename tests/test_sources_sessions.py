@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.conversations.store_file import StoreError
+from core.conversations.collections.store_file import StoreError
 from core.harvest.options import HarvestOptions
 from core.sources.artifact import Artifact, HashCache
 from core.sources.sessions import Shelf

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from core.search.candidates import Found
-from core.search.english import TIMES
 from core.search.store import Row
 from core.search.terms import Query
 from core.search.when import FAR, Closeness, closeness
-from core.search.words import Stems, words_of
+from core.search.words import TIMES, Stems, words_of
 
 TITLE, ABOUT = 0.5, 0.3
 """What a word counts in a title, and in tags, source and date."""

@@ -22,10 +22,10 @@ from core.sources.artifact import Artifact, HashCache
 from core.sources.tools import EXPORTS, known_as
 
 if TYPE_CHECKING:
-    from core.conversations.export_file import OpenExport
-    from core.conversations.opencode_files import OpenFolder
-    from core.conversations.session import StoredSession
-    from core.conversations.stores import OpenStore
+    from core.conversations.collections.export_file import OpenExport
+    from core.conversations.collections.opencode_files import OpenFolder
+    from core.conversations.collections.session import StoredSession
+    from core.conversations.collections.stores import OpenStore
 
 EXPORT_ENDINGS = (".json", ".zip")
 """A store whose name ends like this is an export of a chat service; any other file is a database."""
@@ -99,14 +99,14 @@ class Shelf:
 
     def _opened(self, path: str) -> OpenStore | OpenExport | OpenFolder:
         if path.lower().endswith(EXPORT_ENDINGS):
-            from core.conversations.export_file import OpenExport
+            from core.conversations.collections.export_file import OpenExport
 
             return OpenExport(path)
         if os.path.isdir(path):
-            from core.conversations.opencode_files import OpenFolder
+            from core.conversations.collections.opencode_files import OpenFolder
 
             return OpenFolder(path)
-        from core.conversations.stores import OpenStore
+        from core.conversations.collections.stores import OpenStore
 
         return OpenStore(path, self._copies)
 

@@ -1,8 +1,8 @@
 """SOURCES: where other tools keep their conversations, one row a tool.
 
 Places and shapes follow conversation-formats.md; where a tool lets its user move its folder, the row names the variable
-of the environment. Nothing is looked at here: walk.py does that. Below the table stands what a
-conversation of another tool is called in provenances, in the ledger and in reports.
+of the environment. Nothing is looked at here: walk.py does that. Below the table stands what a conversation of another
+tool is called in provenances, in the ledger and in reports.
 """
 
 from __future__ import annotations

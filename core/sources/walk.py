@@ -45,7 +45,7 @@ def artifact_at(path: str, source: str, name: str) -> Artifact | None:
 
 def folder_store(path: str, source: str) -> Artifact | None:
     """A folder that holds conversations in many small files; None for any other, and for a link."""
-    from core.conversations.opencode_files import is_storage
+    from core.conversations.collections.opencode_files import is_storage
 
     try:
         seen = os.lstat(path)
@@ -185,7 +185,7 @@ def _is_export(path: str) -> bool:
     as a file will tell."""
     if not path.lower().endswith((".json", ".zip")):
         return False
-    from core.conversations.export_file import export_kind
+    from core.conversations.collections.export_file import export_kind
 
     try:
         return bool(export_kind(path))

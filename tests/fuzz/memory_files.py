@@ -14,10 +14,10 @@ from pathlib import Path
 from core.base.frontmatter import parse_frontmatter
 from core.base.result import Err
 from core.context_files import join_context, read_context
-from core.conversations.export_file import OpenExport, export_kind
+from core.conversations.collections.export_file import OpenExport, export_kind
+from core.conversations.collections.store_file import StoreError
+from core.conversations.collections.stores import OpenStore
 from core.conversations.read import read_conversation
-from core.conversations.store_file import StoreError
-from core.conversations.stores import OpenStore
 from core.conversations.stream import stream_turns
 from core.factindex.index import validate_index
 from core.factindex.places import read_one

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from core.base.config import load_config
-from core.base.config_change import changed_config
+from core.base.config import changed_config, load_config
 from core.base.markdown import parse_bullets, sanitise_line, sanitise_name, split_lines
 from core.base.redact import redact
 from core.base.result import Err, Ok

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
+from core.conversations.collections.store_file import StoreFile
 from core.conversations.records import Record, parse_object
-from core.conversations.session import StoredSession, number, parsed, seconds, text
-from core.conversations.store_file import StoreFile
 from core.conversations.turns import Reading, iso_time, text_of
 
 NAME = "cursor"

@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from core.base import files
-from core.conversations import opencode_store
-from core.conversations.opencode import created
+from core.conversations.collections import opencode
+from core.conversations.collections.session import StoredSession, seconds, text
+from core.conversations.collections.store_file import StoreError
+from core.conversations.collections.stores import canonical_form
+from core.conversations.formats.opencode import created
 from core.conversations.records import parse_object
-from core.conversations.session import StoredSession, seconds, text
-from core.conversations.store_file import StoreError
-from core.conversations.stores import canonical_form
 
 FILE_BYTES = 64 << 20
 """A longer file of one message or part is passed over; its place is kept, so that it is counted."""
@@ -51,7 +51,7 @@ def is_storage(path: str) -> bool:
 class OpenFolder:
     """An open storage, with what `OpenStore` offers. Raises OSError (`StoreError` with words) from every method."""
 
-    kind = opencode_store.NAME
+    kind = opencode.NAME
 
     def __init__(self, path: str) -> None:
         if not is_storage(path):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.gemini_cli import FILES, INJECTED_HERE, response
+from core.conversations.formats.gemini_cli import FILES, INJECTED_HERE, response
 from core.conversations.records import Record, branch, json_lines, keys_in
 from core.conversations.turns import Reading, iso_time, kind_of, text_of
 

@@ -18,12 +18,12 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from core.base import files
-from core.conversations import chatgpt, claude_ai
+from core.conversations.collections.session import StoredSession, seconds, text
+from core.conversations.collections.store_file import StoreError
+from core.conversations.formats import chatgpt, claude_ai
 from core.conversations.json_array import ArraySource
 from core.conversations.read import HEAD_BYTES, format_of
 from core.conversations.records import parse_object
-from core.conversations.session import StoredSession, seconds, text
-from core.conversations.store_file import StoreError
 from core.conversations.turns import clean
 
 EXPORT_BYTES = 4 << 30

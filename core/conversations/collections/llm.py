@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
+from core.conversations.collections.store_file import StoreFile
 from core.conversations.records import Record
-from core.conversations.session import StoredSession, number, parsed, seconds, text
-from core.conversations.store_file import StoreFile
 from core.conversations.turns import Reading, iso_time, text_of
 
 NAME = "llm"

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from core.conversations import crush_store, cursor_store, goose_store, hermes_store, llm_store, opencode_store
+from core.conversations.collections import crush, cursor, goose, hermes, llm, opencode
+from core.conversations.collections.session import StoredSession
+from core.conversations.collections.store_file import StoreChangedError, StoreError, StoreFile
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
 from core.conversations.records import Record, json_lines, keys_in
-from core.conversations.session import StoredSession
-from core.conversations.store_file import StoreChangedError, StoreError, StoreFile
 from core.conversations.turns import Reading, clean
 
 MARK = "knowledge_session"
@@ -39,7 +39,7 @@ class Store(NamedTuple):
 
 STORES: tuple[Store, ...] = tuple(
     Store(row.NAME, row.fits, row.sessions, row.records, row.read_record)
-    for row in (opencode_store, goose_store, cursor_store, llm_store, hermes_store, crush_store)
+    for row in (opencode, goose, cursor, llm, hermes, crush)
 )
 STORE = {row.name: row for row in STORES}
 

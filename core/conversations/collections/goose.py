@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.conversations import goose
+from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
+from core.conversations.collections.store_file import StoreFile
+from core.conversations.formats import goose
 from core.conversations.records import Record
-from core.conversations.session import StoredSession, number, parsed, seconds, text
-from core.conversations.store_file import StoreFile
 from core.conversations.turns import Reading
 
 NAME = "goose"
