@@ -338,6 +338,6 @@ def _places(block: Block, written: str) -> Callable[[Any], int]:
         if line >= len(in_file):
             return block.end
         column = mark.index - starts[line] - (block.shift if line else 0)
-        return min(block.end, in_file[line] + max(0, column))
+        return min(block.end, int(in_file[line] + max(0, column)))
 
     return place
