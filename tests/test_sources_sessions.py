@@ -13,7 +13,7 @@ import pytest
 from core.conversations.collections.store_file import StoreError
 from core.harvest.options import HarvestOptions
 from core.sources.artifact import Artifact, HashCache
-from core.sources.sessions import Shelf
+from core.sources.sessions import StoreCache
 from core.sources.tools import FILES, Place
 from tests.harvest_world import FakeModel, World
 from tests.store_makers import MAKERS, opencode_files, say_in_opencode
@@ -121,15 +121,15 @@ def test_a_session_that_cannot_be_read_is_told_once(tmp_path: Path, monkeypatch:
     path = tmp_path / "theirs" / "opencode.db"
     made = MAKERS["opencode"](path)
     options = reading(world, path, "opencode")
-    real = Shelf.content
+    real = StoreCache.content
 
-    def content(shelf: Shelf, item: Artifact) -> bytes:
+    def content(shelf: StoreCache, item: Artifact) -> bytes:
         if item.path.endswith("ses_1"):
             raise StoreError("the database cannot be read: database disk image is malformed", item.path)
         return real(shelf, item)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Shelf, "content", content)
+        patched.setattr(StoreCache, "content", content)
         first = world.run(FakeModel(), **vars(options))
         assert (first.harvested, first.failed, len(first.errors)) == (2, 1, 1)
         second = world.run(FakeModel(), **vars(options))

@@ -15,7 +15,7 @@ from core.base.result import Ok
 from core.commands.sources import sources
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.options import HarvestOptions
-from core.sources.tools import FILES, SOURCE, Place, known_name, places, project_at, told_apart
+from core.sources.tools import FILES, SOURCE, Place, disambiguate, known_name, places, project_at
 from core.sources.walk import survey
 from tests.harvest_world import FakeModel, World
 
@@ -144,7 +144,7 @@ def test_projects_called_alike_are_told_apart_and_what_was_harvested_keeps_its_n
     rows = survey(places(["aider", "specstory"], {"HOME": str(tmp_path)}, ["~"])).artifacts
 
     def names(entries: dict[str, dict[str, object]]) -> dict[str, str]:
-        return {os.path.relpath(row.path, tmp_path): row.name for row in told_apart(rows, entries)}
+        return {os.path.relpath(row.path, tmp_path): row.name for row in disambiguate(rows, entries)}
 
     home = str(tmp_path).strip("/")
     assert names({}) == {

@@ -167,10 +167,10 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
 
 def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[str] = ()) -> Sessions:
     """The conversations in these stores; those of `asked` folders were named by the person."""
-    from core.sources.sessions import Shelf, list_sessions  # the start of a dry run does not wait for it
+    from core.sources.sessions import StoreCache, list_sessions  # the start of a dry run does not wait for it
 
-    with Shelf(cache_folder(workspace.paths.home, workspace.environment) / "stores") as shelf:
-        return list_sessions(stores, shelf, asked)
+    with StoreCache(cache_folder(workspace.paths.home, workspace.environment) / "stores") as opened:
+        return list_sessions(stores, opened, asked)
 
 
 def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, Entry]) -> list[str]:

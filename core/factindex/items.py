@@ -79,7 +79,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Scan:
+class ParsedFile:
     """A whole file: `front` holds what the frontmatter says, `body` is the offset after it."""
 
     text: str
@@ -88,10 +88,10 @@ class Scan:
     body: int = 0
 
 
-def scan(text: str) -> Scan:
+def scan(text: str) -> ParsedFile:
     """Take a file apart. Never fails: what cannot be read is an item with a problem, everything else is prose."""
     front, body = frontmatter(text)
-    return Scan(text, list(_items(text, body)), front, body)
+    return ParsedFile(text, list(_items(text, body)), front, body)
 
 
 def frontmatter(text: str) -> tuple[dict[str, str], int]:

@@ -24,7 +24,7 @@ from core.harvest.options import HarvestOptions
 from core.harvest.steps import Step
 from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
-from core.sources.sessions import Shelf
+from core.sources.sessions import StoreCache
 from core.sources.tools import project_at
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ MEASURED_BYTES = 64 << 20
 """A file above this counts with its size: to measure what is sent of it would take too long."""
 
 
-def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, shelf: Shelf) -> Result[Harvest]:
+def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, opened: StoreCache) -> Result[Harvest]:
     """Stage 3 for one conversation: read it again, make sure it is what was planned, distil. `generate` None
     means the rules."""
     item, entry = step.artifact, dict[str, Any]()
@@ -50,7 +50,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
             tail, sha256, facts = streamed
         else:
             if item.kind == "session":
-                data = shelf.content(item)
+                data = opened.content(item)
                 sha256 = hashlib.sha256(data).hexdigest()
             else:
                 known = step.earlier.bytes if step.earlier is not None else 0

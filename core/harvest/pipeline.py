@@ -34,7 +34,7 @@ from core.harvest.steps import HarvestPlan, Step
 from core.harvest.unproven import hold_back
 from core.knowledge.digest import regenerate_digest
 from core.sources.artifact import HashCache
-from core.sources.sessions import Shelf
+from core.sources.sessions import StoreCache
 
 AHEAD = 2
 """So many conversations for each job are handed to the model before their answers are used."""
@@ -202,9 +202,9 @@ def _distilled(
             return Distilled(step, breaker.refusal(), None)
         meter = Meter(generate, budget, breaker) if generate is not None else None
         if meter is None or options.kept is None:
-            return Distilled(step, distil_step(step, options, meter, shelf), meter)
+            return Distilled(step, distil_step(step, options, meter, opened), meter)
         paid = KeptAnswers(meter, options.kept, step.sha256, options.asked)
-        return Distilled(step, distil_step(step, options, paid, shelf), meter, paid)
+        return Distilled(step, distil_step(step, options, paid, opened), meter, paid)
 
     def arriving() -> Iterator[Distilled | None]:
         """The next answer, and None before each wait for it."""
@@ -224,7 +224,7 @@ def _distilled(
     asking: set[Future[Distilled]] = set()
     answers: queue.SimpleQueue[Future[Distilled]] = queue.SimpleQueue()
     jobs = max(1, options.jobs)
-    with Shelf(options.copies) as shelf, ThreadPoolExecutor(jobs) as pool:
+    with StoreCache(options.copies) as opened, ThreadPoolExecutor(jobs) as pool:
         try:
             for step in plan.steps:
                 if cancelled():

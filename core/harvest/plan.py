@@ -15,7 +15,7 @@ from core.harvest.passed_over import passed_over
 from core.harvest.steps import Classified, HarvestPlan
 from core.sources.artifact import Artifact, HashCache, hash_artifacts
 from core.sources.scan import Scan, scan
-from core.sources.tools import FILES, told_apart
+from core.sources.tools import FILES, disambiguate
 from core.sources.walk import survey
 
 TOLD = 5
@@ -41,14 +41,14 @@ def _plan(
     found = scan(paths, cache) if options.home else Scan(())
     if not options.places:
         return _judged(paths, options, entries, now, found, cache, {})
-    from core.sources.sessions import Shelf, hash_sessions, list_sessions  # for those who have other tools read
+    from core.sources.sessions import StoreCache, hash_sessions, list_sessions  # for those who have other tools read
 
     elsewhere = survey(options.places)
-    with Shelf(options.copies) as shelf:
+    with StoreCache(options.copies) as opened:
         named = {place.folder for place in options.places if place.source == FILES}
-        inside = list_sessions([row for row in elsewhere.artifacts if row.kind == "store"], shelf, named)
-        hashes = hash_sessions(inside.artifacts, shelf, cache)
-    foreign = told_apart([row for row in elsewhere.artifacts if row.kind != "store"], entries)
+        inside = list_sessions([row for row in elsewhere.artifacts if row.kind == "store"], opened, named)
+        hashes = hash_sessions(inside.artifacts, opened, cache)
+    foreign = disambiguate([row for row in elsewhere.artifacts if row.kind != "store"], entries)
     found = replace(found, artifacts=(*found.artifacts, *foreign, *inside.artifacts))
     plan = _judged(paths, options, entries, now, found, cache, hashes)
     notes = (*elsewhere.notes, *inside.notes, *plan.notes)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from core.base.choices import ENTRY_KINDS
 from core.base.search_entry import SearchEntry
-from core.search.candidates import EVERYTHING, Filters, Found, find, nearest, neighbours, thread_lengths
+from core.search.candidates import EVERYTHING, Candidates, Filters, find, nearest, neighbours, thread_lengths
 from core.search.index import Index
 from core.search.rank import Features
 from core.search.reading import READ_CHARACTERS, Seen, see_all
@@ -49,7 +49,7 @@ def is_name(query: Query) -> bool:
 
 def reasons(query: Query, seen: Seen, literal: str, how: str, near: float) -> tuple[str, ...]:
     """What matched, the strongest first; nothing for an entry that is no hit. `literal`: the letters that stand in it
-    as they were typed; `how` it came (`Found.how`); `near` it is by vector."""
+    as they were typed; `how` it came (`Candidates.how`); `near` it is by vector."""
     row, why = seen.row, []
     numbers = _numbers(query)
     words = sorted(word for word in seen.words if word not in numbers)
@@ -227,7 +227,7 @@ def search_threads(
 
 def rank_all(
     index: Index, text: str, filters: Filters, limit: int, near: Near | None
-) -> tuple[Query, Found, list[Ranked], Features]:
+) -> tuple[Query, Candidates, list[Ranked], Features]:
     """Everything that may be meant, best first, with what the ranking saw of it."""
     with one_state(index.database):
         return _rank_all(index, text, filters, limit, near)
@@ -235,10 +235,10 @@ def rank_all(
 
 def _rank_all(
     index: Index, text: str, filters: Filters, limit: int, near: Near | None
-) -> tuple[Query, Found, list[Ranked], Features]:
+) -> tuple[Query, Candidates, list[Ranked], Features]:
     query = parse_query(text, index.database, index.stems)
     if not query.literal:
-        return query, Found({}, {}), [], Features(query, [], {})
+        return query, Candidates({}, {}), [], Features(query, [], {})
     found = find(index.database, query, filters, limit)
     if near:
         nearest(index.database, found, near, filters, BEST_NEAR)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from core.search.candidates import Found
+from core.search.candidates import Candidates
 from core.search.store import Row
 from core.search.terms import Query
 from core.search.when import FAR, Closeness, closeness
@@ -47,7 +47,7 @@ class Seen:
     dated: Closeness = FAR
 
 
-def see_all(query: Query, found: Found, stems: Stems) -> list[Seen]:
+def see_all(query: Query, found: Candidates, stems: Stems) -> list[Seen]:
     """Read all candidates."""
     where: dict[str, list[tuple[int, float]]] = {}
     for at, term in enumerate(query.terms):

@@ -45,7 +45,7 @@ class Sessions:
     errors: list[ErrorInfo] = field(default_factory=list)
 
 
-class Shelf:
+class StoreCache:
     """The stores that a run has open. Several threads may ask; one is answered after the other."""
 
     def __init__(self, copies: Path) -> None:
@@ -54,7 +54,7 @@ class Shelf:
         self._lock = threading.Lock()
         self._open: dict[str, tuple[OpenStore | OpenExport | OpenFolder, dict[str, StoredSession]]] = {}
 
-    def __enter__(self) -> Shelf:
+    def __enter__(self) -> StoreCache:
         return self
 
     def __exit__(
@@ -111,14 +111,14 @@ class Shelf:
         return OpenStore(path, self._copies)
 
 
-def list_sessions(stores: Sequence[Artifact], shelf: Shelf, named: Collection[str] = ()) -> Sessions:
+def list_sessions(stores: Sequence[Artifact], opened: StoreCache, named: Collection[str] = ()) -> Sessions:
     """The conversations of these stores; one that cannot be read is told and passed over. `named` are paths that the
     person named: there it is an error."""
     found = Sessions()
     for store in stores:
         try:
-            found.artifacts += shelf.sessions(store)
-            found.notes += shelf.notes(store)
+            found.artifacts += opened.sessions(store)
+            found.notes += opened.notes(store)
         except OSError as error:
             why = str(error.strerror or error)
             if store.path in named:
@@ -150,13 +150,13 @@ def _keep_newest(found: Sessions) -> None:
     found.artifacts = list(newest.values())
 
 
-def hash_sessions(rows: list[Artifact], shelf: Shelf, cache: HashCache) -> dict[str, str]:
+def hash_sessions(rows: list[Artifact], opened: StoreCache, cache: HashCache) -> dict[str, str]:
     """sha256 of each conversation's canonical form, by path; those that cannot be read are left out."""
     hashes, wanted = cache.known(rows)
     for item in wanted:
         started = time.time_ns()
         try:
-            hashes[item.path] = hashlib.sha256(shelf.content(item)).hexdigest()
+            hashes[item.path] = hashlib.sha256(opened.content(item)).hexdigest()
         except OSError:
             continue
         cache.put(item, hashes[item.path], started)

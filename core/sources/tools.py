@@ -286,7 +286,7 @@ def name_in(source: Source, root: str, path: str) -> str:
     return f"{source.name}/{name}"
 
 
-def told_apart(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, Any]]) -> list[Artifact]:
+def disambiguate(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, Any]]) -> list[Artifact]:
     """The rows with names that no two of them share. aider and SpecStory give every project's file the same name, so it
     gets as many folders of the project's path in front as it takes. A conversation that was harvested before keeps the
     name that its lines bear."""

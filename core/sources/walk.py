@@ -217,7 +217,7 @@ def _why_not(path: str) -> str:
 
 
 @dataclass
-class Found:
+class Survey:
     """What lies in the places: files, sorted by path, and what kept a look from being whole, in words; `errors` tell
     which file or folder that the person named cannot be read."""
 
@@ -226,7 +226,7 @@ class Found:
     errors: list[ErrorInfo] = field(default_factory=list)
 
 
-def survey(rows: Sequence[Place]) -> Found:
+def survey(rows: Sequence[Place]) -> Survey:
     """Every file that one of the tools left behind at these places. What cannot be listed is told in a note."""
     found: dict[str, Artifact] = {}
     notes: list[str] = []
@@ -247,7 +247,7 @@ def survey(rows: Sequence[Place]) -> Found:
         for project in folders_in(folder, seen, notes, depth_limit=PROJECT_DEPTH):
             for place in asked:
                 _take(SOURCE[place.source], project, project, found, notes)
-    return Found(_without_second_views(sorted(found.values())), list(dict.fromkeys(notes)), errors)
+    return Survey(_without_second_views(sorted(found.values())), list(dict.fromkeys(notes)), errors)
 
 
 def _take(source: Source, root: str, folder: str, found: dict[str, Artifact], notes: list[str]) -> None:
