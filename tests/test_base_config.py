@@ -10,7 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.base.config import (
@@ -288,7 +288,6 @@ def documents(draw: st.DrawFn) -> tuple[bytes, bytes]:
     return tuple(mark + text.replace("@TRUE@", word).encode() for word in ("true", "false"))  # type: ignore[return-value]
 
 
-@settings(max_examples=120)
 @given(documents())
 @example((b"[ai_settings.knowledge]\ndigest_enabled = true", b"[ai_settings.knowledge]\ndigest_enabled = false"))
 def test_switching_the_digest_changes_that_value_and_no_other_byte(pair: tuple[bytes, bytes]) -> None:

@@ -174,12 +174,13 @@ def elements(data: bytes, limit: int = 1 << 20) -> tuple[list[bytes | None], lis
     return [row.raw for row in found], [data[row.start : row.end] for row in found], source.torn
 
 
+TEXT = st.text(max_size=8)
 JSON = st.recursive(
-    st.text() | st.integers(), lambda one: st.lists(one) | st.dictionaries(st.text(), one), max_leaves=9
+    TEXT | st.integers(), lambda one: st.lists(one, max_size=3) | st.dictionaries(TEXT, one, max_size=3), max_leaves=6
 )
 
 
-@given(st.lists(st.dictionaries(st.text(), JSON)), st.integers(1, 40), st.booleans())
+@given(st.lists(st.dictionaries(TEXT, JSON, max_size=3), max_size=5), st.integers(1, 40), st.booleans())
 def test_an_array_is_cut_where_json_ends_its_elements(rows: list[Any], step: int, plain: bool) -> None:
     data = json.dumps(rows, ensure_ascii=plain).encode("utf-8", "surrogatepass")
     before, json_array.CHUNK_BYTES = json_array.CHUNK_BYTES, step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.conversations.conversation import ROLES, Conversation, Turn
@@ -60,13 +60,11 @@ def check_ranges(conversation: Conversation, data: bytes) -> None:
             assert line.strip() in part
 
 
-@settings(max_examples=150)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_conversation(data: bytes) -> None:
     check_ranges(read_conversation("x", data), data)
 
 
-@settings(max_examples=300)
 @given(st.lists(st.one_of(st.sampled_from(MARKERS), st.text(max_size=12)), max_size=30), st.binary(max_size=6))
 def test_any_mixture_of_markers_is_a_conversation_with_exact_ranges(parts: list[str], odd: bytes) -> None:
     data = "".join(parts).encode("utf-8", "surrogatepass") + odd

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.redact import redact
@@ -53,7 +53,6 @@ def check(conversation: Conversation, data: bytes) -> None:
     (conversation.id + conversation.title + conversation.folder + conversation.started).encode()
 
 
-@settings(max_examples=300)
 @given(st.lists(VALUES, min_size=1, max_size=5), st.booleans(), st.integers(0, 30), st.binary(max_size=4))
 def test_every_reader_survives_any_records_in_any_shape(rows: list[Any], lines: bool, less: int, odd: bytes) -> None:
     texts = [json.dumps(row) for row in rows]
@@ -67,7 +66,6 @@ def test_every_reader_survives_any_records_in_any_shape(rows: list[Any], lines: 
     assert read_all("x", data)
 
 
-@settings(max_examples=100)
 @given(st.binary(max_size=300))
 def test_every_reader_survives_any_bytes_and_says_when_it_understood_nothing(data: bytes) -> None:
     for reader in READERS:
@@ -169,7 +167,6 @@ def test_lines_and_elements_know_their_bytes_whatever_stands_before() -> None:
             assert data[outer.start : outer.end].startswith(b"{")
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 200))
 def test_a_document_cut_anywhere_gives_the_elements_that_were_whole(at: int) -> None:
     rows = [{"n": number, "t": "ä" * number} for number in range(6)]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.conversations.conversation import Conversation, Turn
@@ -183,7 +183,6 @@ def test_a_crash_after_the_intent_loses_and_doubles_nothing(tmp_path: Path) -> N
 TURNS = st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.sampled_from("abc")), min_size=1, max_size=6)
 
 
-@settings(max_examples=200)
 @given(TURNS, TURNS)
 def test_old_and_new_together_are_the_whole(before: list[tuple[str, str]], more: list[tuple[str, str]]) -> None:
     """Nothing of what was added is left out, and a text that does not begin like the old one is never taken for it."""
