@@ -11,7 +11,7 @@ import pytest
 from core.base import files, locks
 from core.commands import bullets
 from core.commands.doctor import doctor
-from core.commands.history import trash_restore
+from core.commands.trash import trash_restore
 from core.commands.workspace import Workspace, reopened
 from core.knowledge.check import Finding
 from core.knowledge.file_notes import read_records, write_records

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from core.base.settings import SETTINGS
-from core.cli.text import TEXT
-from core.commands.table import COMMANDS
+from core.cli.parser import parse
+from core.cli.table import commands
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHIPPED = (ROOT / "config.toml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda row: row.name)
+@pytest.mark.parametrize("command", commands(), ids=lambda row: row.name)
 def test_every_command_is_documented(command) -> None:  # type: ignore[no-untyped-def]
-    """It stands in the README's table, has a text form, an example that parses, and a function behind it."""
+    """It stands in the README's table; it and each of its subcommands has an example that parses, a function behind it
+    and a report in front."""
     assert f"| `knowledge {command.name}` |" in README
-    assert command.name in TEXT
-    assert command.example.startswith(f"knowledge {command.name}")
-    assert callable(command.function())
-    for argument in command.arguments:
-        assert argument.help, f"{command.name} {argument.names} says nothing about itself"
+    for row in (command, *command.subcommands):
+        whole = f"knowledge {command.name}" if row is command else f"knowledge {command.name} {row.name}"
+        assert row.summary and row.example.startswith(whole if row is not command else f"knowledge {command.name}")
+        found, given = parse(shlex.split(row.example.partition(" > ")[0])[1:])
+        assert found in command.leaves and (row is command or found is row)
+        taken = inspect.signature(found.function()).parameters
+        everywhere = {"home", "config", "json", "quiet", "debug"}
+        assert set(given) - everywhere <= set(taken), f"{whole} passes what its function does not take"
+        assert callable(found.text)
+        for argument in row.arguments:
+            assert argument.help, f"{whole} {argument.names} says nothing about itself"
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda row: row.key)
@@ -61,9 +70,8 @@ def test_modules_that_the_journey_names_exist() -> None:
     names = re.findall(r"`([a-z_]+/[a-z_]+\.py|[a-z_]+\.py)`", text)
     assert len(names) > 20, "the journey is told in another way, or this test does not find it"
     for name in names:
-        assert (
-            (ROOT / name).exists() or (ROOT / "core" / name).exists() or (ROOT / "core" / "commands" / name).exists()
-        ), f"no core/{name}"
+        places = (ROOT, ROOT / "core", ROOT / "core" / "commands")
+        assert any((place / name).exists() for place in places), f"no core/{name}"
 
 
 def test_errors_speak_with_one_voice() -> None:

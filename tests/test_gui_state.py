@@ -13,7 +13,7 @@ from core.base.paths import Paths
 from core.base.result import Err, Ok
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.history import LedgerRow
+from core.commands.ledger import LedgerRow
 from core.commands.overview import FileState, changed_by_hand, last_days, overview
 from core.commands.runs import Run
 from core.commands.setting_help import explained, shipped_help

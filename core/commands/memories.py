@@ -13,7 +13,6 @@ from core.base.homes import why_refused
 from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
-from core.commands.actions import Takes, not_taken
 from core.commands.memory_preview import words_of
 from core.commands.memory_records import Listed, Moved, Recalled, Reworded, Saved, in_two_scopes
 from core.commands.project import find_project, may_read, places, project_problem
@@ -35,7 +34,6 @@ from core.memory_file import read_memory as read_memory
 
 LOCK_SECONDS = 5.0
 MAX_RESULTS = 5
-TAKES: Takes = {"list": (), "edit": ("ID", "TEXT", "--keep-secrets"), "archive": ("ID",), "restore": ("ID",)}
 
 
 def save(
@@ -92,7 +90,7 @@ def recall_command(
     told: tuple[str, ...] = ()
     if not rows and query.strip():
         (rows, told), why = _searched(workspace, found.value.memories, query, limit), "most words first"
-    return Ok(Recalled(query, tuple(rows), _told(found.value, told), why, in_two_scopes(found.value.memories)))
+    return Ok(Recalled(query, tuple(rows), _warnings(found.value, told), why, in_two_scopes(found.value.memories)))
 
 
 def _searched(
@@ -108,62 +106,86 @@ def _searched(
     return [by_path[hit.entry.path] for hit in hits.value.hits if hit.entry.path in by_path], hits.value.warnings
 
 
-def memories(
+def memories_list(workspace: Workspace, *, project: str = "") -> Result[Listed]:
+    """All memories of the home and of the project."""
+    found = all_memories(workspace, project)
+    if isinstance(found, Err):
+        return found
+    return Ok(Listed(found.value.memories, found.value.exists, _warnings(found.value)))
+
+
+def memories_edit(
     workspace: Workspace,
-    action: str = "list",
-    which: str = "",
-    text: str = "",
+    which: str,
+    text: str,
     *,
     project: str = "",
     keep_secrets: bool = False,
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
-) -> Result[Listed | Reworded | Moved]:
-    """List them; `edit` gives one other words, `archive` moves one out of the way and `restore` back. `which` is its id
-    or file name, `seen` the sha256 of the file that the person looked at. Secrets in new words: as in `save`."""
-    wrong = not_taken("memories", action, TAKES, {"ID": which, "TEXT": text, "--keep-secrets": keep_secrets})
-    if wrong is not None:
-        return wrong
-    if action != "list" and not which.strip():
-        needs = "an id and the new text" if action == "edit" else "an id"
-        return fail("usage", f"'knowledge memories {action}' needs {needs}", hint="'knowledge memories' lists the ids")
-    found = all_memories(workspace, project, archived=action == "restore")
-    if isinstance(found, Err):
-        return found
-    if action == "list":
-        rows = found.value
-        return Ok(Listed(rows.memories, rows.exists, _told(rows)))
-    chosen = choose_memory(found.value, which)
+) -> Result[Reworded]:
+    """Give one other words. `which` is its id or file name, `seen` the sha256 of the file that the person looked at.
+    Secrets in the new words: as in `save`."""
+    chosen = _chosen(workspace, which, project, seen=seen)
     if isinstance(chosen, Err):
         return chosen
-    memory = chosen.value
-    if action == "restore":
-        where = Paths(memory.path.parents[3])
-        back = _locked(where, lambda: restore_memory(memory.path))
-        if isinstance(back, Ok):
-            _kept_trusted(workspace, where, back.value)
-        return Ok(Moved(memory, back.value, False)) if isinstance(back, Ok) else back
-    where = Paths(memory.path.parents[2])
-    if seen is not None and seen != memory.sha256:
-        return _stale(memory.path)
-    if action == "archive":
-        moved = _locked(where, lambda: archive_memory(memory.path))
-        if isinstance(moved, Ok):
-            _kept_trusted(workspace, where, moved.value)
-        return Ok(Moved(memory, moved.value, True)) if isinstance(moved, Ok) else moved
     words = words_of(workspace, text, keep_secrets=keep_secrets)
     if isinstance(words, Err):
         return words
-    wanted, _, told = words.value
-    file, seen = f"memories/{memory.path.name}", memory.sha256
+    memory, (wanted, _, replaced) = chosen.value, words.value
+    where = Paths(memory.path.parents[2])
     unsettled = settled(where) if where != workspace.paths and _is_trusted(workspace, where) else ""
-    edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen)
+    file = f"memories/{memory.path.name}"
+    edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=memory.sha256)
     if isinstance(edited, Err):
         return edited
     trusted = _kept_trusted(workspace, where, memory.path, where.changes)
-    sentences = (told, edited.value.warning, unsettled, undone_elsewhere(workspace, where), trusted)
+    sentences = (replaced, edited.value.warning, unsettled, undone_elsewhere(workspace, where), trusted)
     warning = "; ".join(filter(None, sentences))
     return Ok(Reworded(**{**vars(edited.value), "warning": warning}, scope=memory.scope))
+
+
+def memories_archive(workspace: Workspace, which: str, *, project: str = "", seen: str | None = None) -> Result[Moved]:
+    """Move one out of the way: it is listed and recalled no more."""
+    chosen = _chosen(workspace, which, project, seen=seen)
+    if isinstance(chosen, Err):
+        return chosen
+    where = Paths(chosen.value.path.parents[2])
+    return _moved(workspace, where, chosen.value, archive_memory, archived=True)
+
+
+def memories_restore(workspace: Workspace, which: str, *, project: str = "") -> Result[Moved]:
+    """Bring one back from the archive."""
+    chosen = _chosen(workspace, which, project, archived=True)
+    if isinstance(chosen, Err):
+        return chosen
+    where = Paths(chosen.value.path.parents[3])
+    return _moved(workspace, where, chosen.value, restore_memory, archived=False)
+
+
+def _chosen(
+    workspace: Workspace, which: str, project: str, *, seen: str | None = None, archived: bool = False
+) -> Result[Memory]:
+    """The memory that the person means. Err when it is another by now than they have `seen`."""
+    if not which.strip():
+        return fail("usage", "which memory? give its id", hint="'knowledge memories' lists the ids")
+    found = all_memories(workspace, project, archived=archived)
+    if isinstance(found, Err):
+        return found
+    chosen = choose_memory(found.value, which)
+    if isinstance(chosen, Ok) and seen is not None and seen != chosen.value.sha256:
+        return _stale(chosen.value.path)
+    return chosen
+
+
+def _moved(
+    workspace: Workspace, where: Paths, memory: Memory, move: Callable[[Path], Path], *, archived: bool
+) -> Result[Moved]:
+    moved = _locked(where, lambda: move(memory.path))
+    if isinstance(moved, Err):
+        return moved
+    _kept_trusted(workspace, where, moved.value)
+    return Ok(Moved(memory, moved.value, archived))
 
 
 def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Result[Memories]:
@@ -231,7 +253,7 @@ def _stale(path: Path) -> Err:
     return fail("changed-outside", "the memory has changed since you saw it; nothing was written", path, "look again")
 
 
-def _told(found: Memories, more: Sequence[str] = ()) -> tuple[str, ...]:
+def _warnings(found: Memories, more: Sequence[str] = ()) -> tuple[str, ...]:
     """What was skipped, and what the search says beside that."""
     skipped = [error.message for error in found.skipped]
     return tuple(f"WARNING: {message}" for message in (*skipped, *(one for one in more if one not in skipped)))

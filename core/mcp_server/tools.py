@@ -22,7 +22,7 @@ from core.base.result import Err, ErrorInfo, Result
 from core.commands.bullets import Found
 from core.commands.context import context
 from core.commands.facts import bootstrap
-from core.commands.memories import Memory, memories, recall, recall_command, save
+from core.commands.memories import Memory, memories_list, recall, recall_command, save
 from core.commands.memory_preview import Preview, preview
 from core.commands.of_project import ALL, file_notes_in, tasks_in
 from core.commands.project import find_project
@@ -128,7 +128,7 @@ def recall_memory(
 def list_memories(workspace: Workspace, limit: int = MOST, offset: int = 0, project: str = "") -> dict[str, Any]:
     """Seed 3's `list_memories`, page by page, the newest first: a long list must not hide what was saved last."""
     now = _now(workspace)
-    listed = _value(memories(now, project=project))
+    listed = _value(memories_list(now, project=project))
     newest = recall(listed.memories, "")
 
     def made(row: Memory) -> dict[str, Any]:
