@@ -15,7 +15,7 @@ from typing import Any
 
 from core.base.result import ErrorInfo
 from core.commands.ledger import LedgerRow
-from core.commands.overview import Overview
+from core.commands.panel.overview import Overview
 from core.commands.settings import Settings
 from core.commands.trust import TrustRow
 

@@ -10,8 +10,7 @@ import pytest
 from core.base.result import Err
 from core.commands import bullets
 from core.commands.context import context
-from core.commands.memories import memories_list, recall_command, save
-from core.commands.memory_records import Listed
+from core.commands.memories import Listed, memories_list, recall_command, save
 from core.commands.project import find_project
 from core.commands.search import search
 from core.commands.status import status

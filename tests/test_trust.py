@@ -24,6 +24,7 @@ from core.cli.main import main
 from core.commands.context import begin_context, context
 from core.commands.facts import facts_for_context
 from core.commands.memories import (
+    Listed,
     memories_archive,
     memories_edit,
     memories_list,
@@ -31,7 +32,6 @@ from core.commands.memories import (
     recall_command,
     save,
 )
-from core.commands.memory_records import Listed
 from core.commands.project import find_project
 from core.commands.search import search
 from core.commands.settings import config_set

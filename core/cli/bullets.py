@@ -9,7 +9,7 @@ from core.cli.text import change_text
 
 if TYPE_CHECKING:
     from core.base.markdown import Bullet
-    from core.commands.bullets import Notes
+    from core.commands.notes import Notes
     from core.knowledge.edit import Edited
 
 
@@ -54,7 +54,7 @@ COMMANDS = (
         "notes",
         "the notes of a source file, whatever it was called before",
         "knowledge notes src/app.py",
-        "core.commands.bullets:notes",
+        "core.commands.notes:notes",
         notes_text,
         (needed("path", "a source file"),),
     ),

@@ -48,7 +48,7 @@ def has_display() -> bool:
 
 def open_panel(demo: Demo, err: IO[str]) -> None:
     """Start the panel as a program of its own and leave it running."""
-    from core.commands.demo_folder import held_locks
+    from core.commands.demo import held_locks
 
     if not demo.panel:
         return

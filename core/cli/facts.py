@@ -25,8 +25,8 @@ def bootstrap_text(value: Bootstrap) -> str:
 
 def validation_text(found: Validation) -> str:
     number = len(found.problems)
-    told = f"{count(found.facts, 'valid fact')} in {count(found.files, 'file')}"
-    rows = [f"{told}, {count(number, 'problem')}" if number else f"{told}, no problem"]
+    valid = f"{count(found.facts, 'valid fact')} in {count(found.files, 'file')}"
+    rows = [f"{valid}, {count(number, 'problem')}" if number else f"{valid}, no problem"]
     if found.too_long:
         where = ", ".join(found.too_long)
         rows.append(f"note: {count(len(found.too_long), 'line')} longer than a fact may be, so no fact: {where}")

@@ -124,18 +124,18 @@ def _new_lines(report: HarvestReport) -> list[str]:
     from core.base.markdown import without_emphasis
     from core.knowledge.categories import CATEGORIES
 
-    told: list[str] = []
+    lines: list[str] = []
     for row in CATEGORIES:
         rows = [(text, number) for category, text, number in report.lines if category == row.name]
         if not rows:
             continue
-        told += ["", f"new {HEADINGS[row.name]} ({len(rows)}):"]
+        lines += ["", f"new {HEADINGS[row.name]} ({len(rows)}):"]
         shown = [short(without_emphasis(text), LINE_CHARACTERS) for text, _ in rows[:LINES]]
         often = [f" (in {number} conversations)" if number > 1 else "" for _, number in rows[:LINES]]
-        told += [f"  - {text}{more}" for text, more in zip(shown, often, strict=True)]
+        lines += [f"  - {text}{more}" for text, more in zip(shown, often, strict=True)]
         if len(rows) > LINES:
-            told.append(f"  and {len(rows) - LINES} more in {row.file or 'files/'}")
-    return told
+            lines.append(f"  and {len(rows) - LINES} more in {row.file or 'files/'}")
+    return lines
 
 
 def _source_lines(report: HarvestReport) -> list[str]:
@@ -143,12 +143,12 @@ def _source_lines(report: HarvestReport) -> list[str]:
     counts = report.plan.by_source()
     if set(counts) <= {"home"}:
         return []
-    told = [
+    counted = [
         f"{name}:{row.conversations} ({size(row.bytes)}; {row.to_harvest} to harvest"
         + (f", {size(row.to_read)})" if row.to_read else ")")
         for name, row in counts.items()
     ]
-    return [f"sources: {', '.join(told)}"]
+    return [f"sources: {', '.join(counted)}"]
 
 
 def _named(report: HarvestReport) -> list[str]:
@@ -188,8 +188,8 @@ def _day(mtime_ns: int) -> str:
 def _plan_lines(report: HarvestReport) -> list[str]:
     """What --apply would do, and what it would cost."""
     actions = [step.action for step in report.plan.steps]
-    told = [f"{actions.count(name)} {words}" for name, words in _ACTIONS if name in actions]
-    lines = [f"plan: {', '.join(told)}"] if told else []
+    steps = [f"{actions.count(name)} {words}" for name, words in _ACTIONS if name in actions]
+    lines = [f"plan: {', '.join(steps)}"] if steps else []
     what = f"~{tokens(report.tokens)} input and ~{tokens(report.expected_output)} output tokens"
     asked = f"{count(report.calls, 'call')}, {what}"
     if report.price:

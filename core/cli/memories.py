@@ -8,7 +8,7 @@ from core.cli.row import PROJECT, SECRETS, Command, needed, option, optional, re
 from core.cli.text import change_text
 
 if TYPE_CHECKING:
-    from core.commands.memory_records import Listed, Moved, Recalled, Reworded, Saved
+    from core.commands.memories import Listed, Moved, Recalled, Reworded, Saved
 
 
 def save_text(saved: Saved) -> str:

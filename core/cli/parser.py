@@ -62,18 +62,18 @@ class _Parser(argparse.ArgumentParser):
     """Mistakes as one sentence, like every other error of this program, instead of the usage and a line."""
 
     listing = ""
-    """The command that lists what this one wants to be told one of."""
+    """The command that lists what this one wants one of."""
 
     def error(self, message: str) -> NoReturn:
-        told = f"'{self.prog} --help' tells more."
+        more = f"'{self.prog} --help' tells more."
         if found := _CHOICE.match(message):
             choices = ", ".join(re.findall(r"[^\s',]+", found["choices"]))
-            raise UsageError(f"{found['typed']} is no {found['name']}; choose one of {choices}. {told}")
+            raise UsageError(f"{found['typed']} is no {found['name']}; choose one of {choices}. {more}")
         if found := _NO_NUMBER.match(message):
-            raise UsageError(f"{found['name']} takes a whole number, and {found['typed']} is none. {told}")
+            raise UsageError(f"{found['name']} takes a whole number, and {found['typed']} is none. {more}")
         found = _REQUIRED.match(message)
         if found is None:
-            raise UsageError(f"'{self.prog}': {message}. {told}")
+            raise UsageError(f"'{self.prog}': {message}. {more}")
         example = (self.epilog or "").removeprefix("example: ")
         listing = f" {self.listing!r} lists them." if self.listing else ""
         hint = f"For example '{example}'." if example.startswith("knowledge ") else "'knowledge --help' lists them."

@@ -39,23 +39,25 @@ def _row(row: SourceFound, width: int) -> str:
     mark = "*" if row.picked else " "
     if not row.conversations:
         return f"{mark} {row.name:<{width}}  nothing found"
-    told = [f"{number} {word}" for number, word in ((row.harvested, "harvested"), (row.grown, "grown since")) if number]
-    told += [f"{row.too_large} too large"] if row.too_large else []
-    told += [f"{row.new} new"] if row.new or not told else []
+    states = [
+        f"{number} {word}" for number, word in ((row.harvested, "harvested"), (row.grown, "grown since")) if number
+    ]
+    states += [f"{row.too_large} too large"] if row.too_large else []
+    states += [f"{row.new} new"] if row.new or not states else []
     number = count(row.conversations, "conversation")
-    return f"{mark} {row.name:<{width}}  {number}, {size(row.bytes)}, newest {row.newest[:10]}: {', '.join(told)}"
+    return f"{mark} {row.name:<{width}}  {number}, {size(row.bytes)}, newest {row.newest[:10]}: {', '.join(states)}"
 
 
 def _expiry(row: SourceFound) -> list[str]:
     if not row.expires_days or not row.conversations:
         return []
-    told = f"{row.title} deletes what has not changed for {count(row.expires_days, 'day')}"
+    habit = f"{row.title} deletes what has not changed for {count(row.expires_days, 'day')}"
     if not row.expiring:
-        return [f"{told}; the next on {row.next_expiry[:10]}"]
+        return [f"{habit}; the next on {row.next_expiry[:10]}"]
     from core.commands.sources import SOON_DAYS
 
     lost = f", {row.expiring_unharvested} of them not harvested" if row.expiring_unharvested else ", all harvested"
-    return [f"{told}: {count(row.expiring, 'conversation')} within {count(SOON_DAYS, 'day')}{lost}"]
+    return [f"{habit}: {count(row.expiring, 'conversation')} within {count(SOON_DAYS, 'day')}{lost}"]
 
 
 # --- import ----------------------------------------------------------------------------------------------------------
@@ -71,14 +73,14 @@ def imports_text(report: ImportReport) -> str:
         lines += [f"  {item.category:<10}  {one_line(item.text)}{_held(item.held)}" for item in row.items[:left]]
         left = max(0, left - len(row.items))
     total = sum(report.items.values())
-    told = ", ".join(f"{name}:{number}" for name, number in report.items.items())
-    told = f" ({told})" if told else ""
+    items = ", ".join(f"{name}:{number}" for name, number in report.items.items())
+    items = f" ({items})" if items else ""
     if report.applied:
-        lines.append(f"imported: {count(total, 'item')} of {count(report.imported, 'file')}{told}")
+        lines.append(f"imported: {count(total, 'item')} of {count(report.imported, 'file')}{items}")
         lines += [f"'knowledge undo {report.run}' takes this back"] if report.run else []
         lines += fed(report.facts)
     else:
-        lines.append(f"would import: {count(total, 'item')}{told}")
+        lines.append(f"would import: {count(total, 'item')}{items}")
         lines.append("dry run; pass --apply to import")
     if report.skipped:
         lines.append("left out: " + ", ".join(f"{kind}:{number}" for kind, number in sorted(report.skipped.items())))

@@ -91,8 +91,8 @@ def not_taken(row: Command, leaf: Command, left: Sequence[str]) -> str:
         able = [one.name for one in others if name in (argument.shown for argument in one.arguments)]
         hints += [f"{name} goes with {listed_names(able)}"] if able else []
     whole = row.name if leaf is row else f"{row.name} {leaf.name}"
-    told = f"'knowledge {whole}' takes no {' and no '.join(names)}"
-    return f"{told}. {'; '.join(hints)}." if hints else f"{told}. 'knowledge {whole} --help' tells what it takes."
+    refused = f"'knowledge {whole}' takes no {' and no '.join(names)}"
+    return f"{refused}. {'; '.join(hints)}." if hints else f"{refused}. 'knowledge {whole} --help' tells what it takes."
 
 
 def listed_names(names: Sequence[str]) -> str:
@@ -134,5 +134,5 @@ def _sentence(what: str, typed: str, known: Collection[str], row: Command | None
     from difflib import get_close_matches
 
     near = get_close_matches(typed, known, n=1, cutoff=0.6)
-    told = f"{what}; the nearest is {near[0]}" if near else what
-    return f"{told}. 'knowledge {row.name + ' ' if row is not None else ''}--help' lists them."
+    sentence = f"{what}; the nearest is {near[0]}" if near else what
+    return f"{sentence}. 'knowledge {row.name + ' ' if row is not None else ''}--help' lists them."

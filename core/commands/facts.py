@@ -55,8 +55,8 @@ class Validation:
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts validate --json`."""
         rows = [problem.to_json() for problem in self.problems]
-        told = {"path": self.path, "facts": self.facts, "files": self.files, "too_long": list(self.too_long)}
-        return {"valid": not rows, **told, "problems": rows}
+        counts = {"path": self.path, "facts": self.facts, "files": self.files, "too_long": list(self.too_long)}
+        return {"valid": not rows, **counts, "problems": rows}
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ def list_facts(
     if len(warnings) > FEW:
         warnings[FEW:] = [f"and {len(warnings) - FEW} more ('knowledge facts validate' lists them)"]
     number = len({(problem.file, problem.line) for problem in problems if problem.code not in DAMAGE})
-    told = f"{number} item{'s' * (number != 1)} left out as not valid ('knowledge facts validate' tells why)"
-    return Ok(FactList(chosen, warnings=tuple(warnings + [told] * bool(number))))
+    left_out = f"{number} item{'s' * (number != 1)} left out as not valid ('knowledge facts validate' tells why)"
+    return Ok(FactList(chosen, warnings=tuple(warnings + [left_out] * bool(number))))
 
 
 def bootstrap(
@@ -187,8 +187,8 @@ def facts_for_context(workspace: Workspace, project: Path | None = None) -> tupl
     if isinstance(chosen, Err):
         return "", f"the conversation starts without the facts: {chosen.error}"
     broken = next((str(problem.error) for problem in chosen.value[1] if problem.code in DAMAGE), "")
-    told = f"the conversation starts without some of the facts: {broken}" if broken else ""
-    return chosen.value[0].text, told
+    problem = f"the conversation starts without some of the facts: {broken}" if broken else ""
+    return chosen.value[0].text, problem
 
 
 def entries_of_file(path: Path, data: bytes) -> Result[Sequence[SearchEntry]]:

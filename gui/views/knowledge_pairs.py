@@ -23,8 +23,8 @@ from core.commands.alike import (
     supersede_dismiss,
     supersede_list,
 )
+from core.commands.panel.bullets import local_day
 from core.commands.statements import change_all, placed_refs
-from core.commands.view import local_day
 from core.commands.workspace import Workspace
 from gui.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.quiet import LARGE_ROWS, quietly

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any, Literal
 
 from core.base.result import ErrorInfo, Result
-from core.commands.memories import Memory, memories_archive, memories_restore
-from core.commands.memory_records import Moved
+from core.commands.memories import Memory, Moved, memories_archive, memories_restore
 from core.commands.workspace import Workspace
 from gui.editor import shortened
 from gui.history import Step

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from core.base.markdown import without_emphasis
 from core.cli.table import command as named_command
-from core.commands.overview import FileState
+from core.commands.panel.bullets import Bullets
+from core.commands.panel.overview import FileState
 from core.commands.runs import Run
-from core.commands.view import Bullets
 from gui.shell import Action
 from gui.views.harvest_rows import CATEGORY_NAMES
 
