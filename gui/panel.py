@@ -20,7 +20,7 @@ from weakref import WeakSet
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Err, ErrorInfo, Result
-from core.commands.trust import NOT_TRUSTED, WAITING, TrustRow, asked, trust
+from core.commands.trust import NOT_TRUSTED, WAITING, TrustRow, asked, trust_allow
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS, add_actions
 from gui.gather import Gathered, Gatherer, Reader
@@ -249,7 +249,7 @@ class KnowledgePanel:
     def _trust(self, row: TrustRow) -> None:
         self.shell.write(
             "trust",
-            lambda workspace: trust(workspace, "allow", row.path, seen=row.mark),
+            lambda workspace: trust_allow(workspace, row.path, seen=row.mark),
             done=lambda _report: self.shell.refresh(),
             said="Trusted",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from core.commands.view_files import source_mark
+from core.commands.panel.files import source_mark
 
 SECONDS = 0.7
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from core.commands.bullets import Found
-from core.commands.view import category_view
+from core.commands.panel.bullets import category_view
+from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.views.knowledge_rows import broken, found_again, gather, joined, matching, meta_of, short_name
 from tests.gui_stand import Stand

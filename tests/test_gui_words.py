@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.base.markdown import without_emphasis
-from core.commands.setting_help import shipped_help
+from core.commands.panel.settings import shipped_help
 from gui.flow_rows import SEPARATOR
 from gui.state import NOTHING, Selection
 from gui.views.harvest_rows import PlanRow, plan_tip

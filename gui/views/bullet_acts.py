@@ -7,9 +7,8 @@ from typing import Any
 
 from core.base.result import ErrorInfo, Result
 from core.commands import bullets
-from core.commands.bullets import Found
 from core.commands.quarantine import quarantine_accept, quarantine_drop
-from core.commands.statements import change_all
+from core.commands.statements import Found, change_all
 from core.commands.workspace import Workspace
 from gui.views.knowledge_rows import CATEGORY_LOOKS
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands import bullets
-from core.commands.bullets import Found
-from core.commands.statements import Said, change_all, said_with
-from core.commands.view import CategoryView, category_view
+from core.commands.panel.bullets import CategoryView, category_view
+from core.commands.statements import Found, Said, change_all, said_with
 from core.commands.workspace import Workspace
 from gui.editing import ATTEMPTS, OTHER_WORDS, Editing
 from gui.editor import EditorKind, Typed, shortened

@@ -7,7 +7,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
-from core.commands.view import all_bullets
+from core.commands.panel.bullets import all_bullets
 from gui.icons import icon
 from gui.letters import LETTERS, cut
 from gui.shell import Shell

@@ -13,7 +13,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands import fact_cache
 from core.commands.fact_edits import FactRow, FactsView, facts_view
 from core.commands.facts import Pair, Problem, similar_pairs
-from core.commands.view import local_day
+from core.commands.panel.bullets import local_day
 from core.commands.workspace import Workspace, utc_now
 from gui.flow_rows import SEPARATOR, FlowRow, RowAction
 

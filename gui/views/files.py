@@ -8,8 +8,8 @@ from typing import Any, cast
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
-from core.commands.bullets import Found
-from core.commands.view_files import NotesOverview, NoteView
+from core.commands.panel.files import NotesOverview, NoteView
+from core.commands.statements import Found
 from gui.column_widths import remembered_widths, remembering
 from gui.columns import Cell
 from gui.editor import shortened

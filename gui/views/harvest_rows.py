@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from core.base.config import Config
 from core.base.figures import count, dollars, size, tokens
+from core.commands.panel.bullets import local_day
 from core.commands.quarantine import HELD
 from core.commands.sources import title_of
-from core.commands.view import local_day
 from core.harvest.report import HarvestReport
 from gui.columns import Cell, Column
 from gui.icons import icon

@@ -8,8 +8,8 @@ from core.base.figures import count
 from core.base.markdown import without_emphasis
 from core.base.result import Ok
 from core.commands.fact_edits import FactRow
-from core.commands.view import local_day
-from core.commands.view_files import source_text
+from core.commands.panel.bullets import local_day
+from core.commands.panel.files import source_text
 from core.commands.workspace import Workspace
 from gui.flow_rows import SEPARATOR
 from gui.views.facts_rows import CATEGORY_LOOKS

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import dearpygui.dearpygui as dpg
 
-from core.commands.bullets import Found
+from core.commands.statements import Found
 from gui.flow import FlowList
 from gui.flow_rows import FlowRow
 from gui.icons import icon

@@ -12,9 +12,19 @@ from typing import Any, cast
 
 from core.base.markdown import without_emphasis
 from core.base.result import Err, Ok, Result
-from core.commands.alike import Alike, Pairs, Placed, Proposals, Superseding, similar, supersede
+from core.commands.alike import (
+    Alike,
+    Pairs,
+    Placed,
+    Proposals,
+    Superseding,
+    similar,
+    supersede_accept,
+    supersede_dismiss,
+    supersede_list,
+)
+from core.commands.panel.bullets import local_day
 from core.commands.statements import change_all, placed_refs
-from core.commands.view import local_day
 from core.commands.workspace import Workspace
 from gui.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.quiet import LARGE_ROWS, quietly
@@ -53,12 +63,12 @@ class PairLists:
 
 def pair_lists(workspace: Workspace) -> Result[PairLists]:
     """Compare all bullets; on a worker."""
-    outdated, near = supersede(workspace), similar(workspace)
+    outdated, near = supersede_list(workspace), similar(workspace)
     if isinstance(outdated, Err):
         return outdated
     if isinstance(near, Err):
         return near
-    return Ok(lists_of(cast(Proposals, outdated.value), near.value))
+    return Ok(lists_of(outdated.value, near.value))
 
 
 def lists_of(outdated: Proposals, near: Pairs) -> PairLists:
@@ -107,8 +117,8 @@ def pair_act(name: str, pair: Superseding | Alike, seen: str) -> tuple[str, Act]
     if isinstance(pair, Superseding):
         key = pair.key
         if name == "replace":
-            return "Struck through as outdated", lambda core: supersede(core, "accept", key, seen=seen)
-        return "Both stay", lambda core: supersede(core, "dismiss", key)
+            return "Struck through as outdated", lambda workspace: supersede_accept(workspace, key, seen=seen)
+        return "Both stay", lambda workspace: supersede_dismiss(workspace, key)
     goes = pair.second if name == "first" else pair.first
     refs = placed_refs(goes)
     return "Struck through", lambda core: change_all(core, "strike", refs, seen=seen)

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 from core.base.figures import count
 from core.base.markdown import without_emphasis
-from core.commands.bullets import Found
+from core.commands.panel.bullets import CategoryView, category_views, local_day
 from core.commands.quarantine import HELD, HeldItem, held_item
-from core.commands.statements import Said, said
-from core.commands.view import CategoryView, category_views, local_day
+from core.commands.statements import Found, Said, said
 from core.commands.workspace import Workspace
 from gui.flow_rows import FlowRow, RowAction
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
-from core.base.result import ErrorInfo
-from core.commands.memories import Memory, memories
-from core.commands.memory_records import Moved
+from core.base.result import ErrorInfo, Result
+from core.commands.memories import Memory, Moved, memories_archive, memories_restore
+from core.commands.workspace import Workspace
 from gui.editor import shortened
 from gui.history import Step
 from gui.shell import Shell
@@ -31,7 +31,11 @@ class MemoryChanges:
     def move(self, memory: Memory, action: str, way: Way = DID) -> None:
         """Archive a memory as it was seen, or restore it: something new, or a step of the window's history."""
         name = which(self._data(), memory, action == "restore")
-        seen = memory.sha256 if action == "archive" else None
+
+        def moved(workspace: Workspace) -> Result[Moved]:
+            if action == "restore":
+                return memories_restore(workspace, name)
+            return memories_archive(workspace, name, seen=memory.sha256)
 
         def failed(error: ErrorInfo) -> None:
             self._shell.error(error)
@@ -39,7 +43,7 @@ class MemoryChanges:
 
         self._shell.write(
             "The memory",
-            lambda core: memories(core, action, name, seen=seen),
+            moved,
             done=lambda value: self._moved(memory, value, way),
             failed=failed,
         )

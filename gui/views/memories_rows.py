@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from core.base.result import Err, Ok, Result
 from core.commands.context import GLOBAL, ContextFile, context_files
 from core.commands.memories import Memory, all_memories, recall
+from core.commands.panel.bullets import local_day
 from core.commands.project import find_project
-from core.commands.view import local_day
 from core.commands.workspace import Workspace
 from gui.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.views.knowledge_rows import broken

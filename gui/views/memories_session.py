@@ -8,7 +8,7 @@ from typing import Any
 
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.context import GLOBAL
-from core.commands.memories import Memory, memories, read_memory, save
+from core.commands.memories import Memory, memories_edit, read_memory, save
 from core.commands.workspace import Workspace
 from gui.editing import CHANGED, Editing
 from gui.editor import EditorKind, SmallField, Typed, shortened
@@ -117,7 +117,7 @@ def written(core: Workspace, target: Target, words: str, tags: Sequence[str], pr
     """Put the words into that memory, or into a new one; on a worker."""
     if target.memory is None:
         return save(core, words, tag=list(tags), project=project)
-    edited = memories(core, "edit", target.name, words, seen=target.memory.sha256)
+    edited = memories_edit(core, target.name, words, seen=target.memory.sha256)
     if isinstance(edited, Err) and edited.error.code == "unchanged":
         return Ok(None)  # the same words stand there already, whoever wrote them
     return edited

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.base.markdown import without_emphasis
-from core.commands.overview import FileState
+from core.cli.table import command as named_command
+from core.commands.panel.bullets import Bullets
+from core.commands.panel.overview import FileState
 from core.commands.runs import Run
-from core.commands.table import COMMAND
-from core.commands.view import Bullets
 from gui.shell import Action
 from gui.views.harvest_rows import CATEGORY_NAMES
 
@@ -49,7 +49,7 @@ class Entry:
 
 def action_entries(actions: Iterable[Action]) -> list[Entry]:
     """The actions of the panel; those that are a command of the command line can be found by its words, too."""
-    commands = {action: COMMAND[name] for name, action in IN_WINDOW.items() if name in COMMAND}
+    commands = {action: named_command(name) for name, action in IN_WINDOW.items()}
     rows = []
     for action in actions:
         command = commands.get(action.name)

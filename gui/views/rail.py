@@ -11,7 +11,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import age, count, size
 from core.commands.context import DigestState
-from core.commands.overview import Day, FileState, Overview
+from core.commands.panel.overview import Day, FileState, Overview
 from gui.fitting import END, PATH
 from gui.icons import icon
 from gui.shell import Shell

@@ -8,7 +8,7 @@ from itertools import groupby
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from core.commands.setting_help import shipped_help
+from core.commands.panel.settings import shipped_help
 from core.commands.settings import config_set
 from gui.fitting import PATH
 from gui.icons import icon

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.commands.setting_help import Explained
+from core.commands.panel.settings import Explained
 from core.commands.settings import Settings, SettingValue
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from core.base.figures import age, count, size
 from core.base.result import Err, Ok, Result
+from core.commands.panel.bullets import local_day
 from core.commands.settings import Settings, config_set
 from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name
-from core.commands.view import local_day
 from core.commands.workspace import Workspace, reopened
 from gui.views.files_rows import short_folder
 from gui.views.ledger_rows import seconds_of
