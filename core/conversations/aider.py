@@ -1,11 +1,11 @@
 """aider's `.aider.chat.history.md`: `#### ` the person, `> ` the tool, everything else the assistant.
 
 Format as aider writes it (io.py of that project): every line of a prompt gets its own `#### ` and two blanks at the
-end; a session begins with `# aider chat started at`. Fences end nothing here (who speaks inside one is in doubt), so an answer's own `#### ` heading is
-told from a prompt by the missing blanks. Sessions of older versions (0.50) have no blanks behind the last line of a
-prompt: there a prompt stands below a line of the tool, which ends every answer with what it cost. Edits, commits and
-commands are told by the tool's own lines; what a command printed stands in the file only where older versions ran one
-for the person.
+end; a session begins with `# aider chat started at`. Fences end nothing here (who speaks inside one is in doubt), so an
+answer's own `#### ` heading is told from a prompt by the missing blanks. Sessions of older versions (0.50) have no
+blanks behind the last line of a prompt: there a prompt stands below a line of the tool, which ends every answer with
+what it cost. Edits, commits and commands are told by the tool's own lines; what a command printed stands in the file
+only where older versions ran one for the person.
 """
 
 from __future__ import annotations

@@ -178,9 +178,9 @@ def code_fences(lines: Sequence[Line]) -> Fences:
 
 
 def doubt_in_fences(turns: Sequence[Turn], lines: Sequence[Line], fences: Fences) -> tuple[Turn, ...]:
-    """The turns of a text whose marks are believed inside code as well: who begins to speak inside of a fence, or behind
-    one that is never closed, may be the text of a file or of a tool that is shown there. The roles stay, for reading;
-    their words count as a tool's."""
+    """The turns of a text whose marks are believed inside code as well: who begins to speak inside a fence, or behind
+    one that is never closed, may be a file or a tool that is shown there. The roles stay, for reading; their words
+    count as a tool's."""
     if not fences.inside and fences.open >= len(lines):
         return tuple(turns)
     shown = {lines[number].start for number in fences.inside}
