@@ -52,8 +52,8 @@ _BEGINS = re.compile(
 # A verb of an order behind a clause that says when: "before each deploy set X". What stands in front of some words is
 # something else ("before you run it", "after the build starts").
 _OPENERS = (
-    "before|after|when|whenever|while|once|until|unless|if|as soon as|on|upon|in|for|with|at|during|"
-    "each time|every time|vor|nach|bei|wenn|bevor|nachdem|sobald|falls|im|auf|avant|après|quand|lorsque|dès|si|pour|lors|"
+    "before|after|when|whenever|while|once|until|unless|if|as soon as|on|upon|in|for|with|at|during|each time|"
+    "every time|vor|nach|bei|wenn|bevor|nachdem|sobald|falls|im|auf|avant|après|quand|lorsque|dès|si|pour|lors|"
     "chaque fois|antes|después|cuando|al|para|cada vez|depois|quando|se|ao|sempre que|prima|dopo|appena|ogni volta|"
     "voor|na|als|zodra|wanneer|przed|po|gdy|kiedy|jeśli|före|efter|när|om|"
     "перед|после|когда|если|при|как только|после|коли|якщо"
