@@ -386,9 +386,10 @@ def test_a_card_number_goes_whatever_its_digits(card: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "4111111111111112", "0000 0000 0000 0000", "4444 4444 4444 4444", '"id": 5105105105105100', "issue 4111111111111111",
-        "trace=4539578763621486", "t=1700000000000000", "4539578763621486.5", "/4539578763621486", "4539578763621486abc",
-        "45395787636214860001", "order #4539578763621486",
+        "4111111111111112", "0000 0000 0000 0000", "4444 4444 4444 4444",
+        '"id": 5105105105105100', "issue 4111111111111111",
+        "trace=4539578763621486", "t=1700000000000000", "4539578763621486.5", "/4539578763621486",
+        "4539578763621486abc", "45395787636214860001", "order #4539578763621486",
     ],
 )  # fmt: skip
 def test_a_number_that_no_card_has_or_that_names_something_stays(text: str) -> None:
@@ -429,10 +430,12 @@ def test_a_real_value_in_the_braces_of_a_template_is_one(name: str, wrapped: str
 @pytest.mark.parametrize(
     "text",
     [
-        "password: {{ vault_password }}", "password: {{password}}", "DB_PASSWORD=${DB_PASSWORD}", "token: ${{ secrets.T2_X9 }}",
+        "password: {{ vault_password }}", "password: {{password}}", "DB_PASSWORD=${DB_PASSWORD}",
+        "token: ${{ secrets.T2_X9 }}",
         "password: {{ .Values.db.password }}", 'api_key: "{{ api_key_v2 }}"', "password: {{user1.password}}",
         "DB_PASSWORD=${DB_PASSWORD:-changeme}", 'password: {{ lookup("env", "PW2") }}', "password: <your-password-1>",
-        'secret: {{ include "x.fullname" . }}-s3', "password: {{ item.2 }}", "password: ${PASSWORD_2}", "password: %PW1%",
+        'secret: {{ include "x.fullname" . }}-s3', "password: {{ item.2 }}", "password: ${PASSWORD_2}",
+        "password: %PW1%",
         'password: {{ hostvars["db1"].pw }}', "token: {{ steps.step1.outputs.t2 }}", "password: <input type=x1>",
     ],
 )  # fmt: skip
