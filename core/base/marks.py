@@ -23,8 +23,6 @@ from collections.abc import Set as AbstractSet
 from html import unescape
 from typing import NamedTuple
 
-from core.base.redact import redact
-
 # --- characters that nobody sees -------------------------------------------------------------------------------------
 
 # Not in it, though of category Cf, are the signs in front of Arabic and Syriac numbers and the frames of Egyptian ones.
@@ -233,6 +231,8 @@ def for_prompt(text: str, *, secrets: bool = True, origins: bool = False) -> str
     safe = tame(text, origins=origins)
     if not secrets:
         return safe
+    from core.base.redact import redact  # its hundreds of expressions take longer to read than all marks
+
     masked = redact(safe).text
     return safe if masked == safe else tame(masked, origins=origins)
 

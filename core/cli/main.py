@@ -14,6 +14,9 @@ from typing import IO, Any, NoReturn
 from core.cli.mistakes import slip, with_category
 from core.cli.parser import build_parser
 
+GATED = ("context",)
+"""Commands whose text has our own marks around what went through the gate already."""
+
 
 def run() -> NoReturn:
     """The entry point of the `knowledge` program."""
@@ -123,6 +126,11 @@ def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
         result.value.lines = []
     ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
     shown = to_json(result.value, ascii_only=ascii_only) if as_json else visible(to_text(command.name, result.value))
+    if not as_json and not out.isatty() and command.name not in GATED:
+        # What is piped may end in a prompt. A person at a terminal sees every line as it stands in its file.
+        from core.base.marks import tame
+
+        shown = tame(shown, origins=True)
     try:
         print(shown, file=out, end="", flush=True)
     except BrokenPipeError:
