@@ -175,7 +175,7 @@ def _shown_digest(
         told = f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
         return ShownDigest("", f"not injected: {so}", told)
     projects = known.value
-    folder = str(project) if project is not None else _project_of(str(around), projects)
+    folder = _project_of(str(project if project is not None else around), projects)
     if not folder:
         return ready
     if not text.startswith(HEADER):
@@ -189,8 +189,9 @@ def _shown_digest(
 
 
 def _project_of(folder: str, projects: Projects) -> str:
-    """The project that somebody works on in a folder: a known one around it, its repository, or the folder itself, for
-    a new project is one too; "" in a place where nobody works, such as a home folder."""
+    """The project that somebody works on in a folder, named or around them: a known one, its repository, or the folder
+    itself, for a new project is one too; "" in a place where nobody works, such as a home folder: there the digest is
+    that of all projects."""
     here = os.path.normpath(folder)
     known = project_around(here, projects) or repository_root(here)
     return known or (here if is_working_place(here) else "")
