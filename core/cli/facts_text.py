@@ -70,9 +70,10 @@ def merged_text(merged: Merged) -> str:
 
 def renumbered_text(done: Renumbering) -> str:
     """What gets, or got, another number, and what to do next."""
-    if not done.rows:
+    if not done.rows and not done.parted:
         return "every number stands once: nothing to do\n"
-    rows = [
+    rows = [f"both sides of a merge stood in one item, which becomes two ({file})" for file in done.parted]
+    rows += [
         f"{row.old} -> {row.new or 'joined with the same words'}  {row.fact} ({row.file}:{row.line})"
         for row in done.rows
     ]
