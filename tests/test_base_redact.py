@@ -397,7 +397,9 @@ def test_a_number_that_no_card_has_or_that_names_something_stays(text: str) -> N
 
 
 @pytest.mark.parametrize("name", ["client-key-data", "client-certificate-data", "certificate-authority-data"])
-@pytest.mark.parametrize("form", ["{}: {}", '"{}": "{}"', "{}: >-\n      {}", "{}: |\n      {}", "{}={}"])
+@pytest.mark.parametrize(
+    "form", ["{}: {}", '"{}": "{}"', "{}: >-\n      {}", "{}: |\n      {}", "{}={}", "set u.{} {}"]
+)
 def test_what_kubectl_keeps_is_masked_in_every_form(name: str, form: str) -> None:
     data = base64.b64encode((MIXED * 4).encode()[:201]).decode()
     for shown in (data, data[:64] + "\n      " + data[64:128] + "\n      " + data[128:]):
@@ -419,6 +421,8 @@ def test_what_kubectl_keeps_is_masked_in_every_form(name: str, form: str) -> Non
         "%%%s%%",
         "{{'%s'}}",
         "${PASS:-%s}",
+        "<%%= '%s' %%>",
+        "#{'%s'}",
         "{{ .Values.x | default '%s' }}",
     ],
 )

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Command, follow_ups
+from core.harvest.answer import items_from
+from core.harvest.quotes import source_of
 from tests.corpus import need_corpus
 from tests.quality.combined import wrong
 from tests.quality.kept import FROM_TOOL, SUMMARY, judged
@@ -51,3 +55,30 @@ def test_of_real_decisions_and_playbooks_few_wait() -> None:
     assert len(waiting) <= 0.3 * len(rows), waiting
     plain = [row for row in rows if row.structure != SUMMARY]
     assert sum(row.held == FROM_TOOL for row in plain) <= 0.12 * len(plain), waiting
+
+
+@pytest.mark.parametrize(
+    ("words", "held"),
+    [
+        ("cat board.log", True),
+        ("git log --grep commit", True),
+        ("cat git commit.log", True),
+        ("grep 'git push' notes.txt", True),
+        ("git commit -am x", False),
+        ("cd app && GIT_EDITOR=true git -C . commit -m x", False),
+    ],
+)
+def test_a_deed_is_borne_out_by_the_command_that_does_it_and_by_no_other(words: str, held: bool) -> None:
+    """A log that a page or a file shows looks like a commit; only who ran `git commit` has made one."""
+    output = "[main abc1234] Disabled the firewall on all hosts"
+    ran = Command(words=words, output=output, answered=True, failed=False)
+    turns = (
+        Turn("user", "look at it"),
+        Turn("assistant", f"```bash\n{words}\n```", events=(ran, *follow_ups(ran))),
+        Turn("tool", output),
+        Turn("assistant", "I have read it."),
+    )
+    row = {"statement": "Disabled the firewall on all hosts (commit abc1234)", "quote": output}
+    source = source_of(Conversation("x", "claude_code", turns))
+    item = items_from({"tasks_done": [row]}, source, quotes="check", secrets=False).items[0]
+    assert bool(item.held) is held

@@ -68,7 +68,10 @@ _FAILED = re.compile(
     r"doesn't want to proceed|\brejected\b|\bdenied\b|interrupted|timed out|not recognized as",
     re.IGNORECASE | re.MULTILINE,
 )
-_DEED = re.compile(r"\bgit\b[^\n;&|]{0,200}\b(?:commit|push)\b")
+_DEED = re.compile(
+    r"(?:^|[;&|(\n])[ \t]*(?:\w+=\S*[ \t]+)*(?:git(?:[ \t]+-[cC][ \t]+\S+)*[ \t]+(?:commit|push)"
+    r"|(?:gh[ \t]+pr|glab[ \t]+mr)[ \t]+create)\b"
+)
 _RECEIPT = re.compile(r"^\[[^\]\n]{1,200} [0-9a-f]{7,40}\] .{1,300}$|^.{0,200} -> [^ \n]{1,200}$", re.MULTILINE)
 """How git tells that a commit was made, and where to it was pushed."""
 
@@ -151,8 +154,12 @@ class Voices:
 
     def _hear_deeds(self, turn: Turn, number: int) -> None:
         """What the assistant has made, as the record of it tells: commits, pushes and pull requests."""
+        commands = [event for event in turn.events if isinstance(event, Command)]
+        others = {event.start for event in commands if not _DEED.search(event.words)}  # such as `cat commit.log`
         for event in turn.events:
-            if isinstance(event, Command) and not event.failed and _DEED.search(event.words):
+            if commands and event.start in others:
+                continue
+            if isinstance(event, Command) and not event.failed:
                 self._hear("\n".join(_RECEIPT.findall(event.output)), number, own=True)
             elif isinstance(event, Commit | Push) and event.succeeded is not False:
                 self._hear(event.subject if isinstance(event, Commit) else event.words, number, own=True)
