@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from core.commands.sources import NAMES, title_of
 from gui.history import HISTORY_KEYS
-from gui.keys import Shortcut, label_of
 from gui.store_actions import add_store_actions
+from gui.toolkit.keys import Shortcut, label_of
 from gui.views.digest_switch import ask_delete, write_digest
 from gui.views.table import VIEWS, view_keys
 

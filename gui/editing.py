@@ -7,10 +7,10 @@ from typing import Any, Generic, TypeVar
 
 from core.base.result import ErrorInfo, Result
 from core.commands.workspace import Workspace
-from gui.editor import Editor, EditorKind, Typed
-from gui.flow import FlowList
 from gui.shell import Shell
-from gui.theme import Look
+from gui.toolkit.editor import Editor, EditorKind, Typed
+from gui.toolkit.flow import FlowList
+from gui.toolkit.theme import Look
 
 CHANGED = "The file was changed outside while you were writing, so nothing was written."
 OTHER_WORDS = "other-words"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gui.keys import Shortcut
+from gui.toolkit.keys import Shortcut
 
 UNDO, REDO = "undo", "redo"
 

@@ -26,14 +26,15 @@ from gui.actions import SHORTCUTS, add_actions
 from gui.gather import Gathered, Gatherer, Reader
 from gui.harvest_run import HarvestRun
 from gui.homes import Homes
-from gui.jobs import Jobs, no_wake
-from gui.key_gate import KeyGate
-from gui.keyboard import Keyboard
-from gui.palette import PALETTES
 from gui.quiet import let_go
 from gui.shell import Shell
 from gui.state import State
-from gui.theme import Look
+from gui.toolkit.jobs import Jobs, no_wake
+from gui.toolkit.keyboard import Keyboard
+from gui.toolkit.keys import KeyGate
+from gui.toolkit.layout import Columns, Pane, box
+from gui.toolkit.styles import PALETTES
+from gui.toolkit.theme import Look
 from gui.views.command_palette import CommandPalette
 from gui.views.first_start import FirstStart, is_first_start
 from gui.views.harvest_dialog import HarvestDialog
@@ -45,8 +46,6 @@ from gui.views.rail import Rail
 from gui.views.status_line import HEIGHT as STATUS_HEIGHT
 from gui.views.status_line import StatusLine
 from gui.views.table import VIEWS
-from gui.widgets_columns import Columns, Pane
-from gui.widgets_layout import box
 from gui.workbench import Workbench
 
 GAP = 8

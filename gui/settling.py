@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from gui.jobs import Jobs
+from gui.toolkit.jobs import Jobs
 
 LONGEST_SECONDS = 6.0
 """A reading that takes longer, or fails, holds nobody up for ever: then the file itself tells whether it is another."""

@@ -11,19 +11,19 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
 from core.base.markdown import split_provenance
-from core.base.result import Err, ErrorInfo, Result
+from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.runs import EDIT_RUN
+from core.commands.settings import settings_to_open
 from core.commands.workspace import Workspace
 from gui.action import Action
 from gui.history import REDO, UNDO, History, Step
-from gui.jobs import no_wake
-from gui.outside import open_outside, open_settings
-from gui.question import Question
 from gui.settling import Settling
 from gui.state import NOTHING, Selection, State
-from gui.theme import Look
-from gui.widgets_messages import Toast
-from gui.worker import Job, Worker
+from gui.toolkit.dialogs import Question
+from gui.toolkit.jobs import Job, Worker, no_wake
+from gui.toolkit.messages import Toast
+from gui.toolkit.outside import open_outside
+from gui.toolkit.theme import Look
 
 QUICK, GATHER, RUN, COMPARE = "quick", "gather", "run", "compare"
 NAMED = 60
@@ -266,7 +266,12 @@ class Shell:
     def open_settings(self) -> None:
         """Open the person's own settings file; the first time it is made."""
         workspace = self.workspace
-        self._opening("the settings file", lambda: open_settings(workspace))
+
+        def act() -> Result[str]:
+            file = settings_to_open(workspace)
+            return open_outside(str(file.value)) if isinstance(file, Ok) else file
+
+        self._opening("the settings file", act)
 
     def open_path(self, path: str, line: int = 0) -> None:
         """Open a file in the system's editor (at a line, where that can be), or a folder in its file browser."""

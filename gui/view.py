@@ -45,7 +45,7 @@ from typing import Protocol
 
 from gui.shell import Shell
 from gui.state import State
-from gui.theme import Look
+from gui.toolkit.theme import Look
 
 
 class View(Protocol):

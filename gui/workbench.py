@@ -7,18 +7,18 @@ from collections.abc import Callable
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from gui.keys import label_of
-from gui.letters import LETTERS
 from gui.shell import Shell
 from gui.state import State
-from gui.styles import FRAME, TIGHT
-from gui.theme import Look
+from gui.toolkit.dialogs import Menu, MenuRow
+from gui.toolkit.keys import label_of
+from gui.toolkit.layout import box
+from gui.toolkit.letters import LETTERS
+from gui.toolkit.messages import Banner
+from gui.toolkit.styles import FRAME, TIGHT
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, labelled
 from gui.view import View
 from gui.views.table import VIEWS, view_keys
-from gui.widgets import Button, labelled
-from gui.widgets_layout import box
-from gui.widgets_menu import Menu, MenuRow
-from gui.widgets_messages import Banner
 
 TAB_GAP = 6  # of the style "chips"
 ERROR_SECONDS = 3.0  # an error younger than that goes along to the view that is opened

@@ -11,7 +11,7 @@ import pytest
 from core.base.result import Ok
 from core.commands import bullets
 from core.commands.workspace import Workspace
-from gui.source_lines import LONGEST, drawable
+from gui.toolkit.source_lines import LONGEST, drawable
 from gui.views.files_rows import cell, gather, headline, load, matching, note_rows
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself

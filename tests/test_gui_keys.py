@@ -13,7 +13,7 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS
-from gui.keys import KEY_NAMES, MODIFIERS
+from gui.toolkit.keys import KEY_NAMES, MODIFIERS
 from gui.views.inspector import Inspector
 from gui.views.inspector_page import BUTTONS
 from gui.views.keys_dialog import own_lines

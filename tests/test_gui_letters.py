@@ -6,7 +6,7 @@ import pytest
 
 from core.commands.history import LedgerRow
 from gui.geometry import Geometry, grown, least_size
-from gui.letters import cells, cut, cut_path, tip_words, wrapped
+from gui.toolkit.letters import cells, cut, cut_path, tip_words, wrapped
 from gui.views.files_rows import TAUGHT, nothing_words
 from gui.views.inspector_page import HERE, text_rows
 from gui.views.inspector_rows import items_words

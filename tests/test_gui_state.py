@@ -23,9 +23,9 @@ from core.commands.workspace import Workspace
 from core.harvest.report import HarvestReport
 from core.knowledge.changes import Change
 from gui.gather import gather
-from gui.outside import open_outside
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
+from gui.toolkit.outside import open_outside
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import is_first_start
 from gui.views.harvest_rows import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
@@ -309,7 +309,7 @@ def test_only_what_can_change_the_view_wakes_it(tmp_path: Path) -> None:
 def test_a_program_is_never_started_by_opening_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A note can name any path; a double click must not run what a conversation planted there."""
     started: list[list[str]] = []
-    monkeypatch.setattr("gui.outside.subprocess.Popen", lambda words, **_: started.append(words))
+    monkeypatch.setattr("gui.toolkit.outside.subprocess.Popen", lambda words, **_: started.append(words))
     note, script, link = tmp_path / "note.md", tmp_path / "evil.sh", tmp_path / "evil.desktop"
     for file in (note, script, link):
         file.write_text("x", encoding="utf-8")

@@ -10,8 +10,8 @@ from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from gui.actions import SHORTCUTS
-from gui.editor_wrap import place_after
-from gui.key_gate import CONTROL, PRESS, RELEASE, SHIFT, KeyGate, Press
+from gui.toolkit.editor import place_after
+from gui.toolkit.keys import CONTROL, PRESS, RELEASE, SHIFT, KeyGate, Press
 from gui.views.table import VIEWS
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import Seat, at_home_fixture, number_of, seated, workspace_at  # noqa: F401

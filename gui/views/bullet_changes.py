@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gui.editor import shortened
-from gui.flow import FlowList
-from gui.flow_rows import FlowRow
 from gui.shell import Shell
+from gui.toolkit.editor import shortened
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow
 from gui.views.bullet_acts import Act, refusal
 
 

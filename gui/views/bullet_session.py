@@ -13,10 +13,10 @@ from core.commands.statements import Said, change_all, said_with
 from core.commands.view import CategoryView, category_view
 from core.commands.workspace import Workspace
 from gui.editing import ATTEMPTS, OTHER_WORDS, Editing
-from gui.editor import EditorKind, Typed, shortened
-from gui.flow import FlowList
 from gui.shell import Shell
-from gui.theme import Look
+from gui.toolkit.editor import EditorKind, Typed, shortened
+from gui.toolkit.flow import FlowList
+from gui.toolkit.theme import Look
 from gui.views.knowledge_rows import CATEGORY_LOOKS, BulletKey, broken, found_again, joined
 
 ADDING: BulletKey = ("", "", 0)

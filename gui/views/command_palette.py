@@ -8,14 +8,14 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
 from core.commands.view import all_bullets
-from gui.icons import icon
-from gui.letters import LETTERS, cut
 from gui.shell import Shell
-from gui.theme import Look
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import box, space, spread, trailing_row
+from gui.toolkit.letters import LETTERS, cut
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import field, floating, text
 from gui.views.palette_rows import Entry, action_entries, bullet_entries, file_entries, run_entries, search
 from gui.views.search_rows import Asked
-from gui.widgets import field, floating, text
-from gui.widgets_layout import box, space, spread, trailing_row
 
 ROWS = 12
 WIDTH = 680

@@ -9,21 +9,21 @@ from typing import cast
 import dearpygui.dearpygui as dpg
 
 from core.commands.fact_edits import delete_fact, merge_facts
-from gui.editor import shortened
-from gui.flow import FlowList
-from gui.flow_rows import FlowRow
-from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
-from gui.theme import Look
+from gui.toolkit.editor import shortened
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import ChipRow, box
+from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import field
 from gui.views import facts_rows
 from gui.views.bullet_acts import Act, refusal
 from gui.views.facts_rows import ACTIONS, CATEGORY_LOOKS, KINDS, Facts, Key, chosen
 from gui.views.facts_session import FactSession
 from gui.views.knowledge_rows import matching
-from gui.widgets import field
-from gui.widgets_layout import ChipRow, box
-from gui.widgets_messages import EmptyState, Teaching
 
 DOMAINS = 8  # so many have a chip; the field finds the others
 TURNS = {"X": "stale", "A": "alike", "V": "wrong"}  # keys that show one of `KINDS`, and everything again

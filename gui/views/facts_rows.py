@@ -15,7 +15,7 @@ from core.commands.fact_edits import FactRow, FactsView, facts_view
 from core.commands.facts import Pair, Problem, similar_pairs
 from core.commands.view import local_day
 from core.commands.workspace import Workspace, utc_now
-from gui.flow_rows import SEPARATOR, FlowRow, RowAction
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
 
 # category -> (word on its chip, icon, colour)
 CATEGORY_LOOKS: dict[str, tuple[str, str, str]] = {

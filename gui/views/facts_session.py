@@ -9,7 +9,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.fact_edits import FactRow, edit_fact, facts_view
 from core.commands.workspace import Workspace
 from gui.editing import ATTEMPTS, OTHER_WORDS, Editing
-from gui.editor import EditorKind, SmallField, Typed, shortened
+from gui.toolkit.editor import EditorKind, SmallField, Typed, shortened
 from gui.views.facts_rows import same_words, values_of
 from gui.views.knowledge_rows import broken, joined
 

@@ -10,25 +10,23 @@ import dearpygui.dearpygui as dpg
 from core.base.result import Ok, Result
 from core.commands.bullets import Found
 from core.commands.view_files import NotesOverview, NoteView
-from gui.column_widths import remembered_widths, remembering
-from gui.columns import Cell
-from gui.editor import shortened
-from gui.flow import FlowList
-from gui.flow_rows import FlowRow
-from gui.icons import icon
 from gui.shell import Shell
-from gui.source_lines import SourceLines
 from gui.source_watch import SourceWatch
 from gui.state import State
-from gui.table import BigTable
-from gui.theme import Look
+from gui.toolkit.columns import Cell, remembered_widths, remembering
+from gui.toolkit.editor import shortened
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import Columns, Pane, box, gap, lowered, spread
+from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.source_lines import SourceLines
+from gui.toolkit.table import BigTable
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, CopyText, field, text
 from gui.views import files_rows
 from gui.views.bullet_acts import act_of, refusal
 from gui.views.files_rows import ACTIONS, COLUMNS, Loaded, capital, cell, headline, load, matching, note_rows
-from gui.widgets import Button, CopyText, field, text
-from gui.widgets_columns import Columns, Pane
-from gui.widgets_layout import box, gap, lowered, spread
-from gui.widgets_messages import EmptyState, Teaching
 
 LIST_HEIGHT = 176
 

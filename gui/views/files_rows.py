@@ -14,9 +14,9 @@ from core.commands.mentions import Span, mentioned_lines
 from core.commands.view import local_day
 from core.commands.view_files import NotesOverview, NoteView, SourceText, notes_overview, source_text
 from core.commands.workspace import Workspace
-from gui.columns import Cell, Column
-from gui.flow_rows import FlowRow, RowAction
-from gui.icons import icon
+from gui.toolkit.columns import Cell, Column
+from gui.toolkit.flow_rows import FlowRow, RowAction
+from gui.toolkit.icons import icon
 from gui.views.knowledge_rows import short_name
 
 COLUMNS = (

@@ -9,14 +9,17 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import size
 from core.commands.settings import config_set
-from gui.column_widths import remembered_widths, remembering
-from gui.columns import Cell, Column
 from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Outcome, Run
-from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
-from gui.table import BigTable
-from gui.theme import Look
+from gui.toolkit.charts import Progress
+from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
+from gui.toolkit.dialogs import Dialog
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import ChipRow, Lines, box, lowered, space
+from gui.toolkit.table import BigTable
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, text
 from gui.views.harvest_rows import (
     GROUPS,
     PLAN_COLUMNS,
@@ -39,11 +42,6 @@ from gui.views.harvest_rows import (
 )
 from gui.views.ledger_rows import short_name
 from gui.views.status_line import activity_words
-from gui.widgets import Button, text
-from gui.widgets_charts import Progress
-from gui.widgets_dialog import Dialog
-from gui.widgets_layout import ChipRow, box, lowered, space
-from gui.widgets_lines import Lines
 
 WIDTH = 760
 LIST_HEIGHT = 236

@@ -12,11 +12,11 @@ from core.commands.quarantine import HELD
 from core.commands.sources import title_of
 from core.commands.view import local_day
 from core.harvest.report import HarvestReport
-from gui.columns import Cell, Column
-from gui.icons import icon
+from gui.toolkit.columns import Cell, Column
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import Line
 from gui.views.files_rows import capital
 from gui.views.ledger_rows import short_name
-from gui.widgets_lines import Line
 
 CATEGORY_NAMES = {
     "facts": ("Facts", "lightbulb", "ramp:0"),

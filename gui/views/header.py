@@ -7,15 +7,15 @@ from pathlib import Path
 
 import dearpygui.dearpygui as dpg
 
-from gui.icons import icon
-from gui.keys import Shortcut, label_of
-from gui.letters import LETTERS
 from gui.shell import Shell
 from gui.state import State
-from gui.theme import Look
+from gui.toolkit.icons import icon
+from gui.toolkit.keys import Shortcut, label_of
+from gui.toolkit.layout import box, gap, lowered, spread
+from gui.toolkit.letters import LETTERS
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, Toggle, hint, labelled, say_hint, text
 from gui.views.digest_switch import LABEL, DigestSwitch
-from gui.widgets import Button, Toggle, hint, labelled, say_hint, text
-from gui.widgets_layout import box, gap, lowered, spread
 
 HEIGHT = 48
 SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 300, 210, 40

@@ -11,7 +11,7 @@ from core.commands.fact_edits import FactRow
 from core.commands.view import local_day
 from core.commands.view_files import source_text
 from core.commands.workspace import Workspace
-from gui.flow_rows import SEPARATOR
+from gui.toolkit.flow_rows import SEPARATOR
 from gui.views.facts_rows import CATEGORY_LOOKS
 from gui.views.inspector_page import FILE_BYTES, HERE, Page, Tab, text_rows
 

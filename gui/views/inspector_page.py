@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gui.flow_rows import FlowRow
+from gui.toolkit.flow_rows import FlowRow
 
 CHUNK = 1200
 """So many characters of a text stand in one row; a long one is several."""

@@ -19,8 +19,8 @@ from core.commands.view_conversation import IN_PLACE, IN_TRASH, ConversationView
 from core.commands.view_files import NoteView, notes_overview, source_text
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
-from gui.flow_rows import FlowRow
 from gui.state import Selection
+from gui.toolkit.flow_rows import FlowRow
 from gui.views.files_rows import headline, short_folder
 from gui.views.inspector_page import COPY, FILE_BYTES, HERE, Page, Tab, chunks, text_rows
 from gui.views.knowledge_rows import CAN, CATEGORY_LOOKS, USUAL, row_of, short_name

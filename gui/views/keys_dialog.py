@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 
 import dearpygui.dearpygui as dpg
 
-from gui.keys import Shortcut
 from gui.shell import Shell
-from gui.theme import Look
-from gui.widgets import text
-from gui.widgets_dialog import Dialog
-from gui.widgets_layout import box, space
-from gui.widgets_lines import Line, Lines
+from gui.toolkit.dialogs import Dialog
+from gui.toolkit.keys import Shortcut
+from gui.toolkit.layout import Line, Lines, box, space
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import text
 
 WIDTH, HEIGHT = 580, 480
 STEPS = {"Up": -44, "Down": 44, "Page up": -400, "Page down": 400, "Home": -9999, "End": 9999}

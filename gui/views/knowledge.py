@@ -9,21 +9,21 @@ from typing import Any, cast
 import dearpygui.dearpygui as dpg
 
 from core.commands.bullets import Found
-from gui.flow import FlowList
-from gui.flow_rows import FlowRow
-from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
-from gui.theme import Look
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import ChipRow, box, gap, spread
+from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, field
 from gui.views import knowledge_rows
 from gui.views.bullet_acts import act_of
 from gui.views.bullet_changes import BulletChanges
 from gui.views.bullet_session import BulletSession, Target
 from gui.views.knowledge_pairs import PAIR_ACTIONS, PAIR_EMPTY, PAIR_KEYS, PAIR_LOOKS, Comparison, pair_act, stands
 from gui.views.knowledge_rows import ACTIONS, CATEGORY_LOOKS, EMPTY, BulletKey, Knowledge, matching
-from gui.widgets import Button, field
-from gui.widgets_layout import ChipRow, box, gap, spread
-from gui.widgets_messages import EmptyState, Teaching
 
 HIDDEN = ("quarantine", *PAIR_LOOKS)
 ICONS = {name: look[1] for name, look in CATEGORY_LOOKS.items()} | {name: look[2] for name, look in PAIR_LOOKS.items()}

@@ -16,9 +16,9 @@ from core.commands.alike import Alike, Pairs, Placed, Proposals, Superseding, si
 from core.commands.statements import change_all, placed_refs
 from core.commands.view import local_day
 from core.commands.workspace import Workspace
-from gui.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.quiet import LARGE_ROWS, quietly
 from gui.shell import COMPARE, Shell
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.views.bullet_acts import Act
 from gui.views.knowledge_rows import CATEGORY_LOOKS, BulletKey, Knowledge
 

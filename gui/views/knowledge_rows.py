@@ -13,7 +13,7 @@ from core.commands.quarantine import HELD, HeldItem, held_item
 from core.commands.statements import Said, said
 from core.commands.view import CategoryView, category_views, local_day
 from core.commands.workspace import Workspace
-from gui.flow_rows import FlowRow, RowAction
+from gui.toolkit.flow_rows import FlowRow, RowAction
 
 # name of the category -> (word on its tab, icon, colour, what one of them is called)
 CATEGORY_LOOKS: dict[str, tuple[str, str, str, str]] = {

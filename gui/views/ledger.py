@@ -10,13 +10,17 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
 from core.commands.trash import trash_restore
-from gui.column_widths import remembered_widths, remembering
-from gui.icons import icon
 from gui.quiet import let_go, quietly
 from gui.shell import GATHER, Shell
 from gui.state import State
-from gui.table import BigTable
-from gui.theme import Look
+from gui.toolkit.columns import remembered_widths, remembering
+from gui.toolkit.dialogs import Menu, MenuRow
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import ChipRow, box
+from gui.toolkit.messages import EmptyState
+from gui.toolkit.table import BigTable
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import field
 from gui.views.ledger_rows import (
     COLUMNS,
     STATUS_LOOKS,
@@ -30,10 +34,6 @@ from gui.views.ledger_rows import (
     tip,
     wished,
 )
-from gui.widgets import field
-from gui.widgets_layout import ChipRow, box
-from gui.widgets_menu import Menu, MenuRow
-from gui.widgets_messages import EmptyState
 
 AT_ONCE = 3000
 """So many entries are arranged between two frames; more go to the worker."""

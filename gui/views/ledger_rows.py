@@ -12,8 +12,8 @@ from typing import Any
 from core.base.figures import age
 from core.base.order import in_order
 from core.commands.history import LedgerRow
-from gui.columns import Cell, Column
-from gui.icons import icon
+from gui.toolkit.columns import Cell, Column
+from gui.toolkit.icons import icon
 from gui.views.files_rows import short_folder
 
 # status of an entry -> (name on the chip, icon, colour)

@@ -9,20 +9,20 @@ import dearpygui.dearpygui as dpg
 
 from core.commands.context import GLOBAL, PROJECT, begin_context
 from core.commands.memories import ARCHIVE
-from gui.flow import FlowList
-from gui.flow_rows import FlowRow
-from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
-from gui.theme import Look
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import ChipRow, box, gap, spread
+from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, field, text
 from gui.views import memories_rows
 from gui.views.memories_changes import MemoryChanges
 from gui.views.memories_context import ContextCards
 from gui.views.memories_rows import ACTIONS, TAG_CHIPS, MemoryBook, rows, tags_of, which
 from gui.views.memories_session import MemorySession
-from gui.widgets import Button, field, text
-from gui.widgets_layout import ChipRow, box, gap, spread
-from gui.widgets_messages import EmptyState, Teaching
 
 SELECTED = "file"
 KEYS = {"F2": "edit", "E": "edit", "Delete": "archive", "R": "restore", "Ctrl+C": "copy", "O": "open"}

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from core.base.result import ErrorInfo
 from core.commands.memories import Memory, memories
 from core.commands.memory_records import Moved
-from gui.editor import shortened
 from gui.history import Step
 from gui.shell import Shell
+from gui.toolkit.editor import shortened
 from gui.views.memories_rows import MemoryBook, which
 from gui.views.memories_session import Target, is_undone_here
 

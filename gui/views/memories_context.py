@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import dearpygui.dearpygui as dpg
 
 from core.commands.context import GLOBAL, PROJECT
-from gui.fitting import END
-from gui.icons import icon as icon_of
-from gui.theme import Look
+from gui.toolkit.charts import Part, SegmentBar
+from gui.toolkit.icons import icon as icon_of
+from gui.toolkit.layout import box, lowered, spread
+from gui.toolkit.letters import END
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.memories_rows import ContextCard, MemoryBook, context_card
-from gui.widgets import Button, hint, say_hint, text
-from gui.widgets_charts import Part, SegmentBar
-from gui.widgets_layout import box, lowered, spread
 
 SENTENCES = 3
 NARROW = 440  # a card narrower than this has the amount below its title

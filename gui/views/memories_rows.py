@@ -12,7 +12,7 @@ from core.commands.memories import Memory, all_memories, recall
 from core.commands.project import find_project
 from core.commands.view import local_day
 from core.commands.workspace import Workspace
-from gui.flow_rows import SEPARATOR, FlowRow, RowAction
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.views.knowledge_rows import broken
 
 SHOWN_LINES, SHOWN_LETTERS = 12, 900

@@ -11,8 +11,8 @@ from core.commands.context import GLOBAL
 from core.commands.memories import Memory, memories, read_memory, save
 from core.commands.workspace import Workspace
 from gui.editing import CHANGED, Editing
-from gui.editor import EditorKind, SmallField, Typed, shortened
-from gui.icons import icon
+from gui.toolkit.editor import EditorKind, SmallField, Typed, shortened
+from gui.toolkit.icons import icon
 from gui.views.memories_rows import SOFT, tags_in, unwrapped, wrapped
 
 ADDING = "\n new"  # no file is called so

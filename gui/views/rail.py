@@ -12,14 +12,14 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import age, count, size
 from core.commands.context import DigestState
 from core.commands.overview import Day, FileState, Overview
-from gui.fitting import END, PATH
-from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
-from gui.theme import Look
-from gui.widgets import hint, say_hint, text
-from gui.widgets_charts import Bars, Legend, Part, SegmentBar
-from gui.widgets_layout import card, lowered, space, trailing_row
+from gui.toolkit.charts import Bars, Legend, Part, SegmentBar
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import card, lowered, space, trailing_row
+from gui.toolkit.letters import END, PATH
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import hint, say_hint, text
 
 ROWS = 12
 ICONS = {

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Err, Result
-from gui.flow import FlowList
-from gui.flow_rows import FlowRow, wrap_of
-from gui.icons import icon
-from gui.keys import LETTERS
 from gui.shell import Shell
 from gui.state import State
-from gui.theme import Look
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow, wrap_of
+from gui.toolkit.icons import icon
+from gui.toolkit.keys import LETTERS
+from gui.toolkit.layout import ChipRow, box
+from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import field, text
 from gui.views.search_rows import ACTIONS, KIND_LOOKS, MARKS, Asked, Findings, bullet_of, chip_kinds, find, rows
-from gui.widgets import field, text
-from gui.widgets_layout import ChipRow, box
-from gui.widgets_messages import EmptyState, Teaching
 
 if TYPE_CHECKING:
     from core.commands.search import Hit

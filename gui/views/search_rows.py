@@ -17,7 +17,7 @@ from core.commands.bullets import Found
 from core.commands.search import search
 from core.commands.view import all_bullets, local_day
 from core.commands.workspace import Workspace
-from gui.flow_rows import SEPARATOR, FlowRow, RowAction
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.views.knowledge_rows import CATEGORY_LOOKS, broken, short_name
 
 if TYPE_CHECKING:

@@ -10,16 +10,16 @@ import dearpygui.dearpygui as dpg
 from core.base.result import ErrorInfo
 from core.commands.setting_help import shipped_help
 from core.commands.settings import config_set
-from gui.fitting import PATH
-from gui.icons import icon
 from gui.shell import Shell
 from gui.state import State
-from gui.theme import Look
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import Sight, box, card, space, spread
+from gui.toolkit.letters import PATH
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, field, section, text
 from gui.views.files_rows import short_folder
 from gui.views.settings_editor import Editor
 from gui.views.settings_rows import SettingRow, next_choice, rows_with, set_words, setting_rows
-from gui.widgets import Button, field, section, text
-from gui.widgets_layout import Sight, box, card, space, spread
 
 PAGE = 5  # settings that Page down goes on
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from gui.fitting import END
-from gui.icons import icon
-from gui.theme import Look
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import box, lowered, spread
+from gui.toolkit.letters import END
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Toggle, field, hint, say_hint, text
 from gui.views.settings_rows import SettingRow, help_words
-from gui.widgets import Toggle, field, hint, say_hint, text
-from gui.widgets_layout import box, lowered, spread
 
 FIELD_WIDTH = 250
 FIELD_WIDTHS = {"int": 130.0, "number": 130.0, "list": 330.0, "text": 250.0}

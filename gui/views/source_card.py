@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 import dearpygui.dearpygui as dpg
 
-from gui.fitting import END
-from gui.icons import icon
-from gui.theme import Look
+from gui.toolkit.charts import SegmentBar
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import box, lowered, spread
+from gui.toolkit.letters import END
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, ButtonRow, Toggle, hint, say_hint, text
 from gui.views.sources_rows import SourceRow
-from gui.widgets import Button, Toggle, hint, say_hint, text
-from gui.widgets_charts import SegmentBar
-from gui.widgets_layout import box, lowered, spread
-from gui.widgets_narrow import ButtonRow
 
 PARTS = 3
 

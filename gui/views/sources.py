@@ -13,11 +13,11 @@ from core.commands.sources import NAMES, SourcesReport, sources
 from core.commands.workspace import utc_now
 from gui.shell import RUN, Shell
 from gui.state import State
-from gui.theme import Look
+from gui.toolkit.layout import Sight, box, card, lowered, space, spread
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, section, text
 from gui.views.source_card import SourceCard, SourceLine
 from gui.views.sources_rows import SourceRow, named_paths, rows_of, summary, switch_source
-from gui.widgets import Button, section, text
-from gui.widgets_layout import Sight, box, card, lowered, space, spread
 
 
 class SourcesView:

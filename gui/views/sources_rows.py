@@ -12,9 +12,9 @@ from core.commands.settings import Settings, config_set
 from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name
 from core.commands.view import local_day
 from core.commands.workspace import Workspace, reopened
+from gui.toolkit.charts import Part
 from gui.views.files_rows import short_folder
 from gui.views.ledger_rows import seconds_of
-from gui.widgets_charts import Part
 
 KEY = "sources"
 

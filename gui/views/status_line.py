@@ -8,14 +8,14 @@ from collections.abc import Callable
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import age, dollars, tokens
-from gui.fitting import END
-from gui.icons import icon
 from gui.shell import Shell
 from gui.state import Activity, State
-from gui.theme import Look
-from gui.widgets import Button, text
-from gui.widgets_charts import Progress
-from gui.widgets_layout import box, lowered, spread
+from gui.toolkit.charts import Progress
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import box, lowered, spread
+from gui.toolkit.letters import END
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, text
 
 HEIGHT = 38
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gui.keys import Shortcut
+from gui.toolkit.keys import Shortcut
 from gui.view import View
 from gui.views.facts import FactsView
 from gui.views.files import FilesView

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
-from gui.fitting import END
-from gui.theme import Look
-from gui.widgets import hint, say_hint, text
-from gui.widgets_layout import trailing_row
+from gui.toolkit.layout import trailing_row
+from gui.toolkit.letters import END
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import hint, say_hint, text
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
-from gui.icons import icon as icon_of
-from gui.letters import LETTERS, cut, wrapped
-from gui.theme import Look
+from gui.toolkit.icons import icon as icon_of
+from gui.toolkit.letters import LETTERS, cut, wrapped
+from gui.toolkit.theme import Look
 
 LEFT, ICON, RIGHT, TOP, GAP, BOTTOM = 12, 24, 14, 9, 4, 10
 SMALL, BUTTON = 14, 28

@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from core.base.result import Ok, Result, fail
-from core.commands.settings import settings_to_open
-from core.commands.workspace import Workspace
 
 # What a desktop starts instead of showing it: a name that stands in a conversation must not run a program.
 STARTED = frozenset({".desktop", ".exe", ".bat", ".cmd", ".com", ".lnk", ".app", ".command", ".msi", ".scr", ".vbs"})
@@ -46,12 +44,6 @@ def editor_at(
     if Path(words[0]).name not in IN_TERMINAL and not {"-nw", "--no-window-system"} & {*words}:
         return command
     return [TERMINAL, "-e", *command] if which(TERMINAL) is not None else []
-
-
-def open_settings(workspace: Workspace) -> Result[str]:
-    """Open the settings file that is the person's own."""
-    file = settings_to_open(workspace)
-    return open_outside(str(file.value)) if isinstance(file, Ok) else file
 
 
 def open_outside(path: str, line: int = 0) -> Result[str]:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from gui.icons import icon as icon_of
-from gui.letters import LETTERS, cut, wrapped
-from gui.theme import Look
-from gui.widgets import CONTROL_HEIGHT, Button, text
-from gui.widgets_layout import lowered, spread
+from gui.toolkit.icons import icon as icon_of
+from gui.toolkit.layout import lowered, spread
+from gui.toolkit.letters import LETTERS, cut, wrapped
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import CONTROL_HEIGHT, Button, text
 
 TOAST_SECONDS = 5.0
 NARROW = 460  # a message narrower than this has its button below

@@ -3,6 +3,9 @@
 Nothing here is bound globally. The panel binds its own root item (`Look.bind`), and what lives outside of the root
 (dialogs, toasts) binds itself. Themes are built once; another palette or scale sets their values again, so that no
 item is made anew (`design`: build once, then `set_value`).
+
+Fonts are read once for all panels of this process and never given back: deleting one crashes Dear PyGui 2.3.1 now and
+then, whose destructor leaves a task for the next frame that looks into the font again.
 """
 
 from __future__ import annotations
@@ -14,12 +17,10 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from gui.fitting import Fitting
-from gui.fonts import FONT_FOLDER, font_item
-from gui.jobs import Jobs
-from gui.key_gate import KeyGate
-from gui.palette import DARK, Palette, Rgba
-from gui.styles import UNSCALED, rules_of
+from gui.toolkit.jobs import Jobs
+from gui.toolkit.keys import KeyGate
+from gui.toolkit.letters import Fitting
+from gui.toolkit.styles import DARK, UNSCALED, Palette, Rgba, rules_of
 
 SMALLEST_SCALE, LARGEST_SCALE = 0.5, 4.0
 TRIES, AFTER = 12, 2
@@ -95,7 +96,7 @@ class Look:
         return item
 
     def theme_id(self, name: str) -> int:
-        """The theme item of a name in `gui/styles.py`, built when first wanted."""
+        """The theme item of a name in `styles.py`, built when first wanted."""
         if name not in self._themes:
             self._themes[name] = build_theme(self.palette, self.scale, name)
         return self._themes[name].item
@@ -229,10 +230,7 @@ class Look:
             self.jobs.attempt(redraw)
 
     def dispose(self) -> None:
-        """Delete themes and everything owned outside of the root. The root itself is the panel's to delete, before.
-
-        Fonts stay: see `gui/fonts.py`.
-        """
+        """Delete themes and everything owned outside of the root, which is the panel's to delete before. Fonts stay."""
         self.gate.forget(id(self))
         self._wanted = self._hearing = 0
         gone = [*self._owned, *(built.item for built in self._themes.values())]
@@ -269,3 +267,36 @@ def build_theme(palette: Palette, scale: float, name: str = "panel") -> BuiltThe
             scaled = [value * scale for value in values]
             built.styles.append((int(dpg.add_theme_style(constant, *scaled, parent=part)), values))
     return built
+
+
+FONT_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "fonts"
+
+# role: (file, height of a line in unscaled pixels)
+ROLES: dict[str, tuple[str, int]] = {
+    "text": ("text.ttf", 16),
+    "strong": ("heading.ttf", 16),
+    "heading": ("heading.ttf", 20),
+    "number": ("heading.ttf", 30),
+    "small": ("text.ttf", 14),
+    "mono": ("mono.ttf", 14),
+    "picture": ("text.ttf", 40),
+}
+
+_fonts: dict[str, int] = {}
+
+
+def font_item(role: str, scale: float, folder: Path = FONT_FOLDER) -> int:
+    """The font of a role at a scale: its item, read from its file when first wanted."""
+    file, size = ROLES[role]
+    pixels = max(6, round(size * scale))
+    name = f"{folder / file} {pixels}"
+    if not _stands(name):
+        registry = dpg.add_font_registry()
+        _fonts[name] = int(dpg.add_font(str(folder / file), pixels, parent=registry, label=name))
+    return _fonts[name]
+
+
+def _stands(name: str) -> bool:
+    """Whether a font read before still belongs to this context: a program may have destroyed it and made another."""
+    item = _fonts.get(name, 0)
+    return bool(item and dpg.does_item_exist(item) and dpg.get_item_label(item) == name)

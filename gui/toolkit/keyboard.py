@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 
 import dearpygui.dearpygui as dpg
 
-from gui.key_gate import KeyGate, Press
-from gui.keys import EQUALS, KEY_NAMES, OTHER_KEYS, Shortcut, find, is_letter
-from gui.theme import Look
+from gui.toolkit.keys import EQUALS, KEY_NAMES, OTHER_KEYS, KeyGate, Press, Shortcut, find, is_letter
+from gui.toolkit.theme import Look
 
 REPEATED = frozenset({"Up", "Down", "Left", "Right", "Page up", "Page down"})
 """These go on while they are held. A switch must not flicker, and Enter not confirm one dialog after the other."""
@@ -24,7 +23,7 @@ Layer = Callable[[str, frozenset[str], bool], bool]
 class Keyboard:
     """One for a panel. `layers` are asked from the last to the first; one that returns True keeps the key press.
 
-    A layer gets the name of the key (`gui/keys.py`), the modifiers that are down, and whether a text field has the
+    A layer gets the name of the key (`keys.py`), the modifiers that are down, and whether a text field has the
     keyboard. Without a taker, `on_command` hears the command of the shortcut. `active()` tells whether the panel is
     the part of the host that the person works in, `waits()` whether an edit has not been read back.
     """

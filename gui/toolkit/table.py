@@ -6,16 +6,199 @@ tall as everything above and below; sorting and filtering exchange a list of ind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from gui.column_widths import ColumnWidths
-from gui.columns import Cell, Column, moved_to
-from gui.table_pool import Pool
-from gui.table_rows import PoolRow, make_row, make_table
-from gui.theme import Look
+from gui.toolkit.columns import Cell, Column, ColumnWidths, moved_to
+from gui.toolkit.letters import LETTERS, Wide, cut
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import hint, say_hint
+
+MONO_LOWER = 2  # the small letters of figures stand on the line of the others
+
+
+@dataclass(frozen=True)
+class PoolRow:
+    """One row on the screen: the table's row, what hears the mouse, one text a column, the text of its tooltip or 0."""
+
+    item: int
+    selectable: int
+    texts: tuple[int, ...]
+    tip: int = 0
+
+
+def make_table(
+    look: Look, parent: int, columns: Sequence[tuple[Column, float]], on_sort: Callable[..., object]
+) -> tuple[int, dict[int, Column]]:
+    """The table without rows, and its columns by their items; `columns` come with their width or share."""
+    table = int(
+        dpg.add_table(
+            parent=parent, height=-1, header_row=True, freeze_rows=1, scrollY=True, resizable=True, sortable=True,
+            sort_tristate=True, hideable=True, borders_innerH=True, borders_innerV=True, pad_outerX=True,
+            policy=dpg.mvTable_SizingStretchProp, no_saved_settings=True, callback=on_sort,
+        )
+    )  # fmt: skip
+    look.theme(table, "table")
+    made: dict[int, Column] = {}
+    for column, width in columns:
+        item = int(
+            dpg.add_table_column(
+                parent=table,
+                label=column.title,
+                width_fixed=column.width > 0,
+                width_stretch=column.width <= 0,
+                init_width_or_weight=width,
+                no_sort=not column.sortable,
+                default_sort=column.sorted_first,
+                prefer_sort_descending=column.descending_first,
+                prefer_sort_ascending=not column.descending_first,
+                no_resize=column.width > 0 and not column.title,
+            )
+        )
+        made[item] = column
+    return table, made
+
+
+def make_row(
+    look: Look, table: int, before: int, columns: Sequence[Column], slot: int, clicked: Any, clicks: int, tipped: bool
+) -> PoolRow:
+    """One hidden row in front of the item `before`; `clicks` is the registry of its other mouse buttons."""
+    row = int(dpg.add_table_row(parent=table, before=before, show=False))
+    texts: list[int] = []
+    selectable = 0
+    for number, column in enumerate(columns):
+        parent = row
+        if number == 0:
+            parent = int(dpg.add_group(parent=row, horizontal=True, horizontal_spacing=0.01))
+            selectable = int(dpg.add_selectable(parent=parent, span_columns=True, callback=clicked, user_data=slot))
+            dpg.bind_item_handler_registry(selectable, clicks)
+        elif column.role == "mono":
+            parent = look.theme(int(dpg.add_group(parent=row)), "no-gap")
+            look.size(int(dpg.add_spacer(parent=parent)), height=MONO_LOWER)
+        item = int(dpg.add_text("", parent=parent))
+        if column.role != "text":
+            look.font(item, column.role)
+        texts.append(item)
+    tip = 0
+    if tipped:
+        tip = hint(look, selectable, "")
+    return PoolRow(row, selectable, tuple(texts), tip)
+
+
+LOOKS = 4  # frames between two looks for a row in sight
+
+
+class Pool:
+    """Rows with what each of them shows. `make(slot)` makes one more, hidden; `cell(row, column)` and `tip(row)` are
+    those of the table."""
+
+    def __init__(
+        self,
+        look: Look,
+        columns: Sequence[Column],
+        make: Callable[[int], PoolRow],
+        cell: Callable[[int, int], Cell],
+        tip: Callable[[int], str] | None,
+    ) -> None:
+        self._look, self._columns, self._make, self._cell, self._tip = look, columns, make, cell, tip
+        self._rows: list[PoolRow] = []
+        self._shown: list[list[tuple[str, str] | None]] = []  # text and colour of every cell; empty: the row is hidden
+        self._rooms: dict[int, int] = {}  # how wide the cells of a column are, by its number
+        self._wide: list[Wide | None] = [None] * len(columns)
+        self._seen: PoolRow | None = None  # a row that was in sight
+        self._looked = -1
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[PoolRow]:
+        return iter(self._rows)
+
+    def __getitem__(self, slot: int) -> PoolRow:
+        return self._rows[slot]
+
+    def grow(self, count: int) -> None:
+        """Make rows until there are so many."""
+        for slot in range(len(self._rows), count):
+            self._rows.append(self._make(slot))
+            self._shown.append([])
+
+    def fill(self, slot: int, index: int | None) -> None:
+        """Show a row of the caller's data, or none; changes only what differs."""
+        row, shown = self._rows[slot], self._shown[slot]
+        if index is None:
+            if shown:
+                self._shown[slot] = []
+                dpg.configure_item(row.item, show=False)
+            return
+        if not shown:
+            shown = self._shown[slot] = [None] * len(self._columns)
+            dpg.configure_item(row.item, show=True)
+        for number, column in enumerate(self._columns):
+            words, color = column.shown(self._cell(index, number))
+            before = shown[number]
+            if before == (words, color):
+                continue
+            if before is None or before[0] != words:
+                dpg.set_value(row.texts[number], self._cut(number, words))
+            if before is None or before[1] != color:
+                dpg.configure_item(row.texts[number], color=self._look.rgba(color))
+            shown[number] = (words, color)
+            if number == 0 and self._tip is not None:
+                say_hint(row.tip, self._tip(index))
+
+    def _cut(self, number: int, words: str) -> str:
+        """What fits into a column of the words of a cell; figures are never cut."""
+        room, wide = self._rooms.get(number), self._wide[number]
+        if room is None or wide is None or self._columns[number].chars:
+            return words
+        return cut(words, room, wide)
+
+    def measure(self) -> bool:
+        """Take the widths of the columns from the screen; true when one has changed and the cells must be cut anew."""
+        row = self._seen
+        if row is None or not dpg.get_item_state(row.texts[0]).get("visible"):
+            self._looked += 1
+            if self._looked % LOOKS:  # a table out of sight must cost nothing
+                return False
+            row = self._seen = next(
+                (one for one in self._rows if dpg.get_item_state(one.texts[0]).get("visible")), None
+            )
+            if row is None:
+                return False
+        states = [dpg.get_item_state(item) for item in row.texts]
+        rooms = {at: int(state["content_region_avail"][0]) for at, state in enumerate(states)
+                 if at and state.get("visible")}  # fmt: skip
+        if rooms == self._rooms:
+            return False
+        self._rooms = rooms
+        self._wide = [LETTERS.wide(self._look.font_id(column.role)) for column in self._columns]
+        self.forget()
+        return True
+
+    def forget(self) -> None:
+        """Set every text and colour anew at the next `fill`, after a change of palette."""
+        self._shown = [[None] * len(self._columns) if shown else [] for shown in self._shown]
+
+    def lefts(self) -> dict[int, float]:
+        """Where the cells of a row in sight begin, by the number of their column."""
+        for row in self._rows:
+            states = [dpg.get_item_state(item) for item in row.texts]
+            if states[0].get("visible"):
+                return {number: state["rect_min"][0] for number, state in enumerate(states) if state.get("visible")}
+        return {}
+
+    def pitch(self) -> float:
+        """The height of a row, from two neighbours on the screen; 0.0 while there are none."""
+        for row, below in zip(self._rows, self._rows[1:], strict=False):
+            one, other = dpg.get_item_state(row.texts[0]), dpg.get_item_state(below.texts[0])
+            if one.get("visible") and other.get("visible"):
+                return float(max(0.0, other["rect_min"][1] - one["rect_min"][1]))
+        return 0.0
+
 
 OVERSCAN = 6  # rows kept ready above and below what is seen
 FIRST_POOL = 40

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import dearpygui.dearpygui as dpg
 
-from gui.theme import Look
+from gui.toolkit.theme import Look
 
 PITCH, LETTER, LEFT, GAP = 19, 8.4, 4, 14
 LONGEST = 2000  # letters of one line that are drawn

@@ -1,20 +1,19 @@
-"""The small parts: buttons, chips, switches, texts, cards. Built once, changed by their setters.
+"""The small parts: buttons, chips, switches, texts, fields. Built once, changed by their setters.
 
 Every `on_...` runs on the interface thread, one job at a time, after the frame that heard the click. Lengths are
-unscaled pixels; colours are names of `gui/palette.py`; `parent` is the item that the part goes into.
+unscaled pixels; colours are names of `styles.py`; `parent` is the item that the part goes into.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import dearpygui.dearpygui as dpg
 
-from gui.fitting import END, FIELD, LINES
-from gui.icons import icon as icon_of
-from gui.letters import tip_words
-from gui.styles import FRAME
-from gui.theme import Look
+from gui.toolkit.icons import icon as icon_of
+from gui.toolkit.letters import END, FIELD, LETTERS, LINES, tip_words
+from gui.toolkit.styles import FRAME
+from gui.toolkit.theme import Look
 
 TOOLTIP_SECONDS = 0.35
 CONTROL_HEIGHT = 28  # text 16 and the padding of a frame
@@ -272,3 +271,33 @@ def floating(look: Look, style: str, width: float, *, modal: bool = False, popup
     look.bind(window, style)
     body = int(dpg.add_child_window(parent=window, border=False, auto_resize_y=True))
     return window, look.size(look.theme(body, "window-body"), width=width)
+
+
+GAP = 8
+
+
+class ButtonRow:
+    """Watches buttons in a row as wide as `container`, where `taken` unscaled pixels are for something else."""
+
+    def __init__(self, look: Look, container: int, buttons: Sequence[Button], taken: float = 0) -> None:
+        self._look, self._buttons, self._taken = look, buttons, taken
+        self._width = 0.0
+        look.follow(container, self._follow)
+
+    def _follow(self, width: float, _height: float) -> None:
+        self._width = width
+        self.fit()
+
+    def fit(self) -> None:
+        """Give words to as many as there is room for; call it when other buttons are shown, or other words."""
+        wide = LETTERS.wide(self._look.font_id("text"))
+        if self._width <= 0 or wide is None:
+            return
+        shown = [button for button in self._buttons if button.shown]
+        around = self._look.px(2 * FRAME[0] + GAP)
+        used = sum(wide(button.label) + around for button in shown) - self._look.px(GAP)
+        for button in reversed(shown):
+            fits = used <= self._width - self._look.px(self._taken)
+            button.words(fits)
+            if not fits:
+                used -= wide(button.label) - self._look.px(18)

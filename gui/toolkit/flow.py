@@ -3,22 +3,24 @@
 Every row of the pool is a small child window that stands at its own place in the scrolled content; an empty item gives
 the content its height. Heights come from measuring the text before it is drawn: exactly for what is in sight, by a
 guess for the rest. When a guess above the first visible row proves wrong, the scroll moves along, so nothing jumps.
+
+`Heights` says where rows stand, `Scroll` where the list does; `RowBar` holds the small buttons of one row, made once
+and shown at whichever row is meant, and `Cover` is what stands in the place of a row: an editor, say.
 """
 
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
+from itertools import accumulate
 
 import dearpygui.dearpygui as dpg
 
-from gui.columns import moved_to
-from gui.flow_bar import RowBar
-from gui.flow_cover import Cover
-from gui.flow_rows import FlowRow, RowAction, Slot, guessed, make_slot, measured
-from gui.flow_scroll import TRIES, Scroll
-from gui.heights import Heights
-from gui.theme import Look
+from gui.toolkit.columns import moved_to
+from gui.toolkit.flow_rows import BUTTON, FlowRow, RowAction, Slot, guessed, make_slot, measured
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button
 
 OVERSCAN = 3
 DOUBLE_SECONDS = 0.5
@@ -298,3 +300,208 @@ class FlowList:
         at = self._hovered if self._hovered is not None else self._index.get(self.selected)
         if at is not None and at < len(self.rows) and self._on_action is not None:
             self._on_action(name, self.rows[at])
+
+
+class Heights:
+    """Heights of rows and their tops, in whole pixels.
+
+    `begin` takes a guess for every row; `measure` replaces guesses by what `exactly(at)` says (None: it cannot be
+    measured yet). What was measured once is remembered by `name(at)`, so that rows which come back need no guess.
+    """
+
+    def __init__(self, exactly: Callable[[int], int | None], name: Callable[[int], Hashable]) -> None:
+        self._exactly, self._name = exactly, name
+        self.heights: list[int] = []
+        self.tops: list[int] = [0]
+        self._exact: set[int] = set()
+        self._known: dict[Hashable, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.heights)
+
+    @property
+    def total(self) -> int:
+        """The height of all rows together."""
+        return self.tops[-1]
+
+    def forget(self) -> None:
+        """Everything has another width now: nothing that was measured holds."""
+        self._known.clear()
+
+    def begin(self, guesses: Sequence[int]) -> None:
+        """Other rows. A height that is remembered is taken before its guess."""
+        self._exact.clear()
+        self.heights = list(guesses)
+        if self._known:
+            for at in range(len(self.heights)):
+                known = self._known.get(self._name(at))
+                if known is not None:
+                    self.heights[at] = known
+                    self._exact.add(at)
+        self._add_up()
+
+    def fix(self, at: int, height: int) -> None:
+        """Give one row a height that is not measured, until `begin`."""
+        self._exact.add(at)
+        self.heights[at] = height
+        self._add_up()
+
+    def measure(self, start: int, end: int) -> bool:
+        """Exact heights for the rows from `start` to before `end`; true when a guess among them was wrong."""
+        changed = False
+        for at in range(max(0, start), min(end, len(self.heights))):
+            if at in self._exact:
+                continue
+            height = self._exactly(at)
+            if height is None:
+                break
+            self._exact.add(at)
+            self._known[self._name(at)] = height
+            if height != self.heights[at]:
+                self.heights[at] = height
+                changed = True
+        if changed:
+            self._add_up()
+        return changed
+
+    def at(self, y: float) -> int:
+        """The row that stands at a height, the first or the last one beyond the ends; 0 when there is none."""
+        return max(0, min(bisect_right(self.tops, y) - 1, len(self.heights) - 1))
+
+    def window(self, scroll: float, tall: float, more: int) -> tuple[int, int]:
+        """The rows in sight, with `more` on both sides: from the first to before the second number."""
+        if not self.heights:
+            return 0, 0
+        return max(0, self.at(scroll) - more), min(len(self.heights), self.at(scroll + tall) + 1 + more)
+
+    def _add_up(self) -> None:
+        self.tops = list(accumulate(self.heights, initial=0))
+
+
+HEIGHT, MARGIN = 24, 6
+
+
+class RowBar:
+    """Buttons at the lower right of a row. `on_click(name)` hears which one."""
+
+    def __init__(
+        self, look: Look, parent: int, actions: Sequence[RowAction], on_click: Callable[[str], object]
+    ) -> None:
+        self._look = look
+        self._labels = {action.name: action.label for action in actions}
+        self._shown: tuple[object, ...] = ()
+        self.item = int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
+        look.theme(self.item, "clear")
+        line = look.theme(int(dpg.add_group(horizontal=True, parent=self.item)), "row-buttons")
+        self.buttons = {
+            action.name: Button(
+                look,
+                line,
+                action.label,
+                lambda name=action.name: on_click(name),  # type: ignore[misc]
+                icon=action.icon,
+                kind="row-action",
+                tip=action.tip,
+                shortcut=action.shortcut,
+            )
+            for action in actions
+        }
+
+    def show(self, can: frozenset[str], right: int, bottom: int) -> None:
+        """Show the buttons named in `can`, their lower right corner at a place of the content; none: hide."""
+        names = tuple(name for name in self._labels if name in can)
+        shown: tuple[object, ...] = (names, right, bottom) if names else ()
+        if shown == self._shown:
+            return
+        self._shown = shown
+        if not names:
+            dpg.configure_item(self.item, show=False)
+            return
+        for name, button in self.buttons.items():
+            button.show(name in names)
+        px = self._look.px
+        wide = self.width(can) + px(MARGIN)
+        place = [right - wide - px(MARGIN), bottom - px(HEIGHT) - 2]
+        dpg.configure_item(self.item, show=True, pos=place, width=wide, height=px(HEIGHT))
+
+    def width(self, can: frozenset[str]) -> int:
+        """How wide the buttons named in `can` are together, in pixels of the screen."""
+        look, wide = self._look, 0
+        for name, label in self._labels.items():
+            if name in can:
+                words = dpg.get_text_size(f"  {label}", font=look.font_id("text")) if label else None
+                wide += look.px(BUTTON) + (int(words[0]) if words else 0)
+        return wide
+
+    def hide(self) -> None:
+        """Show nothing."""
+        self.show(frozenset(), 0, 0)
+
+    def forget(self) -> None:
+        """Let the next `show` set everything anew, after a change of scale."""
+        self._shown = (None,)
+
+    def is_used(self) -> bool:
+        """Whether the mouse is over it. While a button is pressed, no window counts as being under the mouse."""
+        held = any(dpg.is_item_active(button.item) for button in self.buttons.values())
+        return held or bool(dpg.is_item_hovered(self.item))
+
+
+class Cover:
+    """A child window over the row `key` (None: over no one), `height` pixels of the screen high."""
+
+    def __init__(self, look: Look, parent: int) -> None:
+        self.key: Hashable | None = None
+        self.height = 0
+        self.item = int(dpg.add_child_window(parent=parent, show=False, border=False, no_scrollbar=True, pos=[0, 0]))
+        look.theme(self.item, "row-on")
+
+    def over(self, key: Hashable | None, height: int = 0) -> None:
+        """Cover another row, or none."""
+        self.key, self.height = key, height
+        if key is None:
+            dpg.configure_item(self.item, show=False)
+
+    def put(self, top: int | None, width: int) -> None:
+        """Its place among the rows; None while its row is not in the list."""
+        if top is not None:
+            dpg.configure_item(self.item, show=True, pos=[0, top], width=width, height=self.height)
+        elif self.key is not None:
+            dpg.configure_item(self.item, show=False)
+
+
+TRIES = 5
+
+
+class Scroll:
+    """The scroll of a child window. Dear PyGui takes another one over with the next frame, and only as far as the
+    content reaches by then: it is asked for again until it is so, `TRIES` times."""
+
+    def __init__(self, item: int) -> None:
+        self._item = item
+        self._seen = -1.0
+        self._wanted: tuple[float, int] | None = None  # what was asked for, and how often still
+
+    @property
+    def at(self) -> float:
+        """Where it stands, or will stand with the next frame; pixels of the screen."""
+        return self._wanted[0] if self._wanted is not None else float(dpg.get_y_scroll(self._item))
+
+    def go(self, to: float) -> None:
+        """Bring it elsewhere."""
+        self._wanted = (max(0.0, to), TRIES)
+        dpg.set_y_scroll(self._item, max(0.0, to))
+
+    def tick(self) -> bool:
+        """Before each frame; true when it moved, or has to be asked for again."""
+        now, asked = float(dpg.get_y_scroll(self._item)), False
+        if self._wanted is not None:
+            wanted, tries = self._wanted
+            if abs(now - wanted) <= 1 or tries <= 0:
+                self._wanted = None
+            else:
+                self._wanted = (wanted, tries - 1)
+                dpg.set_y_scroll(self._item, wanted)
+                asked = True
+        moved, self._seen = now != self._seen or asked, now
+        return moved
