@@ -38,13 +38,11 @@ from gui.toolkit.theme import Look
 from gui.views.command_palette import CommandPalette
 from gui.views.first_start import FirstStart, is_first_start
 from gui.views.harvest_dialog import HarvestDialog
-from gui.views.header import HEIGHT as HEADER_HEIGHT
-from gui.views.header import Header
+from gui.views.header import HEADER_HEIGHT, Header
 from gui.views.inspector import Inspector
 from gui.views.keys_dialog import KeysDialog
 from gui.views.rail import Rail
-from gui.views.status_line import HEIGHT as STATUS_HEIGHT
-from gui.views.status_line import StatusLine
+from gui.views.status_line import STATUS_HEIGHT, StatusLine
 from gui.views.table import VIEWS
 from gui.workbench import Workbench
 

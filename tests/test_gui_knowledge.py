@@ -14,7 +14,10 @@ import pytest
 from core.commands.bullets import Found
 from core.commands.view import category_view
 from core.commands.workspace import Workspace
-from gui.views.knowledge_rows import broken, found_again, gather, joined, matching, meta_of, short_name
+from gui.toolkit.editor import broken, joined
+from gui.toolkit.flow_rows import matching
+from gui.views.knowledge_rows import found_again, gather, meta_of
+from gui.views.looks import short_name
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, read, value, write

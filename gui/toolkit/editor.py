@@ -9,6 +9,7 @@ Without the gate a field slides as Dear PyGui lets it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.layout import box, lowered
 from gui.toolkit.letters import END, LETTERS, wrapped
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, ButtonRow, Toggle, field, hint, text
+from gui.toolkit.widgets import Button, ButtonRow, Toggle, hint, text, text_field
 
 LINE, PADDING = 16, 12
 ROOM = 10 + 8 + 28 + 10  # around the field: above, between, the row of buttons, below
@@ -107,7 +108,7 @@ class Editor:
         """Make all items inside the overlay of a list; once."""
         look, kind = self._look, self._kind
         inside = box(look, parent, "editor")
-        self.field = field(look, inside, lines=kind.least)
+        self.field = text_field(look, inside, lines=kind.least)
         look.follow(inside, self._fit_small)
         self._small_row = int(dpg.add_group(horizontal=True, parent=inside, show=False))
         for one in kind.small:
@@ -115,7 +116,7 @@ class Editor:
                 label = int(dpg.add_group(parent=self._small_row))
                 self._labels[one.label] = label
                 text(look, lowered(look, label, 7), one.label, "small", "hint")
-            self.small[one.name] = field(look, self._small_row, placeholder=one.placeholder, width=one.width)
+            self.small[one.name] = text_field(look, self._small_row, placeholder=one.placeholder, width=one.width)
             if one.tip:
                 hint(look, self.small[one.name], one.tip)
         if kind.switch[0]:
@@ -355,3 +356,62 @@ class Wrapping:
         begun = self._line
         shown = self._shown(begun + words, self._fits)
         return shown[len(begun) :] if shown.startswith(begun) else self._shown(words, self._fits)
+
+
+# --- words on their way into a field that does not wrap, and back ----------------------------------------------------
+
+
+def broken(text: str, fits: Callable[[str], bool]) -> str:
+    """One line broken so that each part `fits`: after a space, which stays, or between two wide characters.
+
+    `joined` takes the breaks out again, so that a text that nobody changed comes back to the letter.
+    """
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for piece in _pieces(paragraph):
+            if line and not fits((line + piece).rstrip()):
+                lines.append(line)
+                line = piece
+            else:
+                line += piece
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def joined(text: str) -> str:
+    """The one line that a broken text is: a break after a space or between wide characters goes, another is a space."""
+    out = ""
+    for line in text.replace("\r", "").split("\n"):
+        if out and not (out.endswith(" ") or not line or (_is_wide(out[-1]) and _is_wide(line[0]))):
+            out += " "
+        out += line
+    return out.strip()
+
+
+def _pieces(text: str) -> list[str]:
+    """Words with the spaces after them; wide characters one by one."""
+    return re.findall(
+        r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+\s*|\s+", text
+    )
+
+
+def _is_wide(letter: str) -> bool:
+    return "\u2e80" <= letter <= "\u9fff" or "\uf900" <= letter <= "\ufaff" or "\uff00" <= letter <= "\uffef"
+
+
+SOFT = "\u2005"
+"""Ends a line that was only broken to fit: a blank that nobody types."""
+
+
+def soft_broken(text: str, fits: Callable[[str], bool]) -> str:
+    """Every line broken so that each part `fits(part)`; `soft_joined` gives the very text back."""
+    if SOFT in text:
+        return text
+    lines = (broken(line, lambda part: fits(part + SOFT)) for line in text.split("\n"))
+    return "\n".join(line.replace("\n", f"{SOFT}\n") for line in lines)
+
+
+def soft_joined(text: str) -> str:
+    """The text without the breaks that `soft_broken` made; a mark in the middle of a line goes as well."""
+    return text.replace("\r", "").replace(f"{SOFT}\n", "").replace(SOFT, "")

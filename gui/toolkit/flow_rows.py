@@ -237,3 +237,14 @@ def lines_of(look: Look, row: FlowRow, width: int, role: str) -> str | None:
     """The text of a row in lines that fit into a list so wide; None while its font is not there to measure with."""
     wide = LETTERS.wide(look.font_id(role))
     return wrapped(row.text, wrap_of(look, width), wide) if wide is not None else None
+
+
+def matching(rows: Sequence[FlowRow], words: str) -> Sequence[FlowRow]:
+    """The rows in which every one of the words stands, in the text or below it; small and capital letters are one."""
+    wanted = words.casefold().split()
+    if not wanted:
+        return rows
+    found = rows
+    for word in wanted:
+        found = [row for row in found if word in row.text.casefold() or word in row.meta.casefold()]
+    return found

@@ -220,7 +220,7 @@ class CopyText:
         dpg.set_value(self.item, words)
 
 
-def field(
+def text_field(
     look: Look, parent: int, *, placeholder: str = "", value: str = "", width: float = -1, lines: int = 1,
     on_change: Callable[[str], object] | None = None, on_enter: Callable[[str], object] | None = None,
     anew: bool = False,

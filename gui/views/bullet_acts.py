@@ -11,7 +11,7 @@ from core.commands.bullets import Found
 from core.commands.quarantine import quarantine_accept, quarantine_drop
 from core.commands.statements import change_all
 from core.commands.workspace import Workspace
-from gui.views.knowledge_rows import CATEGORY_LOOKS
+from gui.views.looks import CATEGORIES
 
 Act = Callable[[Workspace], Result[Any]]
 
@@ -20,7 +20,7 @@ def act_of(name: str, found: Found, seen: str, others: Sequence[Found] = ()) -> 
     """What is said afterwards, and the command: done, reopen, accept, strike or delete. It is done to all lines of a
     statement: to `others`, which say the same, as to the one that stands for them."""
     category, ref, struck = found.category, found.ref, found.bullet.struck
-    noun = CATEGORY_LOOKS[category][3] if category in CATEGORY_LOOKS else "note"
+    noun = CATEGORIES[category].noun
     acts: dict[str, tuple[str, Act]] = {
         "done": ("Done", lambda core: bullets.done(core, ref, seen=seen)),
         "reopen": ("Opened again", lambda core: bullets.reopen(core, ref, seen=seen)),

@@ -14,10 +14,11 @@ from core.commands.view import CategoryView, category_view
 from core.commands.workspace import Workspace
 from gui.editing import ATTEMPTS, OTHER_WORDS, Editing
 from gui.shell import Shell
-from gui.toolkit.editor import EditorKind, Typed, shortened
+from gui.toolkit.editor import EditorKind, Typed, broken, joined, shortened
 from gui.toolkit.flow import FlowList
 from gui.toolkit.theme import Look
-from gui.views.knowledge_rows import CATEGORY_LOOKS, BulletKey, broken, found_again, joined
+from gui.views.knowledge_rows import BulletKey, found_again
+from gui.views.looks import CATEGORIES
 
 ADDING: BulletKey = ("", "", 0)
 STAYS = "Where it came from stays with it"
@@ -71,7 +72,7 @@ class BulletSession(Editing[Target]):
 
     def add(self, category: str, seen: str) -> None:
         """Open the editor over a new row at the top."""
-        label, _, _, noun = CATEGORY_LOOKS[category]
+        label, _, _, noun = CATEGORIES[category]
         self.open(Target(ADDING, category, seen), "", f"A new {noun}, written by hand, for {label}", "Add")
 
     def key_of(self, target: Target) -> Hashable:
@@ -147,4 +148,4 @@ def written(core: Workspace, category: str, one: Said | None, words: str, seen: 
 
 def said_of(target: Target) -> str:
     """What the toast says when it is saved."""
-    return "Changed the bullet" if target.found is not None else f"Added to {CATEGORY_LOOKS[target.category][0]}"
+    return "Changed the bullet" if target.found is not None else f"Added to {CATEGORIES[target.category].name}"

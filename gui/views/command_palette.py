@@ -13,7 +13,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, space, spread, trailing_row
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import field, floating, text
+from gui.toolkit.widgets import floating, text, text_field
 from gui.views.palette_rows import Entry, action_entries, bullet_entries, file_entries, run_entries, search
 from gui.views.search_rows import Asked
 
@@ -41,7 +41,9 @@ class CommandPalette:
         """Make the window, hidden."""
         look = self._look
         self.item, body = floating(look, "palette", WIDTH, modal=True)
-        self.field = field(look, body, placeholder="Search bullets, files, views and commands", on_change=self._typed)
+        self.field = text_field(
+            look, body, placeholder="Search bullets, files, views and commands", on_change=self._typed
+        )
         look.theme(self.field, "search")
         self._list = look.theme(box(look, body, "clear", height=0), "clear")
         group = look.theme(int(dpg.add_group(parent=self._list)), "loose")

@@ -13,17 +13,17 @@ from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.editor import shortened
 from gui.toolkit.flow import FlowList
-from gui.toolkit.flow_rows import FlowRow
+from gui.toolkit.flow_rows import FlowRow, matching
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, box
 from gui.toolkit.messages import EmptyState, Teaching
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import field
+from gui.toolkit.widgets import text_field
 from gui.views import facts_rows
 from gui.views.bullet_acts import Act, refusal
-from gui.views.facts_rows import ACTIONS, CATEGORY_LOOKS, KINDS, Facts, Key, chosen
+from gui.views.facts_rows import ACTIONS, KINDS, Facts, Key, chosen
 from gui.views.facts_session import FactSession
-from gui.views.knowledge_rows import matching
+from gui.views.looks import FACT_CATEGORIES
 
 DOMAINS = 8  # so many have a chip; the field finds the others
 TURNS = {"X": "stale", "A": "alike", "V": "wrong"}  # keys that show one of `KINDS`, and everything again
@@ -65,13 +65,13 @@ class FactsView:
         row = ChipRow(look, parent, parent)
         self.chips = {
             name: row.add(label, color, partial(self._category, name))
-            for name, (label, _, color) in CATEGORY_LOOKS.items()
+            for name, (label, _, color, _) in FACT_CATEGORIES.items()
         }
         places = ChipRow(look, parent, parent)
         self.places = [places.add("", "muted", partial(self._domain, number)) for number in range(DOMAINS)]
         self.kinds = {name: places.add(label, color, partial(self._kind, name), tip)
                       for name, (label, color, tip) in KINDS.items()}  # fmt: skip
-        self.filter = field(look, parent, placeholder=f"{icon('funnel')}  Filter by word, tag or domain      /",
+        self.filter = text_field(look, parent, placeholder=f"{icon('funnel')}  Filter by word, tag or domain      /",
                             on_change=self._filter)  # fmt: skip
         area = box(look, parent, "clear")
         self.list.build(area)
@@ -136,7 +136,7 @@ class FactsView:
     # --- what is shown ---
 
     def _count(self) -> None:
-        counts = dict.fromkeys(CATEGORY_LOOKS, 0)
+        counts = dict.fromkeys(FACT_CATEGORIES, 0)
         for found in self.data.view.rows:
             counts[found.fact.category] = counts.get(found.fact.category, 0) + 1
         for name, chip in self.chips.items():
@@ -192,7 +192,7 @@ class FactsView:
 
     def _step(self, by: int) -> None:
         """One category after the other, and all of them."""
-        names = ["", *CATEGORY_LOOKS]
+        names = ["", *FACT_CATEGORIES]
         now = next(iter(self.categories)) if len(self.categories) == 1 else ""
         wanted = names[(names.index(now) + by) % len(names)]
         self.categories = {wanted} if wanted else set()

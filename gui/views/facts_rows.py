@@ -11,20 +11,14 @@ from core.base.figures import count
 from core.base.markdown import without_emphasis
 from core.base.result import Err, Ok, Result, fail
 from core.commands import fact_cache
-from core.commands.fact_edits import FactRow, FactsView, facts_view
+from core.commands.fact_edits import FactRow, facts_view
+from core.commands.fact_edits import FactsView as FactsRead
 from core.commands.facts import Pair, Problem, similar_pairs
 from core.commands.view import local_day
 from core.commands.workspace import Workspace, utc_now
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
+from gui.views.looks import FACT_CATEGORIES, Looks, capital
 
-# category -> (word on its chip, icon, colour)
-CATEGORY_LOOKS: dict[str, tuple[str, str, str]] = {
-    "pitfall": ("Pitfalls", "flag", "ramp:1"),
-    "pattern": ("Patterns", "book-open", "ramp:5"),
-    "tool-quirk": ("Tool quirks", "terminal", "ramp:2"),
-    "fact": ("Facts", "lightbulb", "ramp:0"),
-    "question": ("Questions", "circle-question-mark", "ramp:3"),
-}
 # kinds of rows beside the facts themselves -> (word on the chip, colour, what its tooltip says)
 KINDS: dict[str, tuple[str, str, str]] = {
     "stale": ("Expired", "too-large", "facts whose day has passed; no new conversation starts with them"),
@@ -41,6 +35,7 @@ ACTIONS = (
     RowAction("open", "external-link", "Open its file in the editor", "O"),
     RowAction("delete", "trash-2", "Delete: no harvest brings it back", "Delete"),
 )
+UNKNOWN = Looks("", "circle", "accent")
 FACT_CAN = frozenset({"edit", "copy", "open", "delete"})
 Key = tuple[str, ...]  # ("fact", id), ("alike", id, id), ("wrong", file, line, number)
 
@@ -50,7 +45,7 @@ class Facts:
     """What the view shows: rows of each kind ("": the facts), what is behind a row, domains with their numbers, those
     with the most facts first. `mark` is the state of the files when they were read last (empty: they were changing)."""
 
-    view: FactsView = field(default_factory=lambda: FactsView((), ()))
+    view: FactsRead = field(default_factory=lambda: FactsRead((), ()))
     rows: Mapping[str, tuple[FlowRow, ...]] = field(default_factory=dict)
     found: Mapping[str, FactRow] = field(default_factory=dict)
     pairs: Mapping[Key, Pair] = field(default_factory=dict)
@@ -76,7 +71,7 @@ def gather(workspace: Workspace, before: Facts | None) -> Facts | Err:
     return facts_of(read.value, mark)
 
 
-def facts_of(view: FactsView, mark: list[Any] | None = None) -> Facts:
+def facts_of(view: FactsRead, mark: list[Any] | None = None) -> Facts:
     """Everything that is shown of one reading."""
     pairs: dict[Key, Pair] = {
         ("alike", pair.first.id, pair.second.id): pair for pair in similar_pairs(row.fact for row in view.rows)
@@ -98,7 +93,7 @@ def facts_of(view: FactsView, mark: list[Any] | None = None) -> Facts:
 def row_of(row: FactRow) -> FlowRow:
     """One fact as a row: its words, then its confidence as a bar and a figure, domain, confirmations, age, tags."""
     fact = row.fact
-    _, sign, color = CATEGORY_LOOKS.get(fact.category, ("", "circle", "accent"))
+    _, sign, color, _ = FACT_CATEGORIES.get(fact.category, UNKNOWN)
     words, sure = without_emphasis(fact.fact), f"{fact.confidence:.2f}"
     if fact.confidence < row.stated:
         sure += f", was {row.stated:.2f}: not heard again in {count(row.unconfirmed, 'conversation')}"
@@ -132,8 +127,7 @@ def problem_row(key: Key, problem: Problem) -> FlowRow:
     """What keeps an item out of the index, with its place."""
     where = f"{problem.file}:{problem.line}" if problem.line else problem.file
     meta = SEPARATOR.join(part for part in (where, problem.id) if part)
-    words = problem.message[:1].upper() + problem.message[1:]
-    return FlowRow(key, words, meta, "circle-alert", "failed", "text", frozenset({"open", "copy"}))
+    return FlowRow(key, capital(problem.message), meta, "circle-alert", "failed", "text", frozenset({"open", "copy"}))
 
 
 def chosen(data: Facts, kind: str, categories: Collection[str], domains: Collection[str]) -> list[FlowRow]:

@@ -9,9 +9,8 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.fact_edits import FactRow, edit_fact, facts_view
 from core.commands.workspace import Workspace
 from gui.editing import ATTEMPTS, OTHER_WORDS, Editing
-from gui.toolkit.editor import EditorKind, SmallField, Typed, shortened
+from gui.toolkit.editor import EditorKind, SmallField, Typed, broken, joined, shortened
 from gui.views.facts_rows import same_words, values_of
-from gui.views.knowledge_rows import broken, joined
 
 STAYS = "Its id, its dates and its confirmations stay"
 SAID = "Changed the fact"

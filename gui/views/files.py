@@ -23,10 +23,11 @@ from gui.toolkit.messages import EmptyState, Teaching
 from gui.toolkit.source_lines import SourceLines
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, CopyText, field, text
+from gui.toolkit.widgets import Button, CopyText, text, text_field
 from gui.views import files_rows
 from gui.views.bullet_acts import act_of, refusal
-from gui.views.files_rows import ACTIONS, COLUMNS, Loaded, capital, cell, headline, load, matching, note_rows
+from gui.views.files_rows import ACTIONS, COLUMNS, Loaded, cell, headline, load, matching_notes, note_rows
+from gui.views.looks import capital, short_folder
 
 LIST_HEIGHT = 176
 
@@ -62,7 +63,7 @@ class FilesView:
         """Make list, text, notes and what teaches."""
         look = self._look
         self._full = box(look, parent, "clear")
-        self.filter = field(look, self._full, placeholder=f"{icon('funnel')}  Filter by path or note      /",
+        self.filter = text_field(look, self._full, placeholder=f"{icon('funnel')}  Filter by path or note      /",
                             on_change=self._filter)  # fmt: skip
         listing = box(look, self._full, "clear", height=LIST_HEIGHT)
         self.table = BigTable(
@@ -199,7 +200,7 @@ class FilesView:
         self._arrange(keep=False)
 
     def _arrange(self, keep: bool) -> None:
-        rows = matching(self.notes, self.words)
+        rows = matching_notes(self.notes, self.words)
         self.table.selected = next((at for at, row in enumerate(self.notes) if row.note == self.chosen), None)
         self.table.set_rows(rows, keep_place=keep)
         self._shell.rows_shown(len(rows), len(self.notes), self.name)
@@ -229,7 +230,7 @@ class FilesView:
         note = loaded.note
         mark = loaded.text.mark if loaded.text is not None else (0, 0, 0)
         self._watch.watch(note.source, mark)
-        self.path.set(files_rows.short_folder(note.source) or note.note)
+        self.path.set(short_folder(note.source) or note.note)
         picture, color = cast(tuple[str, str], cell(note, 0))
         dpg.set_value(self._icon, picture)
         self._look.tint(self._icon, color)

@@ -17,7 +17,7 @@ from core.commands.workspace import Workspace
 from gui.toolkit.columns import Cell, Column
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
-from gui.views.knowledge_rows import short_name
+from gui.views.looks import short_folder, short_name
 
 COLUMNS = (
     Column("status", "", 26, sortable=False),
@@ -80,13 +80,7 @@ def cell(note: NoteView, column: int) -> Cell:
     )  # fmt: skip
 
 
-def short_folder(folder: str) -> str:
-    """A folder with the home of the person as `~`."""
-    home = os.path.expanduser("~")
-    return "~" + folder[len(home) :] if folder == home or folder.startswith(home + os.sep) else folder
-
-
-def matching(notes: Sequence[NoteView], words: str) -> list[int]:
+def matching_notes(notes: Sequence[NoteView], words: str) -> list[int]:
     """Positions of the notes in whose path or text every word stands."""
     wanted = words.casefold().split()
     found = []
@@ -115,11 +109,6 @@ def note_row(found: Found, at: int, span: Span | None) -> FlowRow:
         return FlowRow(at, text, "  ·  ".join(parts), "strikethrough", "hint", "hint", CAN)
     picture = "file-text" if span is None else "arrow-left"
     return FlowRow(at, text, "  ·  ".join(parts), picture, "hint" if span is None else "accent", "text", CAN)
-
-
-def capital(sentence: str) -> str:
-    """A sentence as it begins on a page."""
-    return sentence[:1].upper() + sentence[1:]
 
 
 def headline(note: NoteView) -> tuple[str, str]:

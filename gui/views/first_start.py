@@ -15,7 +15,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, space
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, CopyText, text
-from gui.views.files_rows import short_folder
+from gui.views.looks import short_folder
 
 WIDTH = 640
 WORDS = (

@@ -40,7 +40,7 @@ from gui.views.harvest_rows import (
     result_lines,
     undone_lines,
 )
-from gui.views.ledger_rows import short_name
+from gui.views.looks import short_name
 from gui.views.status_line import activity_words
 
 WIDTH = 760

@@ -15,18 +15,7 @@ from core.harvest.report import HarvestReport
 from gui.toolkit.columns import Cell, Column
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import Line
-from gui.views.files_rows import capital
-from gui.views.ledger_rows import short_name
-
-CATEGORY_NAMES = {
-    "facts": ("Facts", "lightbulb", "ramp:0"),
-    "decisions": ("Decisions", "scroll-text", "ramp:1"),
-    "questions": ("Questions", "circle-question-mark", "ramp:2"),
-    "playbooks": ("Playbooks", "book-open", "ramp:3"),
-    "tasks_open": ("Open tasks", "list-checks", "ramp:4"),
-    "tasks_done": ("Done tasks", "square-check-big", "ramp:5"),
-    "files": ("Notes on files", "file-code", "ramp:6"),
-}
+from gui.views.looks import CATEGORIES, capital, short_name
 
 # what happens to a conversation -> (group, icon, colour, in words)
 ACTIONS: dict[str, tuple[str, str, str, str]] = {
@@ -251,7 +240,9 @@ def spent_words(report: HarvestReport) -> str:
 def item_lines(report: HarvestReport) -> list[Line]:
     """New lines by category, in the order of every report; all of them, zeros too."""
     lines = []
-    for name, (label, sign, color) in CATEGORY_NAMES.items():
+    for name, (label, sign, color, _) in CATEGORIES.items():
+        if name == "quarantine":
+            continue  # what is held has a sentence of its own
         number = report.items.get(name, 0)
         lines.append(Line(sign, color if number else "hint", label, f"{number:,}" if number else "–"))
     return lines

@@ -17,7 +17,7 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, labelled, say_hint, text
 from gui.views.digest_switch import LABEL, DigestSwitch
 
-HEIGHT = 48
+HEADER_HEIGHT = 48
 SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 300, 210, 40
 TITLE, SEARCH = "Knowledge", "Search and commands"
 ICON_WIDTH, GAP = 36, 8
@@ -51,7 +51,7 @@ class Header:
     def build(self, parent: int) -> int:
         """Make the line inside `parent`."""
         look, shell = self._look, self._shell
-        bar = box(look, parent, "bar", height=HEIGHT)
+        bar = box(look, parent, "bar", height=HEADER_HEIGHT)
         left, right = spread(look, bar)
         mark = lowered(look, left, 3)
         self.mark = text(look, mark, icon("library"), "heading", "accent")

@@ -12,14 +12,14 @@ from core.commands.view import local_day
 from core.commands.view_files import source_text
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import SEPARATOR
-from gui.views.facts_rows import CATEGORY_LOOKS
 from gui.views.inspector_page import FILE_BYTES, HERE, Page, Tab, text_rows
+from gui.views.looks import FACT_CATEGORIES, Looks
 
 
 def fact_page(workspace: Workspace, row: FactRow) -> Page:
     """One fact with all that is known of it. Reads its file."""
     fact = row.fact
-    kind, sign, color = CATEGORY_LOOKS.get(fact.category, (fact.category.capitalize(), "circle", "accent"))
+    kind, sign, color, _ = FACT_CATEGORIES.get(fact.category, Looks(fact.category.capitalize(), "circle", "accent"))
     sure = f"confidence {fact.confidence:.2f}"
     if fact.confidence < row.stated:
         sure += f", was {row.stated:.2f}: not heard again in {count(row.unconfirmed, 'conversation')}"

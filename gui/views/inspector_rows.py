@@ -21,10 +21,11 @@ from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
 from gui.state import Selection
 from gui.toolkit.flow_rows import FlowRow
-from gui.views.files_rows import headline, short_folder
+from gui.views.files_rows import headline
 from gui.views.inspector_page import COPY, FILE_BYTES, HERE, Page, Tab, chunks, text_rows
-from gui.views.knowledge_rows import CAN, CATEGORY_LOOKS, USUAL, row_of, short_name
-from gui.views.ledger_rows import OTHER, STATUS_LOOKS, counted
+from gui.views.knowledge_rows import CAN, USUAL, row_of
+from gui.views.ledger_rows import counted
+from gui.views.looks import CATEGORIES, OF_FILE, OTHER, STATUSES, short_folder, short_name
 
 ROLES: dict[str, tuple[str, str, str]] = {
     "user": ("you", "user", "accent"),
@@ -71,7 +72,7 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
 def conversation_page(view: ConversationView) -> Page:
     """A conversation: what became of it, what it gave, what was said."""
     entry, status = view.entry, str(view.entry.get("status", ""))
-    word, picture, color = STATUS_LOOKS.get(status, OTHER)
+    word, picture, color, _ = STATUSES.get(status, OTHER)
     facts = [f"{word}{_when(entry.get('at'))}  ·  {WHERE[view.where]}{_until(view)}"]
     if told := items_words(entry, len(view.given)):
         facts.append(told)
@@ -136,15 +137,13 @@ def _out(entry: dict[str, Any]) -> str:
 
 def given_row(at: int, given: Given) -> FlowRow:
     """One bullet that a conversation gave."""
-    name = next((name for name, look in CATEGORY_LOOKS.items() if given.file.startswith(name.split("_")[0])), "facts")
     where = f"{given.file}:{given.line}" if given.line else f"not in {given.file} any more, or in other words"
     if given.file.startswith("files/"):
         where = f"a note, line {given.line}" if given.line else "its note is gone, or has other words"
-    look = CATEGORY_LOOKS[name]
-    picture, color = ("file-code", "accent") if given.file.startswith("files/") else (look[1], look[2])
+    looks = CATEGORIES["files" if given.file.startswith("files/") else OF_FILE.get(given.file, "facts")]
     if not given.line:
-        return FlowRow(("given", at), without_emphasis(given.text), where, picture, "hint", "hint", COPY)
-    return FlowRow(("given", at), without_emphasis(given.text), where, picture, color, "text", COPY)
+        return FlowRow(("given", at), without_emphasis(given.text), where, looks.icon, "hint", "hint", COPY)
+    return FlowRow(("given", at), without_emphasis(given.text), where, looks.icon, looks.color, "text", COPY)
 
 
 def turn_rows(at: int, turn: Turn) -> list[FlowRow]:
@@ -181,9 +180,9 @@ def bullet_page(view: BulletView) -> Page:
                     "The file has changed: this line is gone, or says something else now.", view,
                     view.raw[2:])  # fmt: skip
     found = view.found
-    _, picture, color, noun = CATEGORY_LOOKS.get(found.category, ("Note", "file-code", "accent", "note"))
+    _, picture, color, noun = CATEGORIES[found.category]
     several = Said(found, view.others).conversations
-    row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category in CATEGORY_LOOKS else None
+    row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category != "files" else None
     body = row.text if row is not None else without_emphasis(found.bullet.text)
     facts = [row.meta if row is not None else _came(found), f"{view.file}:{found.bullet.line}"]
     if view.by_tool:

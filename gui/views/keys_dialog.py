@@ -13,7 +13,7 @@ from gui.toolkit.layout import Line, Lines, box, space
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
 
-WIDTH, HEIGHT = 580, 480
+KEYS_WIDTH, KEYS_HEIGHT = 580, 480
 STEPS = {"Up": -44, "Down": 44, "Page up": -400, "Page down": 400, "Home": -9999, "End": 9999}
 EVERYWHERE = (
     ("Up, Down, Page up, Page down", "Move in a list"),
@@ -50,9 +50,9 @@ class KeysDialog:
     def build(self, parts: Mapping[str, object] | None = None) -> None:
         """Make it, hidden. `parts` are views by their names, each perhaps with `keys`."""
         look = self._look
-        self.dialog = Dialog(look, "Keys", "Close", lambda: True, icon="keyboard", width=WIDTH)
+        self.dialog = Dialog(look, "Keys", "Close", lambda: True, icon="keyboard", width=KEYS_WIDTH)
         dpg.configure_item(self.dialog.cancel_button.item, show=False)
-        self._page = box(look, self.dialog.body, "well", height=HEIGHT, scroll=True)
+        self._page = box(look, self.dialog.body, "well", height=KEYS_HEIGHT, scroll=True)
         self._part("Everywhere", self._lines)
         for name, part in (parts or {}).items():
             if lines := own_lines(part):

@@ -12,25 +12,24 @@ from core.commands.bullets import Found
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.flow import FlowList
-from gui.toolkit.flow_rows import FlowRow
+from gui.toolkit.flow_rows import FlowRow, matching
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, box, gap, spread
 from gui.toolkit.messages import EmptyState, Teaching
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, field
+from gui.toolkit.widgets import Button, text_field
 from gui.views import knowledge_rows
 from gui.views.bullet_acts import act_of
 from gui.views.bullet_changes import BulletChanges
 from gui.views.bullet_session import BulletSession, Target
-from gui.views.knowledge_pairs import PAIR_ACTIONS, PAIR_EMPTY, PAIR_KEYS, PAIR_LOOKS, Comparison, pair_act, stands
-from gui.views.knowledge_rows import ACTIONS, CATEGORY_LOOKS, EMPTY, BulletKey, Knowledge, matching
+from gui.views.knowledge_pairs import PAIR_ACTIONS, PAIR_EMPTY, PAIR_KEYS, Comparison, pair_act, stands
+from gui.views.knowledge_rows import ACTIONS, EMPTY, BulletKey, Knowledge
+from gui.views.looks import CATEGORIES, OF_FILE, PAIRS
 
-HIDDEN = ("quarantine", *PAIR_LOOKS)
-ICONS = {name: look[1] for name, look in CATEGORY_LOOKS.items()} | {name: look[2] for name, look in PAIR_LOOKS.items()}
+HIDDEN = ("quarantine", *PAIRS)
+TABS = {**{name: CATEGORIES[name] for name in EMPTY}, **PAIRS}
 KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete"}
 TAUGHT = frozenset(EMPTY) - {"quarantine"}
-OF_FILE = {f"{name.partition('_')[0]}.md": name for name in CATEGORY_LOOKS if name != "tasks_done"}
-"""The category that the file of the store belongs to."""
 
 
 class KnowledgeView:
@@ -72,11 +71,10 @@ class KnowledgeView:
         look = self._look
         tabs = ChipRow(look, parent, parent)
         self.tabs = {
-            name: tabs.add(label, color, partial(self._tab, name))
-            for name, (label, _, color, _) in CATEGORY_LOOKS.items()
-        } | {name: tabs.add(label, color, partial(self._tab, name)) for name, (label, color, _) in PAIR_LOOKS.items()}
+            name: tabs.add(label, color, partial(self._tab, name)) for name, (label, _, color, _) in TABS.items()
+        }
         left, right = spread(look, parent)
-        self.filter = field(look, left, placeholder=f"{icon('funnel')}  Filter by word or conversation      /",
+        self.filter = text_field(look, left, placeholder=f"{icon('funnel')}  Filter by word or conversation      /",
                             on_change=self._filter)  # fmt: skip
         gap(look, right, 1)
         self.add = Button(look, right, "Add", self._shell.in_order(self.begin_add), icon="plus",
@@ -85,7 +83,7 @@ class KnowledgeView:
         self.list.build(area)
         self.session.build()
         self._states = {
-            name: EmptyState(look, area, area, icon=ICONS[name], title=title,
+            name: EmptyState(look, area, area, icon=TABS[name].icon, title=title,
                              words=words, command="knowledge harvest --apply" if name in TAUGHT else "")
             for name, (title, words) in (EMPTY | PAIR_EMPTY).items()
         }  # fmt: skip
@@ -158,7 +156,7 @@ class KnowledgeView:
             simple[key]()
             return True
         row = self.list.current
-        keys = PAIR_KEYS if self.category in PAIR_LOOKS else KEYS
+        keys = PAIR_KEYS if self.category in PAIRS else KEYS
         wanted = "copy" if key == "Ctrl+C" else keys.get(key, "")
         if key == "Space" and row is not None and not wanted:
             wanted = next(iter(row.can & {"done", "reopen", "accept"}), "")
@@ -187,14 +185,14 @@ class KnowledgeView:
 
     def _compared(self) -> None:
         """What seems outdated, and what is alike, was found out."""
-        for name in PAIR_LOOKS:
+        for name in PAIRS:
             self.tabs[name].set_count(len(self.comparison.lists.rows.get(name, ())))
         self._show_held()
-        if self.category in PAIR_LOOKS:
+        if self.category in PAIRS:
             self._arrange(keep=True)
 
     def _arrange(self, keep: bool) -> None:
-        rows: Sequence[FlowRow] = (self.comparison.lists if self.category in PAIR_LOOKS else self.data).rows.get(
+        rows: Sequence[FlowRow] = (self.comparison.lists if self.category in PAIRS else self.data).rows.get(
             self.category, ()
         )
         total, shown = len(rows), list(matching(rows, self.words))

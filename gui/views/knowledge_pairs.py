@@ -20,13 +20,9 @@ from gui.quiet import LARGE_ROWS, quietly
 from gui.shell import COMPARE, Shell
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.views.bullet_acts import Act
-from gui.views.knowledge_rows import CATEGORY_LOOKS, BulletKey, Knowledge
+from gui.views.knowledge_rows import BulletKey, Knowledge
+from gui.views.looks import CATEGORIES, PAIRS
 
-# name of the list -> (word on its tab, colour, icon of a row)
-PAIR_LOOKS: dict[str, tuple[str, str, str]] = {
-    "outdated": ("Outdated", "edited", "history"),
-    "alike": ("Alike", "accent", "link"),
-}
 PAIR_EMPTY: dict[str, tuple[str, str]] = {
     "outdated": (
         "Nothing seems outdated",
@@ -45,7 +41,7 @@ PAIR_KEYS = {"Space": "replace", "Ctrl+Space": "both", "M": "first", "Shift+M": 
 
 @dataclass(frozen=True)
 class PairLists:
-    """The rows of `PAIR_LOOKS`, and the pair behind each."""
+    """The rows of `PAIRS`, and the pair behind each."""
 
     rows: Mapping[str, tuple[FlowRow, ...]] = field(default_factory=dict)
     pairs: Mapping[BulletKey, Superseding | Alike] = field(default_factory=dict)
@@ -79,21 +75,21 @@ def lists_of(outdated: Proposals, near: Pairs) -> PairLists:
 
 def outdated_row(key: BulletKey, pair: Superseding) -> FlowRow:
     """An old statement and the newer one that seems to contradict it: old → new."""
-    _, color, sign = PAIR_LOOKS["outdated"]
+    _, sign, color, _ = PAIRS["outdated"]
     words = f"{without_emphasis(pair.old.bullet.text)}\n→  {without_emphasis(pair.new.bullet.text)}"
     days = f"{_day(pair.old)} → {_day(pair.new)}"
-    meta = SEPARATOR.join((CATEGORY_LOOKS[pair.old.category][0], pair.why.replace("->", "→"), days))
+    meta = SEPARATOR.join((CATEGORIES[pair.old.category].name, pair.why.replace("->", "→"), days))
     return FlowRow(key, words, meta, sign, color, "text", frozenset({"replace", "both", "copy"}))
 
 
 def alike_row(key: BulletKey, pair: Alike) -> FlowRow:
     """Two statements that nearly say the same."""
-    _, color, sign = PAIR_LOOKS["alike"]
+    _, sign, color, _ = PAIRS["alike"]
     words = "\n".join(
         f"{at}.  {without_emphasis(one.bullet.text)}" for at, one in enumerate((pair.first, pair.second), 1)
     )
     days = f"{_day(pair.first)}, {_day(pair.second)}"
-    meta = SEPARATOR.join((CATEGORY_LOOKS[pair.first.category][0], f"{pair.score:.0f} % alike", days))
+    meta = SEPARATOR.join((CATEGORIES[pair.first.category].name, f"{pair.score:.0f} % alike", days))
     return FlowRow(key, words, meta, sign, color, "text", frozenset({"first", "second", "copy"}))
 
 

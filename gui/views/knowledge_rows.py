@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.base.figures import count
@@ -14,17 +13,8 @@ from core.commands.statements import Said, said
 from core.commands.view import CategoryView, category_views, local_day
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import FlowRow, RowAction
+from gui.views.looks import CATEGORIES, short_name
 
-# name of the category -> (word on its tab, icon, colour, what one of them is called)
-CATEGORY_LOOKS: dict[str, tuple[str, str, str, str]] = {
-    "facts": ("Facts", "lightbulb", "ramp:0", "fact"),
-    "decisions": ("Decisions", "git-branch", "ramp:1", "decision"),
-    "questions": ("Questions", "circle-question-mark", "ramp:3", "question"),
-    "playbooks": ("Playbooks", "book-open", "ramp:5", "playbook"),
-    "tasks_open": ("Tasks", "square", "ramp:2", "task"),
-    "tasks_done": ("Done", "square-check-big", "ramp:4", "task"),
-    "quarantine": ("Held", "shield", "edited", "held item"),
-}
 EMPTY: dict[str, tuple[str, str]] = {
     "facts": ("No facts yet", "What is true about your projects and machines,\nas your conversations told it."),
     "decisions": ("No decisions yet", "What was decided and why, so that nobody\nhas to argue it out again."),
@@ -52,8 +42,6 @@ CAN: dict[str, frozenset[str]] = {
     "quarantine": frozenset({"accept", "copy", "delete"}),
 }
 USUAL = frozenset({"edit", "strike", "copy", "delete"})
-_UNIQUE = re.compile(r"[-_][0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?=\W|$)|[-_]\d{10,}(?=\W|$)")
-
 BulletKey = tuple[str, str, int]  # category, the line as it stands there, which of several equal ones
 
 
@@ -115,7 +103,7 @@ def keyed_rows(view: CategoryView) -> dict[BulletKey, Said]:
 
 def row_of(key: BulletKey, found: Found, conversations: int = 1) -> FlowRow:
     """One bullet as a row; several conversations have said it."""
-    _, icon, color, _ = CATEGORY_LOOKS[found.category]
+    _, icon, color, _ = CATEGORIES[found.category]
     bullet = found.bullet
     text, meta = without_emphasis(bullet.text), meta_of(found)
     if conversations > 1:
@@ -142,26 +130,8 @@ def meta_of(found: Found) -> str:
 def held_words(item: HeldItem, meta: str) -> str:
     """Why an item is held, where it would go, and where it comes from."""
     why = HELD.get(item.held, item.held) + (f': "{item.quote}"' if item.quote else "")
-    goes = f"for {CATEGORY_LOOKS[item.category][0].lower()}" if item.category in CATEGORY_LOOKS else item.path
+    goes = f"for {CATEGORIES[item.category].name.lower()}" if item.category in CATEGORIES else item.path
     return "  ·  ".join(part for part in (why, goes, meta) if part)
-
-
-def short_name(source: str) -> str:
-    """A conversation's name without the long number that makes it unique."""
-    if source == "by-hand":
-        return "written by hand"
-    return _UNIQUE.sub("", source) or source
-
-
-def matching(rows: Sequence[FlowRow], words: str) -> Sequence[FlowRow]:
-    """The rows in which every one of the words stands, in the text or below it; small and capital letters are one."""
-    wanted = words.casefold().split()
-    if not wanted:
-        return rows
-    found = rows
-    for word in wanted:
-        found = [row for row in found if word in row.text.casefold() or word in row.meta.casefold()]
-    return found
 
 
 # --- an edit that met a change from outside --------------------------------------------------------------------------
@@ -189,45 +159,3 @@ def found_again(rows: Sequence[Found], old: Found) -> tuple[Found | None, bool]:
         if likeness > most:
             best, most = row, likeness
     return (best, False) if most >= 0.72 else (None, False)
-
-
-# --- one line in a field that does not wrap --------------------------------------------------------------------------
-
-
-def broken(text: str, fits: Callable[[str], bool]) -> str:
-    """One line broken so that each part `fits`: after a space, which stays, or between two wide characters.
-
-    `joined` takes the breaks out again, so that a text that nobody changed comes back to the letter.
-    """
-    lines: list[str] = []
-    for paragraph in text.split("\n"):
-        line = ""
-        for piece in _pieces(paragraph):
-            if line and not fits((line + piece).rstrip()):
-                lines.append(line)
-                line = piece
-            else:
-                line += piece
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def joined(text: str) -> str:
-    """The one line that a broken text is: a break after a space or between wide characters goes, another is a space."""
-    out = ""
-    for line in text.replace("\r", "").split("\n"):
-        if out and not (out.endswith(" ") or not line or (_is_wide(out[-1]) and _is_wide(line[0]))):
-            out += " "
-        out += line
-    return out.strip()
-
-
-def _pieces(text: str) -> list[str]:
-    """Words with the spaces after them; wide characters one by one."""
-    return re.findall(
-        r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+\s*|\s+", text
-    )
-
-
-def _is_wide(letter: str) -> bool:
-    return "\u2e80" <= letter <= "\u9fff" or "\uf900" <= letter <= "\ufaff" or "\uff00" <= letter <= "\uffef"

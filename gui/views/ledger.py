@@ -20,10 +20,9 @@ from gui.toolkit.layout import ChipRow, box
 from gui.toolkit.messages import EmptyState
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import field
+from gui.toolkit.widgets import text_field
 from gui.views.ledger_rows import (
     COLUMNS,
-    STATUS_LOOKS,
     Ledger,
     Row,
     Wish,
@@ -34,6 +33,7 @@ from gui.views.ledger_rows import (
     tip,
     wished,
 )
+from gui.views.looks import STATUSES
 
 AT_ONCE = 3000
 """So many entries are arranged between two frames; more go to the worker."""
@@ -62,10 +62,10 @@ class LedgerView:
         self.all = self._chip_row.add("All", "muted", self._all)
         self.chips = {
             status: self._chip_row.add(name, color, partial(self._toggle, status))
-            for status, (name, _, color) in STATUS_LOOKS.items()
+            for status, (name, _, color, _) in STATUSES.items()
         }
         self.all.set_on(True)
-        self.filter = field(
+        self.filter = text_field(
             look,
             parent,
             placeholder=f"{icon('funnel')}  Filter by name, folder or model      /",
@@ -243,8 +243,8 @@ class LedgerView:
             lines.append(MenuRow("Open conversation", "external-link", lambda: self._open_row(row), "Enter"))
         lines.append(MenuRow("Copy hash", "hash", lambda: self._shell.copy(row.key, "The hash is on the clipboard")))
         lines.append(MenuRow("Copy name", "copy", lambda: self._shell.copy(row.name, "The name is on the clipboard")))
-        if row.status in STATUS_LOOKS:
-            name = STATUS_LOOKS[row.status][0].lower()
+        if row.status in STATUSES:
+            name = STATUSES[row.status].name.lower()
             lines.append(MenuRow(f"Only {name}", "funnel", lambda: self._only(row.status)))
         self._menu.open(lines, place)
 

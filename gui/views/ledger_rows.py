@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from core.base.figures import age
@@ -14,20 +12,7 @@ from core.base.order import in_order
 from core.commands.history import LedgerRow
 from gui.toolkit.columns import Cell, Column
 from gui.toolkit.icons import icon
-from gui.views.files_rows import short_folder
-
-# status of an entry -> (name on the chip, icon, colour)
-STATUS_LOOKS: dict[str, tuple[str, str, str]] = {
-    "harvested": ("Harvested", "circle-check", "harvested"),
-    "harvest-failed": ("Failed", "circle-x", "failed"),
-    "deleted-unharvested": ("Deleted", "file-x", "deleted"),
-    "too-large": ("Too large", "weight", "too-large"),
-    "pruned": ("Pruned", "archive", "muted"),
-}
-OTHER = ("Other", "circle-question-mark", "hint")
-
-_HEX = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_UUID = re.compile(rf"\A{_HEX}-|-{_HEX}\Z")
+from gui.views.looks import OTHER, STATUSES, seconds_of, short_folder, short_name
 
 COLUMNS = (
     Column("status", "", 26),
@@ -113,11 +98,6 @@ def _numbers(found: object) -> list[int]:
     return [number for number in found.values() if isinstance(number, int)] if isinstance(found, dict) else []
 
 
-def short_name(name: str) -> str:
-    """The name of a conversation without the UUID at its end or beginning; the whole name is in the inspector."""
-    return _UUID.sub("", name) or name
-
-
 def place_of(entry: dict[str, Any]) -> str:
     """Where the conversation is now, in a word."""
     if entry.get("status") == "pruned":
@@ -125,14 +105,6 @@ def place_of(entry: dict[str, Any]) -> str:
     if not entry.get("deleted"):
         return "kept"
     return "in trash" if entry.get("trash") else "gone"
-
-
-def seconds_of(when: object) -> float:
-    """ISO 8601 as seconds since 1970, 0 for anything else."""
-    try:
-        return datetime.fromisoformat(when).timestamp() if isinstance(when, str) else 0.0
-    except (ValueError, OverflowError, OSError):
-        return 0.0
 
 
 def arrange(found: Ledger, wish: Wish) -> list[int]:
@@ -161,7 +133,7 @@ SORTS: dict[str, Any] = {
 
 def cell(row: Row, column: int, now: float) -> Cell:
     """What stands in one cell."""
-    _, sign, color = STATUS_LOOKS.get(row.status, OTHER)
+    _, sign, color, _ = STATUSES.get(row.status, OTHER)
     if column == 0:
         return icon(sign), color
     if column == 1:
@@ -181,16 +153,16 @@ def cell(row: Row, column: int, now: float) -> Cell:
 
 def tip(row: Row) -> str:
     """What the tooltip of a row says: its status in a word, what is held back, why it failed, and the path."""
-    status = STATUS_LOOKS.get(row.status, OTHER)[0]
+    status = STATUSES.get(row.status, OTHER).name
     held = f"{row.items - row.held:,} items written, {row.held:,} held back in quarantine.md" if row.held else ""
     return "\n".join(part for part in (status, held, row.error[:600], short_folder(row.path)) if part)
 
 
 def chip_counts(found: Ledger) -> dict[str, int]:
     """How many entries each chip stands for; the usual statuses are always there."""
-    counts = dict.fromkeys(STATUS_LOOKS, 0)
+    counts = dict.fromkeys(STATUSES, 0)
     for status, number in found.counts:
-        counts[status if status in STATUS_LOOKS else "unknown"] = counts.get(status, 0) + number
+        counts[status if status in STATUSES else "unknown"] = counts.get(status, 0) + number
     return counts
 
 

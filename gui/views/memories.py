@@ -17,7 +17,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, box, gap, spread
 from gui.toolkit.messages import EmptyState, Teaching
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, field, text
+from gui.toolkit.widgets import Button, text, text_field
 from gui.views import memories_rows
 from gui.views.memories_changes import MemoryChanges
 from gui.views.memories_context import ContextCards
@@ -70,7 +70,7 @@ class MemoriesView:
         }
         self.tag_chips = [chips.add("", f"ramp:{at % 5 + 1}", partial(self._tag, at)) for at in range(TAG_CHIPS)]
         left, right = spread(look, parent)
-        self.filter = field(look, left, placeholder=f"{icon('funnel')}  Filter by word, tag or date      /",
+        self.filter = text_field(look, left, placeholder=f"{icon('funnel')}  Filter by word, tag or date      /",
                             on_change=self._filter)  # fmt: skip
         gap(look, right, 1)
         self.add = Button(look, right, "Add", self.begin_add, icon="plus", kind="secondary",
@@ -107,7 +107,7 @@ class MemoriesView:
         if isinstance(data, MemoryBook) and data is not self._seen:
             self._seen = self.data = data
             self.session.project = data.project
-            self.cards.show(data)
+            self.cards.show(data.context, data.heavy)
             for archived, chip in self.piles.items():
                 chip.set_count(len(data.of(archived)))
             dpg.configure_item(self._skipped, show=bool(data.skipped))

@@ -2,23 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
-from core.commands.context import GLOBAL, PROJECT
+from core.commands.context import GLOBAL, PROJECT, ContextFile
 from gui.toolkit.charts import Part, SegmentBar
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
-from gui.views.memories_rows import ContextCard, MemoryBook, context_card
 
 SENTENCES = 3
 NARROW = 440  # a card narrower than this has the amount below its title
 SCOPES = ((GLOBAL, "house", "Ctrl+O"), (PROJECT, "folder", "Ctrl+Shift+O"))
+
+
+@dataclass(frozen=True)
+class ContextCard:
+    """A context file in words: its heading, how much of its budget it takes (`amount`, in `color`, `bytes` of
+    `budget`), what to know about it, and sentences about what is wrong."""
+
+    title: str
+    path: str
+    exists: bool
+    amount: str
+    color: str
+    bytes: int
+    budget: int
+    about: str
+    problems: tuple[str, ...] = ()
+
+
+def context_card(file: ContextFile) -> ContextCard:
+    """One file as a card."""
+    everywhere = file.scope == GLOBAL
+    title = "In every conversation" if everywhere else "In this project"
+    over = file.bytes - file.budget
+    amount = f"{file.bytes:,} of {file.budget:,} bytes"
+    if over > 0:
+        amount += f", {over:,} too many"
+    if not file.exists:
+        about = "No context.md yet: a few lines about " + ("you and how you work" if everywhere else "this project")
+        return ContextCard(title, str(file.path), False, "", "hint", 0, file.budget, about)
+    path = str(file.path)
+    problems = tuple(problem.replace(f"{path}:", "Line ", 1).replace(path, "It", 1) for problem in file.problems)
+    if over > 0:
+        problems += ("It is longer than its budget: shorten it, or move what is seldom needed into memories",)
+    about = ""
+    if not file.bytes and not file.problems:
+        about = "Empty so far: write what a new conversation should know"
+    color = "edited" if over > 0 else "accent"
+    return ContextCard(title, path, True, amount, color, file.bytes, file.budget, about, problems)
 
 
 @dataclass
@@ -93,9 +130,9 @@ class ContextCards:
         """What a card shows."""
         return self._cards[scope].shown
 
-    def show(self, book: MemoryBook) -> None:
+    def show(self, found: Sequence[ContextFile], heavy: str) -> None:
         """Show the files as they are."""
-        files = {file.scope: file for file in book.context}
+        files = {file.scope: file for file in found}
         for scope, parts in self._cards.items():
             file = files.get(scope)
             dpg.configure_item(parts.item, show=file is not None)
@@ -103,8 +140,8 @@ class ContextCards:
             if parts.shown is not None:
                 self._fill(parts, parts.shown)
         dpg.configure_item(self._none, show=bool(files) and PROJECT not in files)
-        dpg.configure_item(self._heavy, show=bool(book.heavy))
-        dpg.set_value(self._heavy_words, book.heavy)
+        dpg.configure_item(self._heavy, show=bool(heavy))
+        dpg.set_value(self._heavy_words, heavy)
 
     def _fill(self, parts: _Card, card: ContextCard) -> None:
         look = self._look

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.base.result import Err, Ok, Result
@@ -13,7 +13,7 @@ from core.commands.project import find_project
 from core.commands.view import local_day
 from core.commands.workspace import Workspace
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
-from gui.views.knowledge_rows import broken
+from gui.views.looks import MEMORY_CATEGORIES, Looks
 
 SHOWN_LINES, SHOWN_LETTERS = 12, 900
 """So much of a memory stands in the list; the rest is in the inspector."""
@@ -27,13 +27,7 @@ ACTIONS = (
 )
 SAVED_CAN = frozenset({"edit", "copy", "open", "archive"})
 ARCHIVED_CAN = frozenset({"restore", "copy", "open"})
-CATEGORY_LOOKS: dict[str, tuple[str, str]] = {
-    "preference": ("thumbs-up", "ramp:0"),
-    "correction": ("pen", "ramp:5"),
-    "decision": ("git-branch", "ramp:1"),
-    "context": ("layers", "ramp:2"),
-    "pattern": ("shapes", "ramp:3"),
-}
+UNKNOWN = Looks("", "bookmark", "accent")
 
 
 @dataclass(frozen=True)
@@ -90,7 +84,7 @@ def rows(book: MemoryBook, archived: bool = False, words: str = "", tags: Sequen
 
 def row_of(memory: Memory, archived: bool) -> FlowRow:
     """One memory as a row."""
-    icon, color = CATEGORY_LOOKS.get(memory.category, ("bookmark", "accent"))
+    _, icon, color, _ = MEMORY_CATEGORIES.get(memory.category, UNKNOWN)
     if archived:
         icon, color = "archive", "hint"
     scope = ("this project",) if memory.scope != GLOBAL else ()
@@ -123,63 +117,3 @@ def which(book: MemoryBook, memory: Memory, archived: bool) -> str:
 def tags_in(words: str) -> list[str]:
     """The tags that somebody wrote with commas between them; a leading # is not part of a tag."""
     return [tag for part in words.split(",") if (tag := part.strip().lstrip("#").strip())]
-
-
-# --- context files ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ContextCard:
-    """A context file in words: its heading, how much of its budget it takes (`amount`, in `color`, `bytes` of
-    `budget`), what to know about it, and sentences about what is wrong."""
-
-    title: str
-    path: str
-    exists: bool
-    amount: str
-    color: str
-    bytes: int
-    budget: int
-    about: str
-    problems: tuple[str, ...] = ()
-
-
-def context_card(file: ContextFile) -> ContextCard:
-    """One file as a card."""
-    everywhere = file.scope == GLOBAL
-    title = "In every conversation" if everywhere else "In this project"
-    over = file.bytes - file.budget
-    amount = f"{file.bytes:,} of {file.budget:,} bytes"
-    if over > 0:
-        amount += f", {over:,} too many"
-    if not file.exists:
-        about = "No context.md yet: a few lines about " + ("you and how you work" if everywhere else "this project")
-        return ContextCard(title, str(file.path), False, "", "hint", 0, file.budget, about)
-    path = str(file.path)
-    problems = tuple(problem.replace(f"{path}:", "Line ", 1).replace(path, "It", 1) for problem in file.problems)
-    if over > 0:
-        problems += ("It is longer than its budget: shorten it, or move what is seldom needed into memories",)
-    about = ""
-    if not file.bytes and not file.problems:
-        about = "Empty so far: write what a new conversation should know"
-    color = "edited" if over > 0 else "accent"
-    return ContextCard(title, path, True, amount, color, file.bytes, file.budget, about, problems)
-
-
-# --- a text of several lines in a field that does not wrap -----------------------------------------------------------
-
-SOFT = "\u2005"
-"""Ends a line that was only broken to fit: a blank that nobody types."""
-
-
-def wrapped(text: str, fits: Callable[[str], bool]) -> str:
-    """Every line broken so that each part `fits(part)`; `unwrapped` gives the very text back."""
-    if SOFT in text:
-        return text
-    lines = (broken(line, lambda part: fits(part + SOFT)) for line in text.split("\n"))
-    return "\n".join(line.replace("\n", f"{SOFT}\n") for line in lines)
-
-
-def unwrapped(text: str) -> str:
-    """The text without the breaks that `wrapped` made; a mark in the middle of a line goes as well."""
-    return text.replace("\r", "").replace(f"{SOFT}\n", "").replace(SOFT, "")

@@ -11,9 +11,9 @@ from core.commands.context import GLOBAL
 from core.commands.memories import Memory, memories, read_memory, save
 from core.commands.workspace import Workspace
 from gui.editing import CHANGED, Editing
-from gui.toolkit.editor import EditorKind, SmallField, Typed, shortened
+from gui.toolkit.editor import SOFT, EditorKind, SmallField, Typed, shortened, soft_broken, soft_joined
 from gui.toolkit.icons import icon
-from gui.views.memories_rows import SOFT, tags_in, unwrapped, wrapped
+from gui.views.memories_rows import tags_in
 
 ADDING = "\n new"  # no file is called so
 NEW = "A file of its own; any agent can recall it"
@@ -39,8 +39,8 @@ class MemorySession(Editing[Target]):
     KIND = EditorKind(
         again=("Put mine there", "Write your words over what stands in the file now"),
         theirs=("Keep theirs", "Leave the file as it is; your words can be brought back"),
-        shown=wrapped,
-        read=unwrapped,
+        shown=soft_broken,
+        read=soft_joined,
         soft=f" {SOFT}\n",
         least=4,
         most=14,

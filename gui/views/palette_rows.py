@@ -11,7 +11,7 @@ from core.commands.runs import Run
 from core.commands.table import COMMAND
 from core.commands.view import Bullets
 from gui.shell import Action
-from gui.views.harvest_rows import CATEGORY_NAMES
+from gui.views.looks import CATEGORIES
 
 # name of a command -> the action of the panel that does the same
 IN_WINDOW = {
@@ -81,7 +81,7 @@ def bullet_entries(found: Bullets) -> list[Entry]:
     """All bullets, the newest last as in their files."""
     rows = []
     for row in found.rows:
-        _, sign, color = CATEGORY_NAMES.get(row.category, CATEGORY_NAMES["facts"])
+        _, sign, color, _ = CATEGORIES[row.category]
         words = f"{row.bullet.text} {row.bullet.provenance or ''}".lower()
         rows.append(
             Entry(

@@ -20,20 +20,10 @@ from gui.toolkit.layout import card, lowered, space, trailing_row
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import hint, say_hint, text
+from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks
 
 ROWS = 12
-ICONS = {
-    "facts.md": ("lightbulb", "ramp:0"),
-    "decisions.md": ("scroll-text", "ramp:1"),
-    "questions.md": ("circle-question-mark", "ramp:2"),
-    "playbooks.md": ("book-open", "ramp:3"),
-    "tasks.md": ("list-checks", "ramp:4"),
-    "files": ("file-code", "ramp:5"),
-    "digest.md": ("sparkles", "accent"),
-    "ledger.json": ("database", "muted"),
-    "quarantine.md": ("shield", "edited"),
-}
-SECTION_COLORS = {"Open tasks": "ramp:4", "Open questions": "ramp:2", "Decisions": "ramp:1", "Facts": "ramp:0"}
+YOURS = Looks("", "file-pen", "edited")
 
 
 @dataclass(frozen=True)
@@ -55,7 +45,7 @@ def file_rows(files: Sequence[FileState], now: float) -> list[FileRow]:
     """The lines of the list, in the order of the store."""
     rows = []
     for row in files:
-        sign, color = ICONS.get(row.file, ("file-pen", "edited"))
+        _, sign, color, _ = STORE_FILES.get(row.file, YOURS)
         name = "files/" if row.file == "files" else PurePosixPath(row.file).name
         if not row.exists:
             tip = f"{row.path}\nnot there: {ABSENT.get(row.kind, 'the first harvest that needs it writes it')}"
@@ -90,9 +80,7 @@ def digest_parts(found: Overview) -> list[Part]:
     if not found.status.digest.exists:
         return []
     shown = sum(amount for _, amount in found.sections)
-    parts = [
-        Part(title, amount, SECTION_COLORS.get(title, "ramp:3"), f"{amount:,} B") for title, amount in found.sections
-    ]
+    parts = [Part(title, amount, SECTIONS[title].color, f"{amount:,} B") for title, amount in found.sections]
     rest = found.status.digest.bytes - shown
     if parts and rest > 0:
         parts.append(Part("headings and note", rest, "handle", f"{rest:,} B"))
@@ -224,7 +212,7 @@ class Rail:
         elif file == "files":
             self._shell.show("files")
         else:
-            if file in ICONS and file not in ("digest.md", "quarantine.md"):
+            if file in OF_FILE and file != "quarantine.md":
                 self._shell.show("knowledge")
             self._shell.select("file", file)
 

@@ -19,8 +19,9 @@ from gui.toolkit.keys import LETTERS
 from gui.toolkit.layout import ChipRow, box
 from gui.toolkit.messages import EmptyState, Teaching
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import field, text
-from gui.views.search_rows import ACTIONS, KIND_LOOKS, MARKS, Asked, Findings, bullet_of, chip_kinds, find, rows
+from gui.toolkit.widgets import text, text_field
+from gui.views.looks import ENTRY_KINDS
+from gui.views.search_rows import ACTIONS, MARKS, Asked, Findings, bullet_of, chip_kinds, find, rows
 
 if TYPE_CHECKING:
     from core.commands.search import Hit
@@ -61,13 +62,13 @@ class SearchView:
     def build(self, parent: int) -> None:
         """Make field, chips, note, list and what teaches."""
         look = self._look
-        self.field = field(look, parent, placeholder=f"{icon('search')}  Search everything      /",
+        self.field = text_field(look, parent, placeholder=f"{icon('search')}  Search everything      /",
                            on_change=self._typed, anew=True)  # fmt: skip
         look.theme(self.field, "search")
         chips = ChipRow(look, parent, parent)
         self.all = chips.add("All", "accent", lambda _on: self.choose(""))
         self.chips = {
-            kind: chips.add(label, color, partial(self._chosen, kind)) for kind, (label, _, color) in KIND_LOOKS.items()
+            kind: chips.add(looks.name, looks.color, partial(self._chosen, kind)) for kind, looks in ENTRY_KINDS.items()
         }
         self._note = int(dpg.add_group(horizontal=True, parent=parent, show=False))
         text(look, self._note, icon("triangle-alert"), "small", "edited")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.base.choices import ENTRY_KINDS
 from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import Err, Ok, Result
@@ -17,8 +16,9 @@ from core.commands.bullets import Found
 from core.commands.search import search
 from core.commands.view import all_bullets, local_day
 from core.commands.workspace import Workspace
+from gui.toolkit.editor import broken
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
-from gui.views.knowledge_rows import CATEGORY_LOOKS, broken, short_name
+from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, short_name
 
 if TYPE_CHECKING:
     from core.commands.search import Hit
@@ -28,14 +28,6 @@ EXCERPT, BEFORE = 420, 90
 """So many letters of a long text are shown, so many of them before the first match."""
 MARKS = 10
 SHORTEST = 3
-# kind -> (word on its chip, icon, colour)
-KIND_LOOKS: dict[str, tuple[str, str, str]] = {
-    "bullet": ("Bullets", "lightbulb", "ramp:0"),
-    "note": ("Notes", "file-code", "ramp:2"),
-    "memory": ("Memories", "bookmark", "ramp:3"),
-    "context": ("Context", "layers", "ramp:5"),
-    "fact": ("Facts", "hash", "ramp:1"),
-}
 ACTIONS = (
     RowAction("go", "arrow-right", "Show it where it stands", "Enter"),
     RowAction("copy", "copy", "Copy", "Ctrl+C"),
@@ -110,11 +102,10 @@ def row_of(hit: Hit, fits: Callable[[str], bool]) -> FlowRow:
 
 def look_of(entry: SearchEntry) -> tuple[str, str]:
     """Icon and colour of its kind; bullets have those of their category."""
-    _, icon, color = KIND_LOOKS.get(entry.kind, ("", "file", "accent"))
+    looks = ENTRY_KINDS.get(entry.kind, Looks("", "file", "accent"))
     if entry.kind == "bullet":
-        known = next((CATEGORY_LOOKS[tag] for tag in reversed(entry.tags) if tag in CATEGORY_LOOKS), None)
-        icon, color = (known[1], known[2]) if known is not None else (icon, color)
-    return icon, color
+        looks = next((CATEGORIES[tag] for tag in reversed(entry.tags) if tag in CATEGORIES), looks)
+    return looks.icon, looks.color
 
 
 def why_words(why: Sequence[str]) -> str:

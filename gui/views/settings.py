@@ -16,8 +16,8 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import Sight, box, card, space, spread
 from gui.toolkit.letters import PATH
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, field, section, text
-from gui.views.files_rows import short_folder
+from gui.toolkit.widgets import Button, section, text, text_field
+from gui.views.looks import short_folder
 from gui.views.settings_editor import Editor
 from gui.views.settings_rows import SettingRow, next_choice, rows_with, set_words, setting_rows
 
@@ -52,7 +52,7 @@ class SettingsView:
         """Make the page; the fields come with the first settings that are read, once."""
         look = self._look
         left, right = spread(look, parent)
-        self.filter = field(look, left, placeholder=f"{icon('funnel')}  Filter by name or comment      /",
+        self.filter = text_field(look, left, placeholder=f"{icon('funnel')}  Filter by name or comment      /",
                             on_change=self._filter)  # fmt: skip
         self.open = Button(look, right, "Open file", self._shell.open_settings, icon="external-link", kind="ghost",
                tip="Open the settings file in the system's editor")  # fmt: skip

@@ -11,7 +11,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Toggle, field, hint, say_hint, text
+from gui.toolkit.widgets import Toggle, hint, say_hint, text, text_field
 from gui.views.settings_rows import SettingRow, help_words
 
 FIELD_WIDTH = 250
@@ -43,7 +43,7 @@ class Editor:
             self.item = int(dpg.add_combo(list(row.choices), parent=line, callback=self._chosen))
             look.size(self.item, width=170)
         else:
-            self.item = field(look, line, width=FIELD_WIDTHS.get(row.kind, FIELD_WIDTH), placeholder="empty")
+            self.item = text_field(look, line, width=FIELD_WIDTHS.get(row.kind, FIELD_WIDTH), placeholder="empty")
             left_handler = look.own(int(dpg.add_item_handler_registry()))
             dpg.add_item_deactivated_after_edit_handler(parent=left_handler, callback=self._left)
             dpg.bind_item_handler_registry(self.item, left_handler)

@@ -13,8 +13,7 @@ from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, Sour
 from core.commands.view import local_day
 from core.commands.workspace import Workspace, reopened
 from gui.toolkit.charts import Part
-from gui.views.files_rows import short_folder
-from gui.views.ledger_rows import seconds_of
+from gui.views.looks import seconds_of, short_folder
 
 KEY = "sources"
 

@@ -17,7 +17,7 @@ from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 
-HEIGHT = 38
+STATUS_HEIGHT = 38
 
 
 def time_left(activity: Activity, now: float) -> str:
@@ -82,7 +82,7 @@ class StatusLine:
     def build(self, parent: int) -> int:
         """Make the line inside `parent`."""
         look = self._look
-        bar = box(look, parent, "foot", height=HEIGHT)
+        bar = box(look, parent, "foot", height=STATUS_HEIGHT)
         left, right = spread(look, bar)
         # Stop stands before the text, so that it does not move under the mouse while the text changes.
         self.cancel = Button(look, left, "Stop", self._cancel, icon="circle-stop",
