@@ -23,9 +23,8 @@ from core.base.result import Err, ErrorInfo, Result
 from core.commands.trust import NOT_TRUSTED, WAITING, TrustRow, asked, trust
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS, add_actions
-from gui.gather import Gathered, Gatherer, Reader
+from gui.gather import Gathered, Gatherer, Homes, Reader
 from gui.harvest_run import HarvestRun
-from gui.homes import Homes
 from gui.quiet import let_go
 from gui.shell import Shell
 from gui.state import State
@@ -35,16 +34,12 @@ from gui.toolkit.keys import KeyGate
 from gui.toolkit.layout import Columns, Pane, box
 from gui.toolkit.styles import PALETTES
 from gui.toolkit.theme import Look
-from gui.views.command_palette import CommandPalette
 from gui.views.first_start import FirstStart, is_first_start
+from gui.views.frame import HEADER_HEIGHT, STATUS_HEIGHT, Header, Rail, StatusLine
 from gui.views.harvest_dialog import HarvestDialog
-from gui.views.header import HEADER_HEIGHT, Header
 from gui.views.inspector import Inspector
-from gui.views.keys_dialog import KeysDialog
-from gui.views.rail import Rail
-from gui.views.status_line import STATUS_HEIGHT, StatusLine
-from gui.views.table import VIEWS
-from gui.workbench import Workbench
+from gui.views.palette import CommandPalette, KeysDialog
+from gui.workbench import VIEWS, Workbench
 
 GAP = 8
 PANES = ("rail", "inspector")  # those that can be hidden

@@ -17,8 +17,8 @@ class Stand:
     def __init__(
         self, desk: Desk, workspace: Workspace, view: type[Any], width: float = -1, height: float = -1
     ) -> None:
-        from gui.history import HISTORY_KEYS
         from gui.shell import Shell
+        from gui.state import HISTORY_KEYS
         from gui.toolkit.keyboard import Keyboard
         from gui.toolkit.layout import box
 

@@ -12,7 +12,7 @@ from core.base.result import Ok
 from core.commands import bullets
 from core.commands.workspace import Workspace
 from gui.toolkit.source_lines import LONGEST, drawable
-from gui.views.files_rows import cell, gather, headline, load, matching_notes, note_rows
+from gui.views.files import cell, gather, headline, load, matching_notes, note_rows
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home
@@ -124,7 +124,7 @@ def test_keys_alone_choose_a_file_a_note_and_delete_it(stand: Stand, home: Works
     stand.click(stand.toast()[1])
     assert len(gather(home, None).notes[0].rows) == 3
     stand.press("slash")
-    view._filter("plan")
+    view.typed("plan")
     stand.press("Escape")
     assert view.words == "" and not stand.look.typing()
 

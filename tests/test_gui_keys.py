@@ -15,9 +15,9 @@ from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS
 from gui.toolkit.keys import KEY_NAMES, MODIFIERS
 from gui.views.inspector import Inspector
-from gui.views.inspector_page import BUTTONS
-from gui.views.keys_dialog import own_lines
-from gui.views.table import NUMBER_KEYS, VIEWS, view_keys
+from gui.views.inspector_rows import BUTTONS
+from gui.views.palette import own_lines
+from gui.workbench import NUMBER_KEYS, VIEWS, view_keys
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import Seat, at_home_fixture, number_of, seated, workspace_at  # noqa: F401
 

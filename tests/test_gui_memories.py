@@ -16,8 +16,8 @@ from core.commands.memories import all_memories, memories, save
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, ContextFile
 from gui.toolkit.editor import SOFT, soft_broken, soft_joined
-from gui.views.memories_context import context_card
-from gui.views.memories_rows import MemoryBook, gather, rows, tags_in, tags_of, which
+from gui.views.context_cards import context_card
+from gui.views.memories import MemoryBook, gather, rows, tags_in, tags_of, which
 from gui.watch import folders_of
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -307,7 +307,7 @@ def test_refreshing_makes_no_item_with_a_thousand_memories(stand: Stand, home: W
         stand.gather()
         stand.settle()
     stand.press("End", "Home", "Down")
-    stand.view._filter("memory 77")
+    stand.view.typed("memory 77")
     stand.settle()
     assert len(stand.view.list.rows) == 19 and stand.desk.items() == before
 

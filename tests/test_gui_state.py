@@ -28,13 +28,11 @@ from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import is_first_start
-from gui.views.harvest_rows import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
-from gui.views.header import home_words
-from gui.views.ledger_rows import Wish, arrange, chip_counts, rows_of
-from gui.views.palette_rows import action_entries, bullet_entries, file_entries, run_entries, search
-from gui.views.rail import day_words, digest_parts, digest_words, file_rows
-from gui.views.settings_rows import set_words, setting_rows
-from gui.views.status_line import activity_words, resting_words
+from gui.views.frame import activity_words, day_words, digest_parts, digest_words, file_rows, home_words, resting_words
+from gui.views.harvest_dialog import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
+from gui.views.ledger import Wish, arrange, chip_counts, rows_of
+from gui.views.palette import action_entries, bullet_entries, file_entries, run_entries, search
+from gui.views.settings import set_words, setting_rows
 from gui.watch import folders_of, matters
 from tests.panel_desk import at_home_fixture, workspace_at  # noqa: F401 - pytest finds the fixture by itself
 

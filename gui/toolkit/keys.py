@@ -70,7 +70,7 @@ GLFW_NAMES: dict[int, str] = {
 LETTER_NAMES = {" ": "Space", "+": "Plus", "-": "Minus"}
 
 LETTERS = frozenset(f"{shift}{letter}" for shift in ("", "Shift+") for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-"""Letters as a view hears them (`gui/view.py`)."""
+"""Letters as a view hears them (`gui/shell.py`)."""
 
 # These go to a text field when one has the keyboard, also together with Shift.
 TYPING_KEEPS = frozenset(KEY_NAMES) - {f"F{number}" for number in range(1, 13)} - {"Esc"}

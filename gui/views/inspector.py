@@ -23,17 +23,15 @@ from gui.toolkit.layout import ChipRow, box, lowered
 from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, ButtonRow, CopyText, text
-from gui.views.bullet_acts import act_of, refusal
-from gui.views.facts_rows import Facts
-from gui.views.inspector_facts import fact_page
-from gui.views.inspector_page import BUTTONS, Page
-from gui.views.inspector_rows import leads_to, load
+from gui.views.facts import Facts
+from gui.views.inspector_rows import BUTTONS, Page, fact_page, leads_to, load
+from gui.views.knowledge_rows import act_of, refusal
 
 FACTS, TABS = 3, 2
 
 
 class Inspector:
-    """Always open, at the right. Shows `state.selected`; see gui/view.py."""
+    """Always open, at the right. Shows `state.selected`; see gui/shell.py."""
 
     name = "inspector"
     keys = (

@@ -1,21 +1,34 @@
-"""The command palette: one field that finds actions, files, runs and every bullet, by keyboard alone."""
+"""The command palette: one field that finds actions, files, runs and every bullet, by keyboard alone.
+
+What the command palette offers, and how it finds: plain functions.
+
+All keys of the panel: those that work everywhere, from the table that makes them work, and those of each view.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
+from core.base.markdown import without_emphasis
 from core.base.result import Ok, Result
-from core.commands.view import all_bullets
-from gui.shell import Shell
+from core.commands.overview import FileState
+from core.commands.runs import Run
+from core.commands.table import COMMAND
+from core.commands.view import Bullets, all_bullets
+from gui.shell import Action, Shell
+from gui.toolkit.dialogs import Dialog
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import box, space, spread, trailing_row
+from gui.toolkit.keys import Shortcut
+from gui.toolkit.layout import Line, Lines, box, space, spread, trailing_row
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import floating, text, text_field
-from gui.views.palette_rows import Entry, action_entries, bullet_entries, file_entries, run_entries, search
-from gui.views.search_rows import Asked
+from gui.views.looks import CATEGORIES
+from gui.views.search import Asked
 
 ROWS = 12
 WIDTH = 680
@@ -214,3 +227,186 @@ class CommandPalette:
         width = max(int(dpg.get_item_rect_size(self.item)[0]), self._look.px(WIDTH))
         left = max(0, (dpg.get_viewport_client_width() - width) // 2)
         dpg.configure_item(self.item, pos=[left, self._look.px(62)])
+
+
+# name of a command -> the action of the panel that does the same
+IN_WINDOW = {
+    "harvest": "harvest",
+    "status": "refresh",
+    "digest": "digest.write",
+    "context": "context.copy",
+    "notes": "view.files",
+    "ledger": "view.ledger",
+    "trash": "trash.purge",
+    "config": "view.settings",
+    "doctor": "doctor",
+    "demo": "demo",
+}
+FUZZY_ROWS = 5000
+"""So many rows are searched for words that are nearly right; the others only for words that stand there."""
+SCORE = 76
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that can be chosen. `kind` is action, file, run or bullet; `key` says which one; `words` is looked
+    into; `aside` stands at the right."""
+
+    kind: str
+    key: str
+    title: str
+    icon: str
+    color: str
+    aside: str = ""
+    words: str = ""
+    line: int = 0
+    raw: str = ""
+
+
+def action_entries(actions: Iterable[Action]) -> list[Entry]:
+    """The actions of the panel; those that are a command of the command line can be found by its words, too."""
+    commands = {action: COMMAND[name] for name, action in IN_WINDOW.items() if name in COMMAND}
+    rows = []
+    for action in actions:
+        command = commands.get(action.name)
+        words = f"{action.words} {action.name} {command.name + ' ' + command.summary if command else ''}".lower()
+        rows.append(Entry("action", action.name, action.words, action.icon, "accent", action.shortcut, words))
+    return rows
+
+
+def file_entries(files: Iterable[FileState]) -> list[Entry]:
+    """The files of the store that are there."""
+    return [
+        Entry("file", row.file, row.file, "file-text", "muted", "open in the editor", row.file.lower())
+        for row in files
+        if row.exists
+    ]
+
+
+def run_entries(runs: Sequence[Run], most: int = 5) -> list[Entry]:
+    """The newest runs that can still be taken back."""
+    rows = []
+    for run in [one for one in runs if not one.undone][:most]:
+        what = f"{run.harvested} conversations, {run.added} lines" if run.kind == "harvest" else "one edit"
+        title = f"Undo the {run.kind} of {run.when[:16].replace('T', ' ')} ({what})"
+        rows.append(Entry("run", run.run, title, "undo-2", "edited", "", f"{title} {run.run}".lower()))
+    return rows
+
+
+def bullet_entries(found: Bullets) -> list[Entry]:
+    """All bullets, the newest last as in their files."""
+    rows = []
+    for row in found.rows:
+        _, sign, color, _ = CATEGORIES[row.category]
+        words = f"{row.bullet.text} {row.bullet.provenance or ''}".lower()
+        rows.append(
+            Entry(
+                "bullet",
+                row.file,
+                without_emphasis(row.bullet.text),
+                sign,
+                color,
+                row.file,
+                words,
+                row.bullet.line,
+                row.bullet.raw,
+            )
+        )
+    return rows
+
+
+def search(entries: Sequence[Entry], query: str, most: int = 12) -> list[Entry]:
+    """The best entries for some words, best first: those that hold every word, then those that nearly do. Without
+    words, the first ones."""
+    wanted = query.lower().split()
+    if not wanted:
+        return list(entries[:most])
+    exact = [row for row in entries if all(word in row.words for word in wanted)]
+    # A title that begins with the words comes first, actions before bullets, short before long.
+    order = {"action": 0, "file": 1, "run": 2, "bullet": 3}
+    phrase = " ".join(wanted)
+    exact.sort(key=lambda row: (not row.title.lower().startswith(phrase), order[row.kind], len(row.title)))
+    if len(exact) >= most:
+        return exact[:most]
+    return exact + near(entries, phrase, most - len(exact), {id(row) for row in exact})
+
+
+def near(entries: Sequence[Entry], phrase: str, most: int, without: set[int]) -> list[Entry]:
+    """Entries in which every word stands nearly, best first: a letter missing, two that changed places."""
+    words = phrase.split()
+    if min(map(len, words)) < 3:
+        return []  # two letters are near to everything
+    from rapidfuzz import fuzz
+
+    scored = []
+    for at, row in enumerate(entries[:FUZZY_ROWS]):
+        if id(row) in without:
+            continue
+        score = min(fuzz.partial_ratio(word, row.words) for word in words)
+        if score >= SCORE:
+            scored.append((-score, at))
+    return [entries[at] for _, at in sorted(scored)[:most]]
+
+
+KEYS_WIDTH, KEYS_HEIGHT = 580, 480
+STEPS = {"Up": -44, "Down": 44, "Page up": -400, "Page down": 400, "Home": -9999, "End": 9999}
+EVERYWHERE = (
+    ("Up, Down, Page up, Page down", "Move in a list"),
+    ("Enter", "Open what is selected; confirm a dialog"),
+    ("/", "Filter the list"),
+    ("Esc", "Close a dialog, leave a field, empty a filter"),
+    ("Right click", "What can be done with a line"),
+)
+
+
+def key_lines(shortcuts: Iterable[Shortcut]) -> list[Line]:
+    """One line a command with all its keys, then what works in every list."""
+    labels: dict[str, list[str]] = {}
+    words: dict[str, str] = {}
+    for shortcut in shortcuts:
+        labels.setdefault(shortcut.command, []).append(shortcut.label)
+        words.setdefault(shortcut.command, shortcut.description)
+    lines = [Line("", "accent", words[command], "  or  ".join(keys)) for command, keys in labels.items()]
+    return lines + [Line("", "accent", what, key) for key, what in EVERYWHERE]
+
+
+def own_lines(part: object) -> list[Line]:
+    """The keys that a view, or the inspector, hears itself; none where it names none."""
+    keys: Iterable[tuple[str, str]] = getattr(part, "keys", ())
+    return [Line("", "accent", what, key) for key, what in keys]
+
+
+class KeysDialog:
+    """A window with all keys; Esc or Enter closes it."""
+
+    def __init__(self, look: Look, shell: Shell, shortcuts: Iterable[Shortcut]) -> None:
+        self._look, self._shell, self._lines = look, shell, key_lines(shortcuts)
+
+    def build(self, parts: Mapping[str, object] | None = None) -> None:
+        """Make it, hidden. `parts` are views by their names, each perhaps with `keys`."""
+        look = self._look
+        self.dialog = Dialog(look, "Keys", "Close", lambda: True, icon="keyboard", width=KEYS_WIDTH)
+        dpg.configure_item(self.dialog.cancel_button.item, show=False)
+        self._page = box(look, self.dialog.body, "well", height=KEYS_HEIGHT, scroll=True)
+        self._part("Everywhere", self._lines)
+        for name, part in (parts or {}).items():
+            if lines := own_lines(part):
+                self._part(name, lines)
+        self._shell.layers.append(self._key)
+
+    def _key(self, name: str, modifiers: frozenset[str], typing: bool) -> bool:
+        """The arrows move the page; the rest is the dialog's."""
+        if self.dialog.is_open and name in STEPS:
+            wanted = dpg.get_y_scroll(self._page) + self._look.px(STEPS[name])
+            dpg.set_y_scroll(self._page, min(max(0.0, wanted), dpg.get_y_scroll_max(self._page)))
+            return True
+        return self.dialog.key(name, modifiers, typing)
+
+    def _part(self, name: str, lines: list[Line]) -> None:
+        text(self._look, self._page, name, "strong", "muted")
+        Lines(self._look, self._page, len(lines)).set(lines)
+        space(self._look, self._page, 4)
+
+    def open(self) -> None:
+        """Show it."""
+        self.dialog.open()
