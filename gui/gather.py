@@ -1,7 +1,5 @@
-"""Reads the store for the panel: one job at a time on the worker, asked for as often as somebody likes.
-
-Which home the panel shows: the person's own, or another one for a while, such as the demo's; and watching it.
-"""
+"""Reads the store for the panel, one job at a time, asked for as often as somebody likes; and which home that is: the
+person's own, or another one for a while, such as the demo's."""
 
 from __future__ import annotations
 
@@ -20,7 +18,6 @@ from core.commands.overview import overview
 from core.commands.settings import Settings, config_show
 from core.commands.trust import NOT_TRUSTED, asked, unanswered
 from core.commands.workspace import Workspace, reopened
-from gui.quiet import LARGE_BYTES, quietly
 from gui.shell import GATHER, Shell
 from gui.state import NOTHING, Snapshot
 from gui.watch import Watcher
@@ -171,9 +168,7 @@ class Reader:
             self.tick()
 
         def read(_job: object) -> Result[Gathered]:
-            now = _ledger_state(workspace)
-            with quietly(large=bool(now) and now != seen and now[2] > LARGE_BYTES):
-                return gather(workspace, self._gatherers, state.snapshot, state.data, seen)
+            return gather(workspace, self._gatherers, state.snapshot, state.data, seen)
 
         self._shell.submit(
             "Reading the store",

@@ -1,13 +1,6 @@
-"""What a view may ask of the panel: state, work, speaking to the person. What a view looks like: gui/shell.py.
+"""What a view may ask of the panel (state, work, speaking to the person), and what a view looks like.
 
-What has to wait until the panel's own write has been read back.
-
-A command carries the sha256 of the file as it was seen. Between a write of the panel's own and the next reading of the
-store that is the one before the write, and the next act would be refused as if somebody else had changed the file.
-
-Something that can be done from anywhere in the panel.
-
-What a view looks like. Views never know each other, nor the panel: they ask the shell (gui/shell.py).
+**What a view looks like.** Views never know each other, nor the panel: they ask the shell.
 
 A new view is a file in `gui/views/` and one row in `gui/workbench.py`.
 
@@ -190,9 +183,9 @@ class Shell:
         said: str = "",
         remember: bool = True,
     ) -> Job:
-        """Run a command that changes the store; see gui/shell.py. `done` gets the value of its `Ok`. Until it has been
-        read back the keys wait, and what asks `puts_off`. An edit comes into the `history` of the window, unless
-        `remember` is false: then `done` sees to that."""
+        """Run a command that changes the store; see the top of this file. `done` gets the value of its `Ok`. Until it
+        has been read back the keys wait, and what asks `puts_off`. An edit comes into the `history` of the window,
+        unless `remember` is false: then `done` sees to that."""
         workspace = self.workspace
         self.settling.begin()
 
@@ -424,7 +417,11 @@ LONGEST_SECONDS = 6.0
 
 
 class Settling:
-    """Counts the writes that were asked for and have not been read back. For the interface thread."""
+    """Counts the panel's own writes that have not been read back. For the interface thread.
+
+    A command carries the sha256 of the file as it was seen. Between a write and the next reading of the store that is
+    the one before the write, and the next act would be refused as if somebody else had changed the file.
+    """
 
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs

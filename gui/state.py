@@ -1,11 +1,9 @@
 """What the panel knows, as plain data. Views read it and never change it; the shell exchanges it for another.
 
 The worker gathers a `Snapshot` of the store and whatever each view wants beside it (`View.gather`); the interface
-thread puts both into a new `State` and calls `refresh(state)` of the view that is open. Everything here is frozen, and
-a part that did not change is the same object as before: `before.snapshot is now.snapshot` tells cheaply that nothing is
-new.
-
-What this window did and can take back, and what it took back and can do again. Nobody else's writes stand here.
+thread puts both into a new `State` and calls `refresh(state)` of the view that is open. What the views see is frozen,
+and a part that did not change is the same object as before: `before.snapshot is now.snapshot` tells cheaply that
+nothing is new. `History` is what this window did and can take back; nobody else's writes stand in it.
 """
 
 from __future__ import annotations

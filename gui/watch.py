@@ -1,7 +1,5 @@
-"""Notices what others do to the store: an editor, the command line, a harvest in another window.
-
-Notices that one source file was changed, renamed or removed outside, a second later at the most.
-"""
+"""Notices what others do: to the store (an editor, the command line, a harvest in another window), and to the one
+source file that is shown."""
 
 from __future__ import annotations
 

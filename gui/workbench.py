@@ -1,11 +1,11 @@
 """The views in the middle of the panel: one row each, in the order of their tabs and number keys.
 
-To add a view: write its class in a file of this folder (its shape is told at the top of `gui/shell.py`), and add a row
+To add a view: write its class in a file of `gui/views/` (its shape is told at the top of `gui/shell.py`), and add a row
 here. Its tab, its number key (the first nine rows have one), its line in the keys dialog, its entry in the palette, and
 its reading of the store (`gather`, where it has one) come from the row. What it shows is tested without a window, what
 it does with real clicks; `tests/panel_gallery.py` takes its picture.
 
-The middle of the panel: tabs for the views, a place for errors, and the view that is open.
+Below, the middle itself: tabs for the views, a place for errors and questions of trust, and the view that is open.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
+from core.commands.trust import NOT_TRUSTED, WAITING, TrustRow, asked, trust
 from gui.shell import Shell, View
 from gui.state import State
 from gui.toolkit.dialogs import Menu, MenuRow
@@ -87,6 +88,7 @@ class Workbench:
         self.views: dict[str, View] = {row.name: row.view(look, shell) for row in VIEWS}
         self._holders: dict[str, int] = {}
         self._open = ""
+        self._problems: tuple[ErrorInfo, ...] = ()
 
     def build(self, parent: int) -> None:
         """Make tabs, banner and the holders of the views inside `parent`."""
@@ -198,6 +200,41 @@ class Workbench:
     ) -> None:
         """An error at the top of the middle; what `stays` is no error of one act."""
         self.banner.set(error, action, on_action, stays)
+
+    def show_problems(self, problems: tuple[ErrorInfo, ...]) -> None:
+        """What could not be read stands at the top until it is mended; what was closed by hand stays closed."""
+        if problems == self._problems:
+            return
+        if problems:
+            first = problems[0]
+            action = "Trust…" if self._question() is not None else "Open it" if first.path else ""
+            self.show_error(first, action, self._open_problem, True)
+        elif self.banner.shown in self._problems:
+            self.banner.hide()
+        self._problems = problems
+
+    def _question(self) -> TrustRow | None:
+        """What the first problem asks the person about, None when it is no question."""
+        found = self._shell.state.snapshot
+        if found is None or not found.problems or found.problems[0].code != NOT_TRUSTED:
+            return None
+        return next((row for row in found.waiting if row.path == found.problems[0].path and row.state == WAITING), None)
+
+    def _open_problem(self) -> None:
+        row = self._question()
+        if row is not None:
+            words = "\n".join((*row.says[:12], f"and {len(row.says) - 12} more") if len(row.says) > 12 else row.says)
+            self._shell.ask(asked(row), words, "Trust", lambda: self._trust(row), kind="danger")
+        elif self._problems:
+            self._shell.open_path(self._problems[0].path)
+
+    def _trust(self, row: TrustRow) -> None:
+        self._shell.write(
+            "trust",
+            lambda workspace: trust(workspace, "allow", row.path, seen=row.mark),
+            done=lambda _report: self._shell.refresh(),
+            said="Trusted",
+        )
 
     def mended(self, problem: ErrorInfo | None) -> None:
         """What stood at the top is no more so."""

@@ -166,7 +166,7 @@ def test_what_can_be_done_with_a_line_opens_beside_it_by_key(desk: Desk, at_home
         desk.press("Return")
         desk.frames(3)
         assert not ledger._menu.is_open
-        assert desk.dpg.get_clipboard_text() == ledger.ledger.rows[ledger.table.selected].key
+        assert desk.dpg.get_clipboard_text() == ledger.entries[ledger.table.selected].key
 
 
 def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: Path) -> None:

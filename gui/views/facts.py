@@ -307,7 +307,7 @@ def next_chip(now: set[str], chips: Mapping[str, Chip], by: int) -> set[str]:
 
 
 class FactsView(ListView[Facts]):
-    """Facts with their confidence, age and confirmations. See `View` in gui/shell.py."""
+    """Facts with their confidence, age and confirmations."""
 
     name = "facts"
     gather = staticmethod(gather)

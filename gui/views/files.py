@@ -161,7 +161,7 @@ LIST_HEIGHT = 176
 
 
 class FilesView(FilteredView):
-    """Source files above, the chosen one's text and notes below. See gui/shell.py."""
+    """Source files above, the chosen one's text and notes below."""
 
     name = "files"
     gather = staticmethod(gather)

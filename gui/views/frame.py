@@ -1,8 +1,8 @@
-"""The line at the top: which home this is, the search, the switch for the digest, and the one button that harvests.
+"""What stands around the views: the line at the top, the column at the left, the line at the bottom.
 
-The column at the left: the digest, every file of the store, the harvests of the last days.
-
-The line at the bottom: what happened last, what runs now and how to stop it, how many rows are shown.
+`Header` tells which home this is, and has the search, the switch for the digest and the one button that harvests.
+`Rail` shows the digest, every file of the store and the harvests of the last days. `StatusLine` says what happened
+last, what runs now and how to stop it, and how many rows are shown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the harvest dialog says: the dry run and the result as plain rows and sentences.
+"""The harvest dialog: first the dry run, then Apply, then what came of it. Closing it while it runs stops nothing.
 
-The harvest dialog: first the dry run, then Apply, then what came of it. Closing it while it runs stops nothing.
+First the dry run and the result as rows and sentences, as plain functions; then the dialog.
 """
 
 from __future__ import annotations

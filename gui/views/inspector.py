@@ -31,7 +31,7 @@ FACTS, TABS = 3, 2
 
 
 class Inspector:
-    """Always open, at the right. Shows `state.selected`; see gui/shell.py."""
+    """Always open, at the right. Shows `state.selected`."""
 
     name = "inspector"
     keys = (

@@ -1,8 +1,6 @@
-"""The shape of what the inspector shows, and a text as rows that are not endlessly long. Plain data.
+"""What the inspector shows of a selected thing, as plain data: read on a worker, tested without a window.
 
-What the inspector shows of a selected thing, as plain data: read on a worker, tested without a window.
-
-A fact of the index in the inspector: the fact itself, and below it its file, at the place where the fact stands.
+First the shape of a page and of a long text in rows, then a page for each kind of thing.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ TEACH = {
 
 
 class KnowledgeView(ListView[Knowledge]):
-    """Bullets by category with a filter, an editor in the place of a row, and undo. See `View` in gui/shell.py."""
+    """Bullets by category with a filter, an editor in the place of a row, and undo."""
 
     name = "knowledge"
     gather = staticmethod(knowledge_rows.gather)

@@ -21,7 +21,6 @@ from core.commands.quarantine import HELD, HeldItem, held_item, quarantine_accep
 from core.commands.statements import Said, change_all, placed_refs, said
 from core.commands.view import CategoryView, category_views, local_day
 from core.commands.workspace import Workspace
-from gui.quiet import LARGE_ROWS, quietly
 from gui.shell import COMPARE, Shell
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.views.looks import CATEGORIES, PAIRS, short_name
@@ -316,10 +315,6 @@ class Comparison:
         self.pending, self._of = True, data
         workspace = self._shell.workspace
 
-        def compare(_job: object) -> Result[PairLists]:
-            with quietly(large=sum(len(view.rows) for view in data.views) > LARGE_ROWS):
-                return pair_lists(workspace)
-
         def done(result: Result[Any]) -> None:
             self.pending = False
             if self._shell.workspace.paths != workspace.paths:
@@ -331,4 +326,4 @@ class Comparison:
             self._on_new()
             self._shell.change()  # the bullets may have changed meanwhile: the view asks again
 
-        self._shell.submit("Comparing the bullets", compare, done, lane=COMPARE)
+        self._shell.submit("Comparing the bullets", lambda _job: pair_lists(workspace), done, lane=COMPARE)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,11 +17,9 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import age
-from core.base.order import in_order
 from core.base.result import Ok, Result
 from core.commands.history import LedgerRow
 from core.commands.trash import trash_restore
-from gui.quiet import let_go, quietly
 from gui.shell import GATHER, Shell
 from gui.state import State
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
@@ -46,9 +45,8 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Row:
-    """One entry: what the table shows and what it is sorted by. `items` is -1 where nothing was harvested, and `held`
-    of them are held back, not written; `when` in seconds since 1970; `words` is what the text filter looks into, in
-    small letters."""
+    """One entry as the table shows it. `items` is -1 where nothing was harvested, and `held` of them are held back, not
+    written; `when` in seconds since 1970."""
 
     key: str
     status: str
@@ -58,18 +56,9 @@ class Row:
     place: str
     model: str
     when: float
-    words: str
     path: str = ""
     error: str = ""
     held: int = 0
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """All rows, and how many there are of each status."""
-
-    rows: tuple[Row, ...] = ()
-    counts: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,29 +71,33 @@ class Wish:
     descending: bool = True
 
 
-def rows_of(entries: Sequence[LedgerRow]) -> Ledger:
-    """One row an entry, in the order given. Foreign values in an entry show as nothing, and break nothing."""
-    rows = tuple(row_of(entry.key, entry.entry) for entry in entries)
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row.status] = counts.get(row.status, 0) + 1
-    return Ledger(rows, tuple(counts.items()))
-
-
-def row_of(key: str, entry: dict[str, Any]) -> Row:
-    """One entry of the ledger as a row."""
+def row_of(key: str, entry: Mapping[str, Any]) -> Row:
+    """One entry of the ledger as a row. Foreign values in it show as nothing, and break nothing."""
     path = str(entry.get("path") or "")
-    status = str(entry.get("status") or "unknown")
-    written, held = counted(entry)
-    items = written + held if status == "harvested" or held or _numbers(entry.get("items")) else -1
-    model = str(entry.get("model") or entry.get("provider") or "")
-    when = seconds_of(entry.get("at"))
+    _, held = counted(entry)
     folder, name = os.path.split(path)
-    folder = os.path.basename(folder)
-    words = f"{path}\n{model}\n{key}".lower()
-    error = str(entry.get("error") or entry.get("last_error") or "")
-    where = place_of(entry)
-    return Row(key, status, short_name(name) or key, folder, items, where, model, when, words, path, error, held)
+    return Row(
+        key, status_of(entry), short_name(name) or key, os.path.basename(folder), items_of(entry), place_of(entry),
+        model_of(entry), seconds_of(entry.get("at")), path, str(entry.get("error") or entry.get("last_error") or ""),
+        held,
+    )  # fmt: skip
+
+
+def status_of(entry: Mapping[str, Any]) -> str:
+    """The status, as it is written."""
+    return str(entry.get("status") or "unknown")
+
+
+def model_of(entry: Mapping[str, Any]) -> str:
+    """Who read it."""
+    return str(entry.get("model") or entry.get("provider") or "")
+
+
+def items_of(entry: Mapping[str, Any]) -> int:
+    """How many items it gave, -1 where nothing was harvested."""
+    written, held = counted(entry)
+    gave = entry.get("status") == "harvested" or held or _numbers(entry.get("items"))
+    return written + held if gave else -1
 
 
 def counted(entry: Mapping[str, Any]) -> tuple[int, int]:
@@ -117,7 +110,7 @@ def _numbers(found: object) -> list[int]:
     return [number for number in found.values() if isinstance(number, int)] if isinstance(found, dict) else []
 
 
-def place_of(entry: dict[str, Any]) -> str:
+def place_of(entry: Mapping[str, Any]) -> str:
     """Where the conversation is now, in a word."""
     if entry.get("status") == "pruned":
         return "gone"
@@ -126,27 +119,33 @@ def place_of(entry: dict[str, Any]) -> str:
     return "in trash" if entry.get("trash") else "gone"
 
 
-def arrange(found: Ledger, wish: Wish) -> list[int]:
-    """The numbers of the rows that are wanted, in the order wanted. Equal ones keep the order of the ledger."""
-    rows = found.rows
-    wanted: list[int] = list(range(len(rows)))
+def arrange(entries: Sequence[LedgerRow], wish: Wish) -> list[int]:
+    """The numbers of the entries that are wanted, in the order wanted. Equal ones keep the order of the ledger."""
+    wanted: Iterable[int] = range(len(entries))
     if wish.statuses:
-        wanted = [number for number in wanted if rows[number].status in wish.statuses]
+        wanted = [at for at in wanted if status_of(entries[at].entry) in wish.statuses]
     if words := wish.text.lower().split():
-        wanted = [number for number in wanted if all(word in rows[number].words for word in words)]
+        wanted = [at for at in wanted if _has(entries[at], words)]
     if wish.sort:
-        wanted = in_order(wanted, SORTS[wish.sort](rows), reverse=wish.descending)
-    return wanted
+        key = SORTS[wish.sort]
+        return sorted(wanted, key=lambda at: key(entries[at].entry), reverse=wish.descending)
+    return list(wanted)
 
 
-SORTS: dict[str, Any] = {
-    "status": lambda rows: lambda number: rows[number].status,
-    "name": lambda rows: lambda number: rows[number].name.casefold(),
-    "folder": lambda rows: lambda number: rows[number].folder.casefold(),
-    "items": lambda rows: lambda number: rows[number].items,
-    "place": lambda rows: lambda number: rows[number].place,
-    "model": lambda rows: lambda number: rows[number].model,
-    "when": lambda rows: lambda number: rows[number].when,
+def _has(row: LedgerRow, words: Sequence[str]) -> bool:
+    """Whether all the words, in small letters, stand in the path, the name of the model or the hash."""
+    text = f"{row.entry.get('path') or ''}\n{model_of(row.entry)}\n{row.key}".lower()
+    return all(word in text for word in words)
+
+
+SORTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "status": status_of,
+    "name": lambda entry: short_name(os.path.basename(str(entry.get("path") or ""))).casefold(),
+    "folder": lambda entry: os.path.basename(os.path.dirname(str(entry.get("path") or ""))).casefold(),
+    "items": items_of,
+    "place": place_of,
+    "model": model_of,
+    "when": lambda entry: str(entry.get("at") or ""),
 }
 
 
@@ -177,10 +176,10 @@ def tip(row: Row) -> str:
     return "\n".join(part for part in (status, held, row.error[:600], short_folder(row.path)) if part)
 
 
-def chip_counts(found: Ledger) -> dict[str, int]:
+def chip_counts(entries: Iterable[LedgerRow]) -> dict[str, int]:
     """How many entries each chip stands for; the usual statuses are always there."""
     counts = dict.fromkeys(STATUSES, 0)
-    for status, number in found.counts:
+    for status, number in Counter(status_of(row.entry) for row in entries).items():
         counts[status if status in STATUSES else "unknown"] = counts.get(status, 0) + number
     return counts
 
@@ -197,6 +196,8 @@ def wished(wish: Wish, statuses: Collection[str] | None = None, text: str | None
 
 AT_ONCE = 3000
 """So many entries are arranged between two frames; more go to the worker."""
+MADE = 400
+"""So many rows are kept, of which the table shows some forty."""
 
 
 class LedgerView(FilteredView):
@@ -209,9 +210,10 @@ class LedgerView(FilteredView):
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell)
-        self.ledger = Ledger()
+        self.entries: Sequence[LedgerRow] = []
         self.wish = Wish()
-        self._seen: object = None
+        self._seen: Sequence[LedgerRow] = []  # what was read last
+        self._rows: dict[int, Row] = {}
         self._empty: bool | None = None
         self._ticket = 0
         self._now = time.time()
@@ -238,7 +240,7 @@ class LedgerView(FilteredView):
             on_open=self._open,
             on_context=self._context,
             on_sort=self._sort,
-            tip=lambda row: tip(self.ledger.rows[row]),
+            tip=lambda at: tip(self.row(at)),
             widths=remembered_widths(self._shell.places, self.name),
             on_widths=remembering(self._shell.places, self.name),
         )
@@ -265,15 +267,15 @@ class LedgerView(FilteredView):
             return
         if snapshot.ledger is not self._seen:
             self._seen = snapshot.ledger
-            self._order(snapshot.ledger)
-        self._shell.rows_shown(len(self.table.rows), len(self.ledger.rows), self.name)
+            self._order()
+        self._shell.rows_shown(len(self.table.rows), len(self.entries), self.name)
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()
             self.table.refresh()
         selected = state.selected
         if selected.kind == "conversation" and self._selected_key() != selected.key:
-            self.table.select(next((at for at, row in enumerate(self.ledger.rows) if row.key == selected.key), None))
+            self.table.select(next((at for at, row in enumerate(self.entries) if row.key == selected.key), None))
         elif selected.kind != "conversation" and self.table.selected is not None:
             self.table.select(None)
 
@@ -290,53 +292,53 @@ class LedgerView(FilteredView):
 
     # --- what is shown ---
 
+    def row(self, at: int) -> Row:
+        """An entry as the table shows it, made when it comes into sight."""
+        row = self._rows.get(at)
+        if row is None:
+            if len(self._rows) >= MADE:
+                self._rows.clear()
+            row = self._rows[at] = row_of(self.entries[at].key, self.entries[at].entry)
+        return row
+
     def _cell(self, row: int, column: int) -> Any:
-        return cell(self.ledger.rows[row], column, self._now)
+        return cell(self.row(row), column, self._now)
 
     def _selected_key(self) -> str:
         at = self.table.selected
-        return self.ledger.rows[at].key if at is not None and at < len(self.ledger.rows) else ""
+        return self.entries[at].key if at is not None and at < len(self.entries) else ""
 
-    def _order(self, entries: Any = None) -> None:
-        """Filter and sort anew; with `entries`, make new rows first."""
+    def _order(self) -> None:
+        """Filter and sort anew what was read last."""
         self._ticket += 1
-        ticket, wish, ledger = self._ticket, self.wish, self.ledger
-        if len(entries if entries is not None else ledger.rows) <= AT_ONCE:
-            made = rows_of(entries) if entries is not None else ledger
-            self._show(made, arrange(made, wish), entries is not None)
+        ticket, wish, entries = self._ticket, self.wish, self._seen
+        if len(entries) <= AT_ONCE:
+            self._show(entries, arrange(entries, wish))
             return
-
-        def work(_job: object) -> tuple[Ledger, list[int]]:
-            with quietly(large=True, stays=entries is not None):
-                made = rows_of(entries) if entries is not None else ledger
-                return made, arrange(made, wish)
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
                 self._shell.error(result.error)
             elif ticket == self._ticket:
-                made, order = result.value
-                self._show(made, order, entries is not None)
-            elif entries is not None:  # a click came in between: its order is wanted, with these rows
-                self.ledger = result.value[0]
-                self._order()
+                self._show(entries, result.value)
 
-        self._shell.submit("Arranging the ledger", work, done, lane=GATHER)
+        self._shell.submit("Arranging the ledger", lambda _job: arrange(entries, wish), done, lane=GATHER)
 
-    def _show(self, ledger: Ledger, order: list[int], same_place: bool) -> None:
-        key = self._selected_key()
-        if ledger is not self.ledger:
-            let_go(self.ledger.rows)
-        self.ledger, self._now = ledger, time.time()
-        counts = chip_counts(ledger)
-        self.all.set_count(len(ledger.rows))
-        for status, chip in self.chips.items():
-            chip.set_count(counts[status])
-        if key:
-            self.table.selected = next((at for at, row in enumerate(ledger.rows) if row.key == key), None)
-        self.table.set_rows(order, keep_place=same_place)
-        self._shell.rows_shown(len(order), len(ledger.rows), self.name)
-        empty = not ledger.rows
+    def _show(self, entries: Sequence[LedgerRow], order: list[int]) -> None:
+        key, fresh = self._selected_key(), entries is not self.entries
+        self._now = time.time()
+        if fresh:
+            self.entries = entries
+            self._rows.clear()
+            self.all.set_count(len(entries))
+            for status, number in chip_counts(entries).items():
+                if status in self.chips:
+                    self.chips[status].set_count(number)
+            if key:
+                self.table.selected = next((at for at, row in enumerate(entries) if row.key == key), None)
+        self.table.set_rows(order, keep_place=fresh)
+        self._shell.rows_shown(len(order), len(entries), self.name)
+        empty = not entries
         if empty != self._empty:
             self._empty = empty
             dpg.configure_item(self._full, show=not empty)
@@ -369,28 +371,24 @@ class LedgerView(FilteredView):
         self.wish = Wish(self.wish.statuses, self.wish.text, key or usual.sort, descending if key else usual.descending)
         self._order()
 
-    def _select(self, row: int) -> None:
-        self._shell.select("conversation", self.ledger.rows[row].key)
+    def _select(self, at: int) -> None:
+        self._shell.select("conversation", self.entries[at].key)
 
-    def _open(self, row: int) -> None:
-        self._open_row(self.ledger.rows[row])
-
-    def _open_row(self, row: Row) -> None:
-        snapshot = self._shell.state.snapshot
-        entry = next((one.entry for one in snapshot.ledger if one.key == row.key), {}) if snapshot else {}
+    def _open(self, at: int) -> None:
+        entry = self.entries[at].entry
         path = str(entry.get("path") or "")
         trash = entry.get("trash")
-        if row.place == "in trash" and isinstance(trash, dict) and trash:
+        if place_of(entry) == "in trash" and isinstance(trash, dict) and trash:
             path = str(self._shell.workspace.paths.trash / next(iter(trash)))
         self._shell.open_path(path)
 
     def _context(self, index: int, place: tuple[float, float] | None = None) -> None:
-        row = self.ledger.rows[index]
+        row = self.row(index)
         lines = []
         if row.place == "in trash":
             lines.append(MenuRow("Restore from trash", "archive-restore", lambda: self.restore(row)))
         if row.place != "gone":
-            lines.append(MenuRow("Open conversation", "external-link", lambda: self._open_row(row), "Enter"))
+            lines.append(MenuRow("Open conversation", "external-link", lambda: self._open(index), "Enter"))
         lines.append(MenuRow("Copy hash", "hash", lambda: self._shell.copy(row.key, "The hash is on the clipboard")))
         lines.append(MenuRow("Copy name", "copy", lambda: self._shell.copy(row.name, "The name is on the clipboard")))
         if row.status in STATUSES:

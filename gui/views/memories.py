@@ -347,8 +347,7 @@ TEACH = {
 
 
 class MemoriesView(ListView[MemoryBook]):
-    """Context cards above, memories below: filtered, written, edited in place, archived, restored. See `View` in
-    gui/shell.py."""
+    """Context cards above, memories below: filtered, written, edited in place, archived, restored."""
 
     name = "memories"
     gather = staticmethod(gather)

@@ -1,9 +1,5 @@
-"""The command palette: one field that finds actions, files, runs and every bullet, by keyboard alone.
-
-What the command palette offers, and how it finds: plain functions.
-
-All keys of the panel: those that work everywhere, from the table that makes them work, and those of each view.
-"""
+"""Everything that can be done, to be found: the command palette (one field for actions, files, runs and every bullet,
+by keyboard alone), and the dialog of all keys, which reads the tables that make them work."""
 
 from __future__ import annotations
 

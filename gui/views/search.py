@@ -246,7 +246,7 @@ TEACH = {
 
 
 class SearchView(ListView[Findings]):
-    """One field and what it finds. See `View` in gui/shell.py."""
+    """One field and what it finds."""
 
     name = "search"
     keys = (

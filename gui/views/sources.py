@@ -226,7 +226,7 @@ class SourceLine:
 
 
 class SourcesView:
-    """Tools that were found as cards, the others as a list of switches. See gui/shell.py.
+    """Tools that were found as cards, the others as a list of switches.
 
     The disk is looked at when the view is opened, when the ledger has changed, and when it is wished: looking walks
     through the project folders, which may take seconds, so it is not a part of the gathering of the store.
