@@ -175,7 +175,7 @@ def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
             {"path": f"/c/{'Ü' if number % 2 else 'b'}-{number}", "status": "harvested" if number % 3 else "too-large",
              "at": f"2026-05-{number:02d}T00:00:00+00:00", "items": {"facts": number % 4}},
         )
-        for number in range(1, 13)
+        for number in range(12, 0, -1)
     ]  # fmt: skip
 
     def names(wish: Wish) -> list[str]:

@@ -119,23 +119,24 @@ def place_of(entry: Mapping[str, Any]) -> str:
     return "in trash" if entry.get("trash") else "gone"
 
 
-def arrange(entries: Sequence[LedgerRow], wish: Wish) -> list[int]:
-    """The numbers of the entries that are wanted, in the order wanted. Equal ones keep the order of the ledger."""
+def arrange(entries: Sequence[LedgerRow], wish: Wish, texts: Sequence[str] = ()) -> list[int]:
+    """The numbers of the entries that are wanted, in the order wanted. Equal ones keep the order of the ledger, which
+    comes with the newest first. `texts` are what `text_of` says of each, where that is known."""
     wanted: Iterable[int] = range(len(entries))
     if wish.statuses:
         wanted = [at for at in wanted if status_of(entries[at].entry) in wish.statuses]
     if words := wish.text.lower().split():
-        wanted = [at for at in wanted if _has(entries[at], words)]
-    if wish.sort:
-        key = SORTS[wish.sort]
-        return sorted(wanted, key=lambda at: key(entries[at].entry), reverse=wish.descending)
-    return list(wanted)
+        texts = texts or [text_of(row) for row in entries]
+        wanted = [at for at in wanted if all(word in texts[at] for word in words)]
+    if (wish.sort, wish.descending) in (("", False), ("", True), ("when", True)):
+        return list(wanted)
+    key = SORTS[wish.sort]
+    return sorted(wanted, key=lambda at: key(entries[at].entry), reverse=wish.descending)
 
 
-def _has(row: LedgerRow, words: Sequence[str]) -> bool:
-    """Whether all the words, in small letters, stand in the path, the name of the model or the hash."""
-    text = f"{row.entry.get('path') or ''}\n{model_of(row.entry)}\n{row.key}".lower()
-    return all(word in text for word in words)
+def text_of(row: LedgerRow) -> str:
+    """What the field looks into: path, name of the model and hash, in small letters."""
+    return f"{row.entry.get('path') or ''}\n{model_of(row.entry)}\n{row.key}".lower()
 
 
 SORTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
@@ -213,6 +214,7 @@ class LedgerView(FilteredView):
         self.entries: Sequence[LedgerRow] = []
         self.wish = Wish()
         self._seen: Sequence[LedgerRow] = []  # what was read last
+        self._texts: list[str] = []  # what the field looks into, made when it is first wanted
         self._rows: dict[int, Row] = {}
         self._empty: bool | None = None
         self._ticket = 0
@@ -266,7 +268,7 @@ class LedgerView(FilteredView):
         if snapshot is None:
             return
         if snapshot.ledger is not self._seen:
-            self._seen = snapshot.ledger
+            self._seen, self._texts = snapshot.ledger, []
             self._order()
         self._shell.rows_shown(len(self.table.rows), len(self.entries), self.name)
         minute = int(time.time() // 60)
@@ -311,27 +313,34 @@ class LedgerView(FilteredView):
     def _order(self) -> None:
         """Filter and sort anew what was read last."""
         self._ticket += 1
-        ticket, wish, entries = self._ticket, self.wish, self._seen
-        if len(entries) <= AT_ONCE:
-            self._show(entries, arrange(entries, wish))
-            return
+        ticket, wish, entries, texts = self._ticket, self.wish, self._seen, self._texts
+        fresh = entries is not self.entries
+
+        def work() -> tuple[list[int], dict[str, int]]:
+            if wish.text and not texts:
+                texts[:] = map(text_of, entries)
+            return arrange(entries, wish, texts), chip_counts(entries) if fresh else {}
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
                 self._shell.error(result.error)
             elif ticket == self._ticket:
-                self._show(entries, result.value)
+                order, counts = result.value
+                self._show(entries, order, counts, fresh)
 
-        self._shell.submit("Arranging the ledger", lambda _job: arrange(entries, wish), done, lane=GATHER)
+        if len(entries) <= AT_ONCE:
+            done(Ok(work()))
+        else:
+            self._shell.submit("Arranging the ledger", lambda _job: work(), done, lane=GATHER)
 
-    def _show(self, entries: Sequence[LedgerRow], order: list[int]) -> None:
-        key, fresh = self._selected_key(), entries is not self.entries
+    def _show(self, entries: Sequence[LedgerRow], order: list[int], counts: Mapping[str, int], fresh: bool) -> None:
+        key = self._selected_key()
         self._now = time.time()
         if fresh:
             self.entries = entries
             self._rows.clear()
             self.all.set_count(len(entries))
-            for status, number in chip_counts(entries).items():
+            for status, number in counts.items():
                 if status in self.chips:
                     self.chips[status].set_count(number)
             if key:
