@@ -70,7 +70,7 @@ def begin(words: Sequence[str] | None) -> int:
 
 def demo_of(own: Workspace) -> Result[Workspace]:
     """A new demo home."""
-    from core.commands.demo_home import demo_home
+    from core.commands.demo import demo_home
 
     return demo_home(own)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from core.base import files
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.commands.history import LedgerRow, ledger
-from core.commands.overview import overview
+from core.commands.ledger import LedgerRow, ledger
+from core.commands.panel.overview import overview
 from core.commands.settings import Settings, config_show
 from core.commands.trust import NOT_TRUSTED, asked, unanswered
 from core.commands.workspace import Workspace, reopened

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.base.files import TEMPORARY_MARK
 from core.base.paths import Paths
-from core.commands.view_files import source_mark
+from core.commands.panel.files import source_mark
 
 IGNORED_ENDINGS = (".swp", ".swx", ".swpx", "~", ".tmp")
 IGNORED_BEGINNINGS = (".#", ".goutputstream", "4913")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from core.commands.trust import NOT_TRUSTED, WAITING, TrustRow, asked, trust
+from core.commands.trust import NOT_TRUSTED, WAITING, TrustRow, asked, trust_allow
 from gui.shell import Shell, View
 from gui.state import State
 from gui.toolkit.dialogs import Menu, MenuRow
@@ -231,7 +231,7 @@ class Workbench:
     def _trust(self, row: TrustRow) -> None:
         self._shell.write(
             "trust",
-            lambda workspace: trust(workspace, "allow", row.path, seen=row.mark),
+            lambda workspace: trust_allow(workspace, row.path, seen=row.mark),
             done=lambda _report: self._shell.refresh(),
             said="Trusted",
         )

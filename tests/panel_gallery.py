@@ -26,7 +26,7 @@ from core.base.trust import allow_project
 from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.memories import memories, save
+from core.commands.memories import memories_archive, save
 from core.commands.workspace import Workspace
 from gui.views.search import Asked
 from tests import gui_window, panel_gallery_lists
@@ -103,7 +103,7 @@ def full_home(folder: Path) -> Workspace:
                 file.write(json.dumps(record) + "\n")
     for text, tags in MEMORIES:
         assert isinstance(save(workspace, text, tag=tags), Ok)
-    assert isinstance(memories(workspace, "archive", "1"), Ok)
+    assert isinstance(memories_archive(workspace, "1"), Ok)
     context = "---\nversion: 1\n---\n\n# How I work\n\n" + "Answer in short sentences. 短く答える。 🔥\n\n" * 60
     workspace.paths.context.write_text(context, encoding="utf-8")
     project = project_paths(workspace.cwd)

@@ -10,10 +10,9 @@ import pytest
 
 from core.base.result import Err, Ok
 from core.commands import bullets
-from core.commands.overview import overview
-from core.commands.view import category_view
-from core.commands.view_bullet import bullet_view
-from core.commands.view_conversation import conversation_key
+from core.commands.panel.bullets import bullet_view, category_view
+from core.commands.panel.conversations import conversation_key
+from core.commands.panel.overview import overview
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
 from gui.state import NOTHING, Selection

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from core.commands.bullets import Found
-from core.commands.view import category_view
+from core.commands.panel.bullets import category_view
+from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.toolkit.editor import broken, joined
 from gui.toolkit.flow_rows import matching

@@ -12,7 +12,7 @@ import pytest
 
 from core.base.paths import project_paths
 from core.commands.context import begin_context, context_files
-from core.commands.memories import all_memories, memories, save
+from core.commands.memories import all_memories, memories_archive, memories_edit, save
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, ContextFile
 from gui.toolkit.editor import SOFT, soft_broken, soft_joined
@@ -213,7 +213,7 @@ def test_a_memory_changed_outside_refuses_the_edit_and_loses_nothing(
     stand.click(slot(stand, "Makefiles"), times=2)
     stand.press("ctrl+End")
     stand.type_text(" ever")
-    value(memories(home, "edit", "1", "Use spaces"))
+    value(memories_edit(home, "1", "Use spaces"))
     stand.press("ctrl+Return")
     editor = stand.view.session.editor
     assert contents(home)[0] == "Use spaces" and editor.asking
@@ -235,7 +235,7 @@ def test_a_memory_that_is_gone_can_be_saved_anew(stand: Stand, home: Workspace) 
     stand.click(slot(stand, "Makefiles"), times=2)
     stand.press("ctrl+End")
     stand.type_text(" ever")
-    value(memories(home, "archive", "1"))
+    value(memories_archive(home, "1"))
     stand.press("ctrl+Return", "ctrl+Return")
     assert contents(home)[-1] == "Use tabs in Makefiles\nand nowhere else ever"
     assert contents(home, archived=True) == [TEXTS[0][0]]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base.result import Ok
-from core.commands.demo_home import demo_home
+from core.commands.demo import demo_home
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from gui.toolkit.columns import Column, measured, remembered_widths, wide

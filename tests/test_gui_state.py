@@ -13,12 +13,12 @@ from core.base.paths import Paths
 from core.base.result import Err, Ok
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.history import LedgerRow
-from core.commands.overview import FileState, changed_by_hand, last_days, overview
+from core.commands.ledger import LedgerRow
+from core.commands.panel.bullets import all_bullets
+from core.commands.panel.overview import FileState, changed_by_hand, last_days, overview
+from core.commands.panel.settings import explained, shipped_help
 from core.commands.runs import Run
-from core.commands.setting_help import explained, shipped_help
 from core.commands.settings import config_show
-from core.commands.view import all_bullets
 from core.commands.workspace import Workspace
 from core.harvest.report import HarvestReport
 from core.knowledge.changes import Change

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.base.markdown import without_emphasis
-from core.commands.setting_help import shipped_help
+from core.commands.panel.settings import shipped_help
 from gui.state import NOTHING, Selection
 from gui.toolkit.flow_rows import SEPARATOR
 from gui.views.harvest_dialog import PlanRow, plan_tip

@@ -20,7 +20,7 @@ from core.commands import fact_cache
 from core.commands.fact_edits import FactRow, delete_fact, edit_fact, facts_view, merge_facts
 from core.commands.fact_edits import FactsView as FactsRead
 from core.commands.facts import Pair, Problem, similar_pairs
-from core.commands.view import local_day
+from core.commands.panel.bullets import local_day
 from core.commands.workspace import Workspace, utc_now
 from gui.shell import Shell
 from gui.toolkit.editor import EditorKind, SmallField, Typed, broken, joined, shortened

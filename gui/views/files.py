@@ -14,11 +14,18 @@ import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.commands.bullets import Found
-from core.commands.history import LedgerRow
-from core.commands.mentions import Span, mentioned_lines
-from core.commands.view import local_day
-from core.commands.view_files import NotesOverview, NoteView, SourceText, notes_overview, source_text
+from core.commands.ledger import LedgerRow
+from core.commands.panel.bullets import local_day
+from core.commands.panel.files import (
+    NotesOverview,
+    NoteView,
+    SourceText,
+    Span,
+    mentioned_lines,
+    notes_overview,
+    source_text,
+)
+from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State

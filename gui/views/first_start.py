@@ -7,7 +7,7 @@ from collections.abc import Callable
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
-from core.commands.demo_home import demo_home
+from core.commands.demo import demo_home
 from core.commands.workspace import Workspace
 from gui.shell import RUN, Shell
 from gui.state import Snapshot, State

@@ -16,7 +16,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import age, count, dollars, size, tokens
 from core.commands.context import DigestState
-from core.commands.overview import Day, FileState, Overview
+from core.commands.panel.overview import Day, FileState, Overview
 from gui.shell import Shell
 from gui.state import Activity, State
 from gui.toolkit.charts import Bars, Legend, Part, Progress, SegmentBar

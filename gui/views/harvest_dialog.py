@@ -15,10 +15,10 @@ import dearpygui.dearpygui as dpg
 
 from core.base.config import Config
 from core.base.figures import count, dollars, size, tokens
+from core.commands.panel.bullets import local_day
 from core.commands.quarantine import HELD
 from core.commands.settings import config_set
 from core.commands.sources import title_of
-from core.commands.view import local_day
 from core.harvest.report import HarvestReport
 from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Outcome, Run
 from gui.shell import Shell

@@ -9,10 +9,10 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import Ok, Result
 from core.commands.fact_edits import FactRow
+from core.commands.panel.bullets import BulletView
+from core.commands.panel.conversations import ConversationView
+from core.commands.panel.files import NoteView
 from core.commands.trash import trash_restore
-from core.commands.view_bullet import BulletView
-from core.commands.view_conversation import ConversationView
-from core.commands.view_files import NoteView
 from gui.shell import Shell
 from gui.state import NOTHING, Selection, State
 from gui.toolkit.editor import shortened

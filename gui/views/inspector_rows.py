@@ -14,14 +14,12 @@ from typing import Any
 from core.base.figures import age, count, size, tokens
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.commands.bullets import Found
 from core.commands.fact_edits import FactRow
-from core.commands.overview import FileState
-from core.commands.statements import Said
-from core.commands.view import Event, local_day
-from core.commands.view_bullet import BulletView, bullet_view
-from core.commands.view_conversation import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
-from core.commands.view_files import NoteView, notes_overview, source_text
+from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
+from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
+from core.commands.panel.files import NoteView, notes_overview, source_text
+from core.commands.panel.overview import FileState
+from core.commands.statements import Found, Said
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
 from gui.state import Selection

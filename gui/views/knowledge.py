@@ -14,9 +14,8 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands import bullets
-from core.commands.bullets import Found
-from core.commands.statements import Said, change_all, said_with
-from core.commands.view import CategoryView, category_view
+from core.commands.panel.bullets import CategoryView, category_view
+from core.commands.statements import Found, Said, change_all, said_with
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State

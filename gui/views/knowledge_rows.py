@@ -15,11 +15,20 @@ from core.base.figures import count
 from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands import bullets
-from core.commands.alike import Alike, Pairs, Placed, Proposals, Superseding, similar, supersede
-from core.commands.bullets import Found
+from core.commands.alike import (
+    Alike,
+    Pairs,
+    Placed,
+    Proposals,
+    Superseding,
+    similar,
+    supersede_accept,
+    supersede_dismiss,
+    supersede_list,
+)
+from core.commands.panel.bullets import CategoryView, category_views, local_day
 from core.commands.quarantine import HELD, HeldItem, held_item, quarantine_accept, quarantine_drop
-from core.commands.statements import Said, change_all, placed_refs, said
-from core.commands.view import CategoryView, category_views, local_day
+from core.commands.statements import Found, Said, change_all, placed_refs, said
 from core.commands.workspace import Workspace
 from gui.shell import COMPARE, Shell
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
@@ -231,12 +240,12 @@ class PairLists:
 
 def pair_lists(workspace: Workspace) -> Result[PairLists]:
     """Compare all bullets; on a worker."""
-    outdated, near = supersede(workspace), similar(workspace)
+    outdated, near = supersede_list(workspace), similar(workspace)
     if isinstance(outdated, Err):
         return outdated
     if isinstance(near, Err):
         return near
-    return Ok(lists_of(cast(Proposals, outdated.value), near.value))
+    return Ok(lists_of(outdated.value, near.value))
 
 
 def lists_of(outdated: Proposals, near: Pairs) -> PairLists:
@@ -285,8 +294,8 @@ def pair_act(name: str, pair: Superseding | Alike, seen: str) -> tuple[str, Act]
     if isinstance(pair, Superseding):
         key = pair.key
         if name == "replace":
-            return "Struck through as outdated", lambda core: supersede(core, "accept", key, seen=seen)
-        return "Both stay", lambda core: supersede(core, "dismiss", key)
+            return "Struck through as outdated", lambda workspace: supersede_accept(workspace, key, seen=seen)
+        return "Both stay", lambda workspace: supersede_dismiss(workspace, key)
     goes = pair.second if name == "first" else pair.first
     refs = placed_refs(goes)
     return "Struck through", lambda core: change_all(core, "strike", refs, seen=seen)

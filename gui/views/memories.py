@@ -15,10 +15,20 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.context import GLOBAL, PROJECT, ContextFile, begin_context, context_files
-from core.commands.memories import ARCHIVE, Memory, all_memories, memories, read_memory, recall, save
-from core.commands.memory_records import Moved
+from core.commands.memories import (
+    ARCHIVE,
+    Memory,
+    Moved,
+    all_memories,
+    memories_archive,
+    memories_edit,
+    memories_restore,
+    read_memory,
+    recall,
+    save,
+)
+from core.commands.panel.bullets import local_day
 from core.commands.project import find_project
-from core.commands.view import local_day
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import Selection, State, Step
@@ -237,7 +247,7 @@ def written(core: Workspace, target: Target, words: str, tags: Sequence[str], pr
     """Put the words into that memory, or into a new one; on a worker."""
     if target.memory is None:
         return save(core, words, tag=list(tags), project=project)
-    edited = memories(core, "edit", target.name, words, seen=target.memory.sha256)
+    edited = memories_edit(core, target.name, words, seen=target.memory.sha256)
     if isinstance(edited, Err) and edited.error.code == "unchanged":
         return Ok(None)  # the same words stand there already, whoever wrote them
     return edited
@@ -264,7 +274,11 @@ class MemoryChanges:
     def move(self, memory: Memory, action: str, way: Way = DID) -> None:
         """Archive a memory as it was seen, or restore it: something new, or a step of the window's history."""
         name = which(self._data(), memory, action == "restore")
-        seen = memory.sha256 if action == "archive" else None
+
+        def moved(workspace: Workspace) -> Result[Moved]:
+            if action == "restore":
+                return memories_restore(workspace, name)
+            return memories_archive(workspace, name, seen=memory.sha256)
 
         def failed(error: ErrorInfo) -> None:
             self._shell.error(error)
@@ -272,7 +286,7 @@ class MemoryChanges:
 
         self._shell.write(
             "The memory",
-            lambda core: memories(core, action, name, seen=seen),
+            moved,
             done=lambda value: self._moved(memory, value, way),
             failed=failed,
         )

@@ -11,10 +11,10 @@ import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
 from core.base.result import Ok, Result
-from core.commands.overview import FileState
+from core.cli.table import command as named_command
+from core.commands.panel.bullets import Bullets, all_bullets
+from core.commands.panel.overview import FileState
 from core.commands.runs import Run
-from core.commands.table import COMMAND
-from core.commands.view import Bullets, all_bullets
 from gui.shell import Action, Shell
 from gui.toolkit.dialogs import Dialog
 from gui.toolkit.icons import icon
@@ -261,7 +261,7 @@ class Entry:
 
 def action_entries(actions: Iterable[Action]) -> list[Entry]:
     """The actions of the panel; those that are a command of the command line can be found by its words, too."""
-    commands = {action: COMMAND[name] for name, action in IN_WINDOW.items() if name in COMMAND}
+    commands = {action: named_command(name) for name, action in IN_WINDOW.items()}
     rows = []
     for action in actions:
         command = commands.get(action.name)

@@ -19,9 +19,9 @@ from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import Err, Ok, Result
 from core.base.search_entry import SearchEntry
-from core.commands.bullets import Found
+from core.commands.panel.bullets import all_bullets, local_day
 from core.commands.search import search
-from core.commands.view import all_bullets, local_day
+from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.state import State

@@ -16,7 +16,7 @@ from typing import Any
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from core.commands.setting_help import Explained, shipped_help
+from core.commands.panel.settings import Explained, shipped_help
 from core.commands.settings import Settings, SettingValue, config_set
 from gui.shell import Shell
 from gui.state import State

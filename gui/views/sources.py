@@ -17,9 +17,9 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import age, count, size
 from core.base.result import Err, Ok, Result
+from core.commands.panel.bullets import local_day
 from core.commands.settings import Settings, config_set
 from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name, sources
-from core.commands.view import local_day
 from core.commands.workspace import Workspace, reopened, utc_now
 from gui.shell import RUN, Shell
 from gui.state import State

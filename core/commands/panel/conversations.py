@@ -85,12 +85,12 @@ def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView
     except OSError as error:
         given, problem = (), ErrorInfo("unreadable", f"its harvest cannot be read: {error.strerror}", error.filename)
     if (session := _session(workspace, key, entry, path)) is not None:
-        where, told = session
-        now = path if told.turns else ""
+        where, read = session
+        now = path if read.turns else ""
         size = int(entry.get("bytes", 0))
         return Ok(
             ConversationView(
-                key, entry, path, where, now, "", size, told.title, told.format, told.turns, False, given, problem
+                key, entry, path, where, now, "", size, read.title, read.format, read.turns, False, given, problem
             )
         )
     where, now, trash = whereabouts(workspace.paths, key, entry, path)
@@ -101,11 +101,11 @@ def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView
     except OSError as error:
         problem = ErrorInfo("unreadable", f"the conversation cannot be read: {error.strerror or error}", now)
         return Ok(ConversationView(key, entry, path, where, now, trash, given=given, problem=problem))
-    told = read_conversation(Path(path).name, data)
+    read = read_conversation(Path(path).name, data)
     cut = size > len(data)
     return Ok(
         ConversationView(
-            key, entry, path, where, now, trash, size, told.title, told.format, told.turns, cut, given, problem
+            key, entry, path, where, now, trash, size, read.title, read.format, read.turns, cut, given, problem
         )
     )
 

@@ -1,17 +1,17 @@
-"""The texts of `knowledge facts`."""
+"""`knowledge facts`: the fact index."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING
 
-from core.cli.figures import count
-from core.commands.fact_edits import Merged, Renumbering
-from core.commands.facts import Bootstrap, Fact, FactList, SyncReport, Validation, fact_yaml
+from core.base.choices import FACT_CATEGORIES, FACT_FORMATS
+from core.cli.row import Command, flag, listed, needed, option, optional, repeated, whole_number
+from core.cli.text import count
 
+if TYPE_CHECKING:
+    from core.commands.fact_edits import Merged, Renumbering
+    from core.commands.facts import Bootstrap, Fact, FactList, SyncReport, Validation
 KEYS = (
     "id", "fact", "category", "domain", "confidence", "tags", "source_count", "first_seen", "last_confirmed",
     "expires", "related", "stale", "unread",
@@ -19,28 +19,14 @@ KEYS = (
 _FORMULA = ("=", "+", "-", "@", "\t")
 
 
-def facts_text(value: Any) -> str:
-    """Whatever an action of `knowledge facts` returned."""
-    match value:
-        case FactList():
-            return list_text(value)
-        case Validation():
-            return validation_text(value)
-        case SyncReport():
-            return sync_text(value)
-        case Bootstrap():
-            return value.text or f"no facts for {', '.join(value.domains)}\n"
-        case Merged():
-            return merged_text(value)
-        case Renumbering():
-            return renumbered_text(value)
-    raise TypeError(type(value).__name__)
+def bootstrap_text(value: Bootstrap) -> str:
+    return value.text or f"no facts for {', '.join(value.domains)}\n"
 
 
 def validation_text(found: Validation) -> str:
     number = len(found.problems)
-    told = f"{count(found.facts, 'valid fact')} in {count(found.files, 'file')}"
-    rows = [f"{told}, {count(number, 'problem')}" if number else f"{told}, no problem"]
+    valid = f"{count(found.facts, 'valid fact')} in {count(found.files, 'file')}"
+    rows = [f"{valid}, {count(number, 'problem')}" if number else f"{valid}, no problem"]
     if found.too_long:
         where = ", ".join(found.too_long)
         rows.append(f"note: {count(len(found.too_long), 'line')} longer than a fact may be, so no fact: {where}")
@@ -101,6 +87,8 @@ def list_text(found: FactList) -> str:
     if found.format == "json":
         return json.dumps([fact.to_json() for fact in found.facts], indent=2, ensure_ascii=False) + "\n"
     if found.format == "yaml":
+        from core.commands.facts import fact_yaml
+
         return "".join(map(fact_yaml, found.facts)) or "[]\n"
     if found.format == "csv":
         return _csv(found.facts)
@@ -122,6 +110,9 @@ def _marks(fact: Fact) -> str:
 
 def _csv(facts: tuple[Fact, ...]) -> str:
     """One row a fact. A text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    import csv
+    import io
+
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(KEYS)
@@ -133,6 +124,8 @@ def _csv(facts: tuple[Fact, ...]) -> str:
 
 
 def _markdown(facts: tuple[Fact, ...]) -> str:
+    from itertools import groupby
+
     rows: list[str] = []
     for (domain, category), group in groupby(facts, key=lambda fact: (fact.domain, fact.category)):
         rows += ["", f"## {domain}: {category}", ""] if rows else [f"## {domain}: {category}", ""]
@@ -140,3 +133,74 @@ def _markdown(facts: tuple[Fact, ...]) -> str:
             tags = f" ({', '.join(fact.tags)})" if fact.tags else ""
             rows.append(f"- {fact.fact} [{fact.id}, {fact.confidence:g}{_marks(fact)}]{tags}")
     return "\n".join(rows) + "\n" if rows else ""
+
+
+_DOMAIN = repeated("--domain", "a repository, an agent or global (repeatable)", "NAME", dest="domains", default=[])
+COMMANDS = (
+    Command(
+        "facts",
+        "the fact index: list, validate PATH, sync, bootstrap, merge ID ID, renumber",
+        "knowledge facts list --category pitfall --format md",
+        subcommands=(
+            Command(
+                "list",
+                "the facts, or the pairs of them that are alike",
+                "knowledge facts list --category pitfall --format md",
+                "core.commands.facts:facts_list",
+                list_text,
+                (
+                    _DOMAIN,
+                    option("--category", listed(FACT_CATEGORIES), "C"),
+                    option("--tag", "only facts with this tag", "T"),
+                    flag("--stale", "only facts that have expired"),
+                    flag("--similar", "pairs of facts that nearly say the same"),
+                    option("--format", listed(FACT_FORMATS), "F", choices=FACT_FORMATS),
+                ),
+            ),
+            Command(
+                "validate",
+                "check the fact files, or one file or folder",
+                "knowledge facts validate global.yaml",
+                "core.commands.facts:validate",
+                validation_text,
+                (
+                    optional(
+                        "path", "a YAML file, an index.json, or a folder with both (default: the knowledge folder)"
+                    ),
+                ),
+            ),
+            Command(
+                "sync",
+                "bring the fact files, the record and the index together",
+                "knowledge facts sync",
+                "core.commands.fact_feed:sync_facts",
+                sync_text,
+                (flag("--accept-removals", "let go of the facts of files that are broken or gone"),),
+            ),
+            Command(
+                "bootstrap",
+                "the facts that a new conversation starts with",
+                "knowledge facts bootstrap --domain global --budget 500",
+                "core.commands.facts:bootstrap",
+                bootstrap_text,
+                (_DOMAIN, whole_number("--budget", "at most N tokens (default: 2000)")),
+            ),
+            Command(
+                "merge",
+                "make the second of two facts a part of the first",
+                "knowledge facts merge global:fact:001 global:fact:002",
+                "core.commands.fact_edits:merge_facts",
+                merged_text,
+                (needed("keep", "the id of the fact that stays", "ID"), needed("gone", "the id of the other", "OTHER")),
+            ),
+            Command(
+                "renumber",
+                "give ids that stand twice, as after a merge, a number each",
+                "knowledge facts renumber --apply",
+                "core.commands.fact_edits:renumber_facts",
+                renumbered_text,
+                (flag("--apply", "write it (without: show what would be written)"),),
+            ),
+        ),
+    ),
+)

@@ -1,22 +1,74 @@
-"""What belongs to one project, for an agent that works in it: its tasks, and the notes on one of its files.
+"""What is known of one source file, and of the tasks of one project: asked for, not changed.
 
 `all` stands for every project; without a name it is the project of the current folder.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
+from typing import Any
 
+from core.base.markdown import parse_bullets
 from core.base.repository import domain_of, is_working_place, repository_root
-from core.base.result import Err, Ok, Result
-from core.commands.bullets import Found, Notes, list_tasks, notes
+from core.base.result import Err, Ok, Result, fail
 from core.commands.project import find_project
+from core.commands.statements import Found, bullets_of
 from core.commands.workspace import Workspace
+from core.knowledge.categories import CATEGORY, bullets_in, read_text
+from core.knowledge.file_facts import facts_about
+from core.knowledge.file_notes import notes_for, refresh_notes
 from core.knowledge.projects import OWN, Projects, known_projects, nearness, project_around
 from core.knowledge.same import by_date
 
 ALL = "all"
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What is known of one source file: `path` is where it is now, `note` the file that holds its notes ("" for none).
+    Behind its notes stand the facts that name it: notes of conversations that were harvested without the file."""
+
+    path: str
+    note: str
+    bullets: tuple[Found, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge notes --json`."""
+        return {"path": self.path, "note": self.note or None, "bullets": [row.to_json() for row in self.bullets]}
+
+
+def notes(workspace: Workspace, path: str) -> Result[Notes]:
+    """The notes of a source file, whatever it was called before, and the facts that name it."""
+    asked = path if path.startswith("~") else str(workspace.cwd / path)
+    with contextlib.suppress(OSError):
+        refresh_notes(workspace.paths)  # a home that cannot be written answers from what it knows
+    try:
+        note, current = notes_for(workspace.paths, asked)
+        text = read_text(note) if note is not None else ""
+        facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
+    except (OSError, ValueError) as error:
+        return fail("unreadable", f"the notes cannot be read: {error}", asked)
+    # A ledger that cannot be read costs the way from a fact to its project, and no more.
+    known = known_projects(workspace.paths, workspace.environment)
+    projects = known.value if isinstance(known, Ok) else {}
+    named = [Found("facts", CATEGORY["facts"].file, row) for row in facts_about(facts, current, projects)]
+    if note is None:
+        return Ok(Notes(current, "", tuple(named)))
+    file = f"files/{note.name}"
+    return Ok(Notes(current, str(note), (*(Found("files", file, row) for row in parse_bullets(text)), *named)))
+
+
+def list_tasks(workspace: Workspace, state: str) -> Result[list[Found]]:
+    """The tasks that are `open` or `done`, in the order of the file."""
+    try:
+        return Ok(list(bullets_of(workspace.paths, (f"tasks_{state}",))))
+    except OSError as error:
+        return fail("unreadable", f"the tasks cannot be read: {error.strerror}", error.filename or "")
+
+
+# --- of a project ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
