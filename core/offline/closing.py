@@ -1,8 +1,7 @@
-"""What the closing messages of a session leave: work that is done and work that is not, findings of a review, facts.
+"""The closing messages of a session, and the work that they and the commits beside them say was done.
 
-A closing message is the assistant's last one before each word of the person, and at the end. It says *what* was done
-and what is left; its *why* is often wrong, so a fact is taken only when it is strictly worded and the things it names
-stand in what a tool gave back. What a later word of the person refuted, or later work overtook, is not taken at all.
+A closing message is the assistant's last one before each word of the person, and at the end. It says *what* was done;
+what it says of causes, facts and open work is read in `findings.py`.
 """
 
 from __future__ import annotations
@@ -14,36 +13,24 @@ from dataclasses import replace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Commit, Edit, PullRequest, Push, Question
 from core.offline import cues
-from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences, whole
-from core.offline.sessions import Closing, Session, is_change, sends_something
+from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences
+from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
 from core.offline.statements import Found
 
 MOST_COMMITS = 3
 MOST_DONE = 3
 MOST_TOLD = 3
 MOST_FILES = 4
-MOST_FACTS = 2
-MOST_LEFT = 3
-MOST_FINDINGS = 4
 SHORT, LONG = 30, 300
 LEAST_WORDS = 7
 SHORT_UNBROKEN = 12
 """A sentence of Chinese, Japanese or Korean says in so many characters what takes `SHORT` in others."""
 
 
-def find_closing(session: Session) -> Iterator[Found]:
-    """Everything that the closing messages and the commits beside them leave."""
+def find_done(session: Session) -> Iterator[Found]:
+    """The work that was done, by the commits and the closing messages."""
     rows = {closing.number: rows_of(closing.turn, closing.number) for closing in session.closings}
-    causes: set[str] = set()
-    yield from _done(session, rows, causes)
-    if session.closings and not session.of_others:
-        findings = list(_findings(session, rows))
-        grave = [found for low, found in findings if not low]
-        yield from (grave if len(findings) > MOST_LEFT else [found for _, found in findings])[:MOST_FINDINGS]
-        if not findings:
-            yield from _newest(list(_left(session, rows)), MOST_LEFT)
-    facts = (found for found in _facts(session, rows) if found.fields["statement"].rstrip(".") not in causes)
-    yield from _newest(list(facts), MOST_FACTS)
+    yield from _done(session, rows)
 
 
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")
@@ -66,22 +53,17 @@ def fits(text: str) -> bool:
     return (SHORT if text.isascii() or len(text) == len(text.encode()) else SHORT_UNBROKEN) <= len(text) <= LONG
 
 
-def _newest(found: list[Found], most: int) -> list[Found]:
-    ranked = sorted(found, key=lambda row: (row.score, row.turn), reverse=True)
-    return sorted(ranked[:most], key=lambda row: row.turn)
+CODE = re.compile(r"`[^`\n]*`")
 
 
-_CODE = re.compile(r"`[^`\n]*`")
-
-
-def _readable(text: str) -> bool:
+def readable(text: str) -> bool:
     """Whether a sentence reads as a statement of its own: whole, about something named, neither offer nor template."""
     return (
         fits(text)
         and not cues.MONOLOGUE.match(text)
         and not cues.DANGLING.match(text)
         and not cues.OFFER.search(text)
-        and not cues.TEMPLATE.search(_CODE.sub("", text))
+        and not cues.TEMPLATE.search(CODE.sub("", text))
         and not looks_like_code(text)
         and not text.endswith(("?", ":", "…", "：", "？"))
         and not (text[:1].islower() and re.match(r"[a-z]+ ", text))
@@ -111,40 +93,76 @@ _SMALL = re.compile(
 _CONVENTIONAL = re.compile(r"[a-z]{2,10}(?:\([^)]*\))?!?: ")
 _BY_TOOL = re.compile(r"^aider:\s+", re.IGNORECASE)
 _BRANCH = re.compile(r"^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
+_COMMITS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+commit\b")
 _MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 
 
-def _done(session: Session, rows: dict[int, list[Row]], causes: set[str]) -> Iterator[Found]:
-    """What was committed, told with the closing message beside it; and what was changed and not committed. The causes
-    that stand with it are put into `causes`."""
+def _done(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
+    """What was committed, told with the closing message beside it; and what was changed and not committed."""
     made = _commits(session)
     last = max((turn for turn, _ in made), default=-1)
     used: set[str] = set()
     for turn, commit in made:
         numbers = _beside(session, turn)
         told = next((said for number in numbers if (said := told_done(rows[number]))), [])
-        fresh = [text for text, _ in told if text not in used]
-        cause = "" if used else _cause_of(session, rows, *numbers)
+        fresh = [text for text, _ in told if text not in used and _of_commit(session, turn, commit, text)]
         used.update(fresh)
-        causes.add(begun(cause))
         line = _line(session, commit)
         statement = f"{_BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
-        yield Found("tasks_done", {"statement": statement, "detail": _joined(*fresh, cause), "quote": line}, 70, turn)
+        yield Found("tasks_done", {"statement": statement, "detail": _joined(*fresh), "quote": line}, 70, turn)
     found = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
     for closing in session.closings if later else ():
         if closing.number < last or closing.refuted or not closing.changed:
             continue
-        told = [row for row in told_done(rows[closing.number]) if not any(_alike(row[0], text) for text in used)]
-        if told and not session.deleted_after(closing.number, told[0][0]):
+        told = [
+            row
+            for row in told_done(rows[closing.number])
+            if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)
+        ]
+        if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
             (text, quote), *more = told
-            cause = _cause_of(session, rows, closing.number, closing.before)
-            causes.add(begun(cause))
-            detail = _joined(*(row[0] for row in more), cause, _uncommitted(session))
+            detail = _joined(*(row[0] for row in more), _uncommitted(session))
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
     if not made and not found:
         found = list(_worked_on(session))
     yield from found[-MOST_DONE:]
+
+
+_TELLING = re.compile(r"[A-Za-z][\w-]{3,}|[぀-ヿ一-鿿가-힣]{2}")
+_EVERYWHERE = frozenset({
+    "added", "adds", "updated", "fixed", "fixes", "with", "from", "that", "this", "into", "tests", "test", "file",
+    "files", "code", "commit", "feat", "docs", "chore", "refactor", "instead", "when", "make", "made", "support",
+    "created", "new", "removed", "changed", "change", "changes", "update", "remove", "create", "using", "used", "uses",
+    "block", "now",
+})  # fmt: skip
+
+
+def _of_commit(session: Session, turn: int, commit: Commit, text: str) -> bool:
+    """Whether a sentence tells of this commit: they share a word, or it names a file that was edited before it."""
+    subject, said = (
+        {word.casefold() for word in _TELLING.findall(part)} - _EVERYWHERE for part in (commit.subject, text)
+    )
+    if any(one[:5] == other[:5] for one in subject for other in said):
+        return True
+    since = max((at for at, row in session.events if isinstance(row, Commit) and at < turn), default=-1)
+    names = {
+        re.split(r"[\\/]", row.path)[-1] for at, row in session.events if isinstance(row, Edit) and since <= at <= turn
+    }
+    return any(name and name in text for name in names)
+
+
+_TRYOUT = re.compile(
+    r"\bhello[-_ ,]*world\b|\bfizz[-_ ]?buzz\b|\bfibonacci\b|\b(?:dummy|throwaway|foo(?:bar)?\.\w+)\b|"
+    r"\b(?:file|story|poem|joke|haiku|essay|page) about\b",
+    re.IGNORECASE,
+)
+
+
+def _tryout(session: Session, text: str) -> bool:
+    """Whether somebody only tried out a tool: what was asked for belongs to no project."""
+    asked = " ".join(turn.text[:300] for turn in session.conversation.turns if turn.role == "user" and not turn.agent)
+    return _TRYOUT.search(text) is not None or (len(asked) < 300 and _TRYOUT.search(asked) is not None)
 
 
 def _joined(*parts: str) -> str:
@@ -164,9 +182,14 @@ def _worked_on(session: Session) -> Iterator[Found]:
     asked = [turn for turn in session.conversation.turns[: edits[0][0] + 1] if turn.role == "user" and not turn.agent]
     answers = [answer for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer]
     asked = [turn for turn in asked if not any(answer[:20] in turn.text for answer in answers)]
-    wanted = _request(asked[-1].text) or _request(asked[0].text) if asked else ""
+    wanted = request_of(asked[-1].text) or request_of(asked[0].text) if asked else ""
     names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits))
-    if not wanted or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names)):
+    if (
+        not wanted
+        or not _ASKS.match(wanted)
+        or _tryout(session, wanted)
+        or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names))
+    ):
         return
     shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
     more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
@@ -174,12 +197,18 @@ def _worked_on(session: Session) -> Iterator[Found]:
     yield Found("tasks_done", fields, 45, edits[-1][0])
 
 
+_ASKS = re.compile(
+    r"^(?!(?:I|we|there|it|the|my|our|this|that|when|if|refreshing)\b(?! (?:want|need|'d like|would like)))|"
+    r"[^\x00-\x7f]",
+    re.IGNORECASE,
+)
+"""A request begins with what is to be done; what begins with "I think" or "there is" tells of trouble."""
 _VAGUE = re.compile(
     r"^(?:\W*\w+\W+){0,4}(?:this|that|it|them|these|those|both)\b(?! \w+(?:file|page|script))", re.IGNORECASE
 )
 
 
-def _request(text: str) -> str:
+def request_of(text: str) -> str:
     """What the person asked for in one sentence that says something by itself, or ""."""
     first = cues.first_sentence(text, 200) or (" ".join(text.split()) if len(text) <= 200 else "")
     if not fits(first) or first.startswith(("/", "<", "!")) or cues.BOILERPLATE.search(first):
@@ -206,11 +235,14 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
     last = {
         row.subject: (turn, row)
         for turn, row in made
-        if not _MERGE.match(row.subject) and f'Revert "{row.subject}"' not in undone
+        if not _MERGE.match(row.subject)
+        and not TRIVIAL.match(_BY_TOOL.sub("", row.subject))
+        and not _tryout(session, row.subject)
+        and f'Revert "{row.subject}"' not in undone
     }
     subjects = list(last)
     for at, subject in enumerate(subjects):
-        if any(_alike(subject, later) for later in subjects[at + 1 :]):
+        if any(alike(subject, later) for later in subjects[at + 1 :]):
             del last[subject]  # a second try at the same
     for subject, (turn, _) in list(last.items()):
         sent = any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
@@ -222,7 +254,7 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
     return (large or list(last.values()))[-min(2 * MOST_COMMITS, max(MOST_COMMITS, asked // 5)) :]
 
 
-def _alike(one: str, other: str) -> bool:
+def alike(one: str, other: str) -> bool:
     """Whether two texts of work tell mostly the same."""
     first, second = (set(re.findall(r"[\w./-]{3,}", text.casefold())) for text in (one, other))
     return len(first & second) >= 0.7 * max(1, min(len(first), len(second))) and len(first & second) >= 4
@@ -251,7 +283,7 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
         parts.append(link)
     elif any(row.succeeded for row in pushes):
         parts.append("pushed")
-    elif not pushes and session.paired and any("git commit" in row.words for row in session.commands):
+    elif not pushes and session.paired and any(_COMMITS.search(row.words) for row in session.commands):
         parts.append("not pushed in the session")
     return ", ".join(parts)
 
@@ -273,7 +305,7 @@ def _beside(session: Session, turn: int) -> list[int]:
 
 def _uncommitted(session: Session) -> str:
     uses_git = any("git " in row.words for row in session.commands) or bool(session.conversation.branch)
-    commits = any(isinstance(row, Commit) for _, row in session.events)
+    commits = any(isinstance(row, Commit) or sends_something(row) for _, row in session.events)
     return "not committed when the session ended" if uses_git and session.paired and not commits else ""
 
 
@@ -298,6 +330,21 @@ _CUT = re.compile(
 _NUMBERED = re.compile(r"^(?:chunk|task|step|phase|part|item|point|stage|option) #?[\dA-Z]+\b", re.IGNORECASE)
 
 
+# What is so from now on: "`status` now shows …", below a heading that says it was done also without the "now".
+_NOW = re.compile(
+    r"^(?!.{0,60}\b(?:pass|clean|green|ready|running|should|will)\b)(?:the |all |both )?[^.,;:]{0,60}"
+    r"(?:`[^`]+`|[A-Z]\w*[a-z_]\w*)[^.,;:]{0,60}\bnow (?:also |only |always |automatically )?"
+    r"(?!runn?ing|pass|have\b|has\b|clarif|document|mention|explain|say)(?:\w+s|use|are|no longer|\w+ed)\b",
+)
+_DONE_HEADING = re.compile(
+    r"^(?:what (?:changed|was done|i (?:did|changed)|is new)|implemented|done|completed|changes?(?: made)?|key changes|"
+    r"behaviou?r(?: changes?)?|umgesetzt|erledigt|fait|réalisé|hecho|cambios|已实现|已完成(?:变更)?|实现|変更点|実装|"
+    r"구현)[:：]?$",
+    re.IGNORECASE,
+)
+_PRESENT = re.compile(r"^(?:the )?`[^`]+`\s+(?!\()(?:\w+s\b|is\b|are\b|[^\x00-\x7f])")
+
+
 def told_done(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """The sentences of a closing message that say what was done, with their quotes: prose before items of lists."""
     prose: list[tuple[str, str]] = []
@@ -314,7 +361,8 @@ def told_done(rows: Sequence[Row]) -> list[tuple[str, str]]:
             if label:
                 where, text = label["path"], text[label.end() :]
             fix = cues.FIX_WAS.match(text)
-            if not (cues.DONE.match(text) or cues.IS_DONE.match(text) or fix):
+            told = row.kind == "bullet" and _DONE_HEADING.match(row.heading) and _PRESENT.match(text)
+            if not (cues.DONE.match(text) or cues.IS_DONE.match(text) or fix or told or _NOW.match(text)):
                 continue
             text = (f"Fix: {fix['rest']}" if fix else begun(_SUBJECT.sub("", text))).rstrip(":： ")
             text = re.sub(r",? (?:with|as follows|by)$", "", text)
@@ -322,150 +370,13 @@ def told_done(rows: Sequence[Row]) -> list[tuple[str, str]]:
                 continue
             if where and where not in text and (label or "`" not in text) and len(text) < 200:
                 text = f"{text.rstrip('.')} (in `{where}`)"
-            if cues.HEDGE.search(text) or not _readable(text) or cues.LEFT.search(text):
+            if cues.HEDGE.search(text) or not readable(text) or cues.LEFT.search(text) or TRIVIAL.match(text):
                 continue
             if text.isascii() and len(text.split()) < LEAST_WORDS - 2:
                 continue
-            first = row.kind == "prose" and not cues.IS_DONE.match(text)
+            first = (row.kind == "prose" or bool(told)) and not cues.IS_DONE.match(text)
             (prose if first else listed).append((text, sentence.quote))
     return [*prose, *listed][:MOST_TOLD]
-
-
-def _cause_of(session: Session, rows: dict[int, list[Row]], *numbers: int) -> str:
-    """Why it was to be done, out of these closing messages, when outputs bear it out."""
-    for number in numbers:
-        for row in rows.get(number, ()):
-            for sentence in sentences(row):
-                text = _LINES.sub("", sentence.text)
-                if cues.CAUSE.search(text) and _is_fact(session, text):
-                    return text.rstrip(".")
-    return ""
-
-
-# --- facts ---
-
-
-def _facts(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
-    """Sentences that say how something works or what causes what: of what was not changed afterwards."""
-    for closing in session.closings:
-        if closing.refuted or session.of_others:
-            continue
-        for row in rows[closing.number]:
-            if row.kind == "check" or cues.REVIEW_HEADING.search(row.heading) or cues.LEFT_HEADING.match(row.heading):
-                continue
-            if cues.SEVERE.match(row.text):
-                break  # a review: what follows is about lines of code
-            for sentence in sentences(row):
-                text = _LINES.sub("", sentence.text)
-                cause, rule = bool(cues.CAUSE.search(text)), bool(cues.RULE.search(text))
-                if not (cause or rule) or not _is_fact(session, text):
-                    continue
-                mended = cause and (closing.overtaken or closing.changed)
-                if closing.overtaken and not mended and session.named_later(closing.number, text):
-                    continue
-                if _OF_FILE.match(text):
-                    continue  # what one file is for stands in the file
-                score = 40 + 10 * cause + 5 * closing.at_end + 5 * ("`" in sentence.quote)
-                detail = "of what was mended in the session" if mended else ""
-                fields = {"statement": begun(text), "detail": detail, "quote": sentence.quote}
-                yield Found("facts", fields, score, closing.number)
-
-
-_LINES = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*")
-_POINTS = re.compile(r"\b(?:these|those|this|above|below|such|here)\b", re.IGNORECASE)
-_SNIPPET = re.compile(r"^`[^`]*[\s<>=?:{][^`]*`")
-_OF_FILE = re.compile(r"^`[^`]+`\s*[:：(]")
-_PAST = re.compile(rf"(?:{cues.DONE.pattern})|^\W*[A-Z][a-z]+ed\b", re.IGNORECASE)
-_PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
-
-
-def _is_fact(session: Session, text: str) -> bool:
-    return (
-        _readable(text)
-        and (len(text.split()) >= LEAST_WORDS or not text.isascii())
-        and not cues.HEDGE.search(text)
-        and not cues.LEFT.search(text)
-        and not cues.REMARK.search(text)
-        and not _PERSONS.search(text)
-        and not _PAST.match(text)
-        and not _POINTS.search(text)
-        and not _SNIPPET.match(text)
-        and session.bears_out(text)
-    )
-
-
-# --- left ---
-
-
-def _left(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
-    """What the last closing messages say is not done: items below such a heading, and sentences that say so."""
-    for closing in session.closings:
-        if closing.refuted or closing.overtaken:
-            continue
-        for row in rows[closing.number]:
-            below = bool(cues.LEFT_HEADING.match(row.heading)) and row.kind in ("bullet", "check") and row.mark != "x"
-            for sentence in [whole(row)] if below and len(row.text) <= LONG else sentences(row):
-                text = _addressed(sentence.text)
-                if not below and (not cues.LEFT.search(text) or cues.CAUSE.search(text)):
-                    continue
-                if _PAST.match(_LABEL.sub("", text)):
-                    continue
-                if not _readable(text) or (not below and cues.UNSURE.search(text)):
-                    continue
-                if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
-                    continue
-                fields = {"statement": begun(text), "detail": "", "quote": sentence.quote}
-                yield Found("tasks_open", fields, 65 if below else 55, closing.number)
-
-
-_YOU = re.compile(
-    r"^(?:you(?:'ll| will)? (?:still )?(?:need|have) to|make sure to|remember to|don't forget to) ", re.IGNORECASE
-)
-_I = re.compile(r"^I (?=(?:could not|couldn't|was (?:not able|unable) to|did not|didn't|have not|haven't) )")
-
-
-def _addressed(text: str) -> str:
-    """With the assistant as nobody: "I could not run the tests because …" is about the tests."""
-    return begun(_I.sub("", _YOU.sub("", text)))
-
-
-# --- findings of a review of one's own work ---
-
-
-_LOW = ("low", "minor", "p3")
-
-
-def _findings(session: Session, rows: dict[int, list[Row]]) -> Iterator[tuple[bool, Found]]:
-    """What a review of one's own code found and nothing mended afterwards; whether each is a small one."""
-    for closing in session.closings:
-        if closing.refuted or closing.overtaken or closing.changed:
-            continue
-        told = rows[closing.number]
-        for at, row in enumerate(told):
-            text = clean(row.text)
-            rated = cues.SEVERE.match(text)
-            below = row.kind == "bullet" and cues.SEVERE_HEADING.match(row.heading)
-            if not rated and not below:
-                continue
-            how = (rated["how"] if rated else row.heading.split()[0]).lower()
-            said = (rated["rest"] if rated else text).strip()
-            first = next(iter(re.split(r"(?<=[.!?。])\s+(?=[A-Z`])", said)), said)
-            if not first and at + 1 < len(told):
-                first = clean(told[at + 1].text)
-            if not SHORT <= len(first) <= LONG + 100 or cues.TEMPLATE.search(first):
-                continue
-            more = [clean(later.text) for later in told[at + 1 : at + 4] if not cues.SEVERE.match(later.text)]
-            path = re.search(r"`([\w./-]+/[\w.-]+\.\w{1,5})(?::\d[\d,-]*)?`", " ".join((row.text, *more)))
-            named = path is not None and path[1].rsplit("/", 1)[-1] in first
-            where = f"In `{path[1]}`: " if path and not named else ""
-            detail = said[len(first) :].strip() or next((part for part in more if len(part) > SHORT), "")
-            statement = f"{where}{first if where else begun(first)} (review finding, {how})"
-            fields = {"statement": statement, "detail": detail[:LONG], "quote": _one_line(row, first)}
-            yield how in _LOW, Found("tasks_open", fields, 68, closing.number)
-
-
-def _one_line(row: Row, text: str) -> str:
-    return next((sentence.quote for sentence in sentences(row) if text[:20] in sentence.text), "")
 
 
 # --- which closing messages there are ---

@@ -25,6 +25,9 @@ MOST_REMARKS = 20
 SHORTEST = 15
 
 _WORD = re.compile(r"[A-Za-zÀ-ÿ][\w+-]{2,}|[぀-ヿ一-鿿가-힣]{2,}")
+_OF_THE_MOMENT = re.compile(r"\b(?:old|these|those|this|here)\b", re.IGNORECASE)
+"""What only the moment knows: the old errors, this diagnostic."""
+_UNNAMED = frozenset({"diagnostic", "linter", "formatter", "type checker", "typechecker", "compiler", "ide", "ci"})
 _CITES = re.compile(r"(?<=\()(?:per|see|as per) [\w./]+\.md, ")
 _EMPTY = frozenset({
     "the", "and", "that", "this", "these", "those", "are", "was", "were", "has", "have", "had", "its", "from", "for",
@@ -88,7 +91,10 @@ def bear_out(
         statement = next((rows[at]["told"] for at in same if isinstance(rows[at].get("told"), str)), "")
         if not statement:
             said = [remark.statement, *(rows[at]["statement"] for at in same)]
-            statement = max([text for text in said if not cues.HEDGE.search(text)] or said, key=len)
+            named = [text for text in said if _names_its_tool(text)]
+            statement = max([text for text in named if not cues.HEDGE.search(text)] or named, key=len, default="")
+        if not statement:
+            continue  # nobody has named the tool yet
         for at in same:  # the next session tells it in the same words, so that it is confirmed and not doubled
             rows[at]["told"] = statement
         number = len({rows[at]["session"] for at in same}) + 1
@@ -100,6 +106,12 @@ def bear_out(
             row = {"session": session, "words": sorted(remark.words), "statement": remark.statement}
             rows.append(row | {"time": remark.time})
     return facts, rows[-MOST_WAITING:]
+
+
+def _names_its_tool(text: str) -> bool:
+    """Whether a remark says which tool it is about, and nothing that only its moment knows."""
+    tools = {found[0].casefold().rstrip("s") for found in cues.TOOL.finditer(text)} - _UNNAMED
+    return bool(tools or cues.ANCHOR.search(text)) and not _OF_THE_MOMENT.search(text)
 
 
 def _is_row(row: Mapping[str, Any]) -> bool:

@@ -25,6 +25,14 @@ LOOK_AHEAD = 6
 LONGEST_COMMAND = 200
 
 
+TRIVIAL = re.compile(
+    r"^(?:\w+(?:\([^)]*\))?!?:\s*)?(?:address|add(?:ed)?|removed?|fix(?:ed)?|updated?|improved?|clean(?:ed)? ?up|tidy|"
+    r"sort|correct(?:ed)?)\s+(?:up )?(?:the |some |a |missing |unused )*`?(?:t\.Parallel|comments?|docstrings?|"
+    r"whitespace|typos?|imports?|lint\w*|format\w*|wording|search/replace|review (?:comments?|feedback)|trailing)\b|"
+    r"^\W*(?:typo|wip|format|lint|nit)s?\b",
+    re.IGNORECASE,
+)
+"""Work that nobody asks for later."""
 _WRITES = re.compile(
     r"\bapply_patch\b|\bsed\s+(?:-\w+\s+)*-i|\bcat\s*>{1,2}\s|<<.{0,60}>\s*\S|\btee\s|\bgit (?:mv|rm|apply|revert)\b"
 )
@@ -112,6 +120,14 @@ class Session:
         later = "\n".join(row.turn.text for row in self.closings if row.number > turn).casefold()
         return any(found.strip("`()").casefold() in later for found in cues.ANCHOR.findall(text))
 
+    @cached_property
+    def _low(self) -> tuple[str, ...]:
+        return tuple(turn.text.casefold() for turn in self.conversation.turns)
+
+    def said_after(self, turn: int) -> str:
+        """Everything that stands in later turns, the calls' words included, in lower case."""
+        return "\n".join(self._low[turn + 1 :])
+
     def deleted_after(self, turn: int, text: str) -> bool:
         """Whether a file that a sentence names was taken away again."""
         gone = [
@@ -142,6 +158,8 @@ def find_in_session(session: Session) -> Iterator[Found]:
     yield from _begun(session)
     yield from _uncommitted(session)
     yield from _repairs(session)
+    yield from _suppressed(session)
+    yield from _environment(session)
     yield from _checks(session)
     yield from _hooks(session)
     yield from _answers(session)
@@ -161,6 +179,8 @@ def _begun(session: Session) -> Iterator[Found]:
         return
     where = f" on branch {session.conversation.branch}" if session.conversation.branch else ""
     for row in (row for at, row in session.events if at == turn and isinstance(row, Commit | Push)):
+        if isinstance(row, Commit) and TRIVIAL.match(row.subject):
+            continue
         what = f"the commit “{row.subject}”" if isinstance(row, Commit) else f"`{row.words}`"
         text = f"Check whether {what} went through{where}: the session ends before its result"
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
@@ -179,15 +199,23 @@ def _uncommitted(session: Session) -> Iterator[Found]:
     since = ended[-1] + 1 if ended else 0
     rest = session.events[since:]
     where = f" on branch {session.conversation.branch}" if session.conversation.branch else ""
+    conflict: tuple[int, Command, re.Match[str]] | None = None
     for turn, row in rest:
-        merged = _MERGES.search(row.words) if isinstance(row, Command) else None
-        if merged and isinstance(row, Command) and _CONFLICT.search(row.output):
-            if not any(isinstance(later, Command) and "--abort" in later.words for _, later in rest):
-                what = " ".join(f"git {merged['how']} {_ASIDE.sub(' ', merged['what'])}".split())
-                text = f"Commit the conflicts of `{what}`{where}: they were worked on, and not committed in the session"
-                quote = next((line.strip() for line in row.output.split("\n") if _CONFLICT.search(line)), "")
-                yield Found("tasks_open", {"statement": text, "detail": "", "quote": quote}, 64, turn)
-            return
+        if not isinstance(row, Command):
+            continue
+        merged = _MERGES.search(row.words)
+        if merged and _CONFLICT.search(row.output):
+            conflict = (turn, row, merged)
+        elif "--abort" in row.words or "reset --hard" in row.words or "reset --merge" in row.words:
+            conflict = None
+    if conflict:
+        turn, command, merged = conflict
+        told = re.sub(r"\s--(?:no-\w+|\w+-only)\b|\s\d?>.*$", "", _ASIDE.sub(" ", merged["what"]))
+        what = " ".join(f"git {merged['how']} {told}".split())
+        text = f"Commit the conflicts of `{what}`{where}: they were worked on, and not committed in the session"
+        quote = next((line.strip() for line in command.output.split("\n") if _CONFLICT.search(line)), "")
+        yield Found("tasks_open", {"statement": text, "detail": "", "quote": quote}, 64, turn)
+        return
     edits = [
         (turn, row) for turn, row in rest if isinstance(row, Edit) and not row.refused and not row.failed and row.path
     ]
@@ -280,6 +308,83 @@ def _works(first: str, second: str, why: str) -> str:
     return f"`{right}` works" if SequenceMatcher(None, before, after).ratio() >= 0.6 else ""
 
 
+_PLACE = re.compile(r"^(?:\[[\w:.-]+\]\s+)?(?:\S+?:\d+(?::\d+)?:?\s+)?(?:(?:error|warning|✖)\b:?\s+)?")
+_SUPPRESSED = re.compile(
+    r"(?P<whole>(?://|#|/\*)\s*(?:nolint:|noqa:\s*|eslint-disable(?:-next-line|-line)?\s+|type:\s*ignore\[|"
+    r"pyright:\s*ignore\[|shellcheck disable=|pylint:\s*disable=|biome-ignore\s+|rubocop:disable\s+|"
+    r"swiftlint:disable(?::next)?\s+)(?P<rule>[\w/@-]{3,40})[^\n\\]{0,140})"
+)
+MOST_SUPPRESSED = 2
+
+
+def _suppressed(session: Session) -> Iterator[Found]:
+    """A rule of a linter that rejected something, and the comment with which it passes here."""
+    rejected: dict[str, tuple[str, str]] = {}
+    told: dict[str, tuple[str, Found]] = {}
+    for turn, row in session.events:
+        if isinstance(row, Command) and row.answered and not row.refused:
+            rows = [line.strip() for line in row.output.split("\n")]
+            for rule in [rule for rule in told if rule in rejected and rejected[rule][0] == bare(row.words)]:
+                if any(re.search(rf"\b{re.escape(rule)}\b", line) for line in rows):
+                    del told[rule]  # it did not help
+            if len(bare(row.words)) <= LONGEST_COMMAND and _LINTS.search(row.words):
+                for line in rows:
+                    for rule in re.findall(r"[\w/@-]{3,40}", line[-60:]):
+                        if _PLACE.sub("", line) != line and len(line) < 300:
+                            rejected.setdefault(rule, (bare(row.words), line))
+        elif isinstance(row, Edit) and not row.refused and not row.failed:
+            text = session.conversation.turns[turn].text
+            for found in _SUPPRESSED.finditer(text):
+                command, line = rejected.get(found["rule"], ("", ""))
+                if command and found["rule"] not in told:
+                    message = _PLACE.sub("", line)
+                    how = found["whole"].strip().rstrip("*/").strip()
+                    statement = f"`{command}` rejects “{message}”; here it passes with `{how}`"
+                    fields = {"statement": statement, "detail": "", "quote": line, "kind": "tool-quirk"}
+                    told[found["rule"]] = (message, Found("facts", fields, 64, turn))
+    yield from (found for _, found in list(told.values())[:MOST_SUPPRESSED])
+
+
+_LINTS = re.compile(r"\b(?:\w*lint\w*|ruff|flake8|mypy|pyright|clippy|vet|biome|shellcheck|rubocop|check|test)\b")
+_ENVIRONMENT = re.compile(
+    r"unsupported (?:engine|environment|class file)|EBADENGINE|invalid (?:target release|source release)|"
+    r"class file version \d|requires? (?:a )?(?:newer |a different )?(?:node(?:\.js)?|python|java|jdk|go|ruby|rust|php|"
+    r"npm|pnpm|docker|xcode)\b.{0,30}\d|externally[- ]managed|is not (?:running|supported on)|"
+    r"cannot connect to the docker daemon|requires-python|go\.mod requires|incompatible (?:version|architecture)|"
+    r"no matching version|\w+ version .{1,30} is (?:too old|not supported|required)",
+    re.IGNORECASE,
+)
+_VERSIONS = re.compile(
+    r"^\W*(?:expected|got|required|found|current|actual|wanted)\b.{0,20}[:=].{0,80}\d", re.IGNORECASE
+)
+
+
+def _environment(session: Session) -> Iterator[Found]:
+    """A command that the machine cannot run as it is set up: which version or program it wants, and what was found."""
+    told: set[str] = set()
+    for at, row in enumerate(session.commands):
+        if row.refused or not row.answered or len(bare(row.words)) > LONGEST_COMMAND or "\n" in bare(row.words):
+            continue
+        rows = [line.strip() for line in row.output.split("\n") if line.strip()]
+        first = next((line for line in rows[:30] if _ENVIRONMENT.search(line) and len(line) < 260), "")
+        program = bare(row.words).split()[0] if bare(row.words) else ""
+        if not first or not (row.failed or failure(row)) or program in told or cues.ONE_OFF.search(bare(row.words)):
+            continue
+        told.add(program)
+        versions = list(dict.fromkeys(line for line in rows if _VERSIONS.match(line) and line != first))[:2]
+        shown = "; ".join([first, *versions])
+        later = [other for other in session.commands[at + 1 :] if program in bare(other.words).split()[:2]]
+        cured = next((other for other in later if not other.failed and not failure(other) and other.answered), None)
+        if cured and bare(cured.words) != bare(row.words) and len(bare(cured.words)) <= LONGEST_COMMAND:
+            end = f"; `{bare(cured.words)}` works"
+        else:
+            end = "" if cured else "; nothing in the session made it work"
+        statement = f"`{bare(row.words)}` fails on this machine (“{shown}”){end}"
+        turn = next(number for number, event in session.events if event is row)
+        fields = {"statement": statement, "detail": "", "quote": first, "kind": "pitfall"}
+        yield Found("facts", fields, 66, turn)
+
+
 # --- checks that the repository has, and those that run by themselves ---
 
 
@@ -352,6 +457,7 @@ _ADVISED = re.compile(r"\s*\((?:recommended|empfohlen|推荐|推奨)\)", re.IGNO
 _POINTS = re.compile(r"\b(?:this|that|these|those|it)\b(?=\W*$|\s+(?:reliably|here|now|way|one|too)\b)", re.IGNORECASE)
 """A question about something that only the talk around it names."""
 _OF_STATE = re.compile(r"(?:can you|do you|did you|have you|are you|is it|does it|is there|did|has)\b", re.IGNORECASE)
+_ALL = re.compile(r"^(?:all (?:of (?:the above|these|them))|both|alle|tous|todos|全部|すべて|모두)$", re.IGNORECASE)
 
 
 def _answers(session: Session) -> Iterator[Found]:
@@ -359,16 +465,38 @@ def _answers(session: Session) -> Iterator[Found]:
     for turn, row in session.events:
         if not isinstance(row, Question):
             continue
-        for asked, options, answer in row.asked:
-            question, given = clean(asked), clean(answer)
+        for asked, options, answer in _told_apart(row):
+            question, given = clean(asked), _ADVISED.sub("", clean(answer))
+            offered = [clean(_ADVISED.sub("", option)) for option in options.split(" | ") if option]
             vague = _POINTS.search(question) and not cues.ANCHOR.search(question)
             if given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
-                text = f"{question} → {_ADVISED.sub('', given)}"
-                kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
-                yield Found(kind, {"statement": text, "detail": "", "quote": answer.strip()}, 75, turn)
+                if _OF_STATE.match(question) and given not in offered:
+                    continue  # how things stand with the person just then
+                others = [option for option in offered if option not in given and not _ALL.match(option)]
+                if _ALL.match(given) and others:
+                    given, others = "; ".join(others), []
+                fields = {"statement": f"{question} → {given}", "quote": answer.strip()}
+                yield Found("decisions", fields | {"detail": _instead_of(others)}, 75, turn)
             elif not answer and not row.answered and (turn, row) == session.events[-1]:
                 detail = f"options: {options}" if options else ""
                 yield Found("questions", {"statement": question, "detail": detail, "quote": ""}, 70, turn)
+
+
+def _instead_of(others: list[str]) -> str:
+    return f"rather than: {'; '.join(others)}" if others else ""
+
+
+def _told_apart(row: Question) -> list[tuple[str, str, str]]:
+    """The questions with their own answers, where the file gives all answers as one text for each of them."""
+    asked = list(row.asked)
+    if len(asked) < 2 or len({answer for *_, answer in asked}) != 1 or not asked[0][2]:
+        return asked
+    told = asked[0][2]
+    apart = [
+        (question, options, ", ".join(option for option in options.split(" | ") if option and option in told))
+        for question, options, _ in asked
+    ]
+    return [found for found in apart if found[2]]
 
 
 _HEADING = re.compile(r"^#{1,3}\s+(?:Plan:?\s+|Implementation Plan:?\s+)?(.+?)\s*#*$", re.MULTILINE | re.IGNORECASE)
@@ -376,6 +504,20 @@ _STEP = re.compile(
     r"^(?:#{2,4}\s+|\s{0,2}(?=\d))(?:Step\s+)?(?P<number>\d{1,2})[.):]\s+(?P<what>\S.+?)\s*$", re.MULTILINE
 )
 _PATH = re.compile(r"`(?P<path>[\w./-]*\w\.[a-z]{1,5})(?::\d[\d-]*)?`")
+_WORK = re.compile(
+    r"(?:(?:create|add|implement|fix|extract|rewrite|refactor|update|extend|introduce|build|remove|delete|migrate)\b|"
+    r"follow the|this plan|the following|we need)",
+    re.IGNORECASE,
+)
+"""A plan's sentence that says what to do next: the work itself tells it, and it is done when that is."""
+_SETTLED = re.compile(r"\b(?:design|key|main|architect\w*)?\s*(?:decisions?|choices?|trade-?offs?|rationale)\b", re.I)
+_CHOICE = re.compile(r"^\s*[-*+]\s+\*\*(?P<what>[^*\n]{4,80})\*\*(?P<why>[^\n]{15,260})$", re.MULTILINE)
+_SENDING = re.compile(
+    r"^(?:git )?(?:commit|push|reply|deploy|release|publish|(?:open|create|update|post) (?:an? |the )?(?:\w+ )?"
+    r"(?:pull request|PR|release|comment))\b",
+    re.IGNORECASE,
+)
+MOST_CHOICES = 3
 
 
 def _plans(session: Session) -> Iterator[Found]:
@@ -392,9 +534,12 @@ def _plans(session: Session) -> Iterator[Found]:
     why = cues.first_sentence(_section(plan.text, cues.CONTEXT))
     if plan.approved and edits:
         how = cues.first_sentence(_section(plan.text, cues.APPROACH))
-        if how:
+        if how and not _WORK.match(how):
             detail = f"{title}. {why}" if why else title
             yield Found("decisions", {"statement": how, "detail": detail, "quote": ""}, 70, turn)
+        for choice in list(_CHOICE.finditer(_section(plan.text, _SETTLED)))[:MOST_CHOICES]:
+            text = clean(f"{choice['what']}{choice['why']}").rstrip(".")
+            yield Found("decisions", {"statement": f"{title}: {text}", "detail": "", "quote": ""}, 68, turn)
         yield from _not_carried_out(session, turn, plan, title, edits)
     elif plan.approved is not True and not edits:
         text = f"Planned and not carried out: {title}"
@@ -402,22 +547,26 @@ def _plans(session: Session) -> Iterator[Found]:
 
 
 def _not_carried_out(session: Session, turn: int, plan: Plan, title: str, edits: list[Edit]) -> Iterator[Found]:
-    """Numbered steps of an approved plan that name files of which none was touched, nor named in a command."""
+    """Numbered steps of an approved plan that no event carried out: they name files that nobody touched, or they send
+    something (a commit, a reply) and nothing was sent."""
     steps = list(_STEP.finditer(plan.text))
     written = " ".join(row.path for row in edits)
     ran = " ".join(row.words for at, row in session.events if at >= turn and isinstance(row, Command))
+    sent = any(isinstance(row, Commit | Push) or sends_something(row) for at, row in session.events if at >= turn)
     left = []
     for at, step in enumerate(steps):
+        what = clean(step["what"]).rstrip(":")
         body = plan.text[step.start() : steps[at + 1].start() if at + 1 < len(steps) else len(plan.text)]
         paths = {
             found["path"].rsplit("/", 1)[-1] for found in _PATH.finditer(re.split(r"^#{1,2} ", body, flags=re.M)[0])
         }
         if paths and not any(path in written or path in ran for path in paths):
-            left.append((clean(step["what"]).rstrip(":"), min(paths)))
+            left.append(f"{what} (`{min(paths)}`)" if min(paths) not in what else what)
+        elif not paths and _SENDING.search(what) and session.paired and not sent and not re.search(r"\bgh\b", ran):
+            left.append(what)
     if left and len(left) < len(steps):
-        for what, path in left[:2]:
-            named = "" if path in what else f" (`{path}`)"
-            text = f"Of the plan “{title}” one step was not carried out: {what}{named}"
+        for what in left[-2:]:
+            text = f"Of the plan “{title}” one step was not carried out: {what}"
             yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 58, turn)
 
 
