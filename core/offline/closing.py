@@ -153,7 +153,7 @@ def _of_commit(session: Session, turn: int, commit: Commit, text: str) -> bool:
 
 
 _TRYOUT = re.compile(
-    r"\bhello[-_ ,]*world\b|\bfizz[-_ ]?buzz\b|\bfibonacci\b|\b(?:dummy|throwaway|foo(?:bar)?\.\w+)\b|"
+    r"\bhello[-_ ,]*world\b|\bfizz[-_ ]?buzz\b|\bfibonacci\b|\b(?:dummy|throwaway)\b|"
     r"\b(?:file|story|poem|joke|haiku|essay|page) about\b",
     re.IGNORECASE,
 )
@@ -409,7 +409,7 @@ def read_session(conversation: Conversation) -> Session:
         refuted = answer >= 0 and cues.CORRECTION.match(turns[answer].text.strip()) is not None
         end = answer if answer >= 0 else len(turns)
         changed = any(before < at < end for at in (*edits, *others))
-        overtaken = any(at >= end for at in edits) if events else answer >= 0
+        overtaken = any(at >= end for at in edits)
         closings.append(Closing(number, turns[number], answer < 0, before, changed, refuted, overtaken))
         before = number
     return Session(conversation, tuple(events), tuple(closings))

@@ -203,24 +203,53 @@ def _facts(session: Session, rows: Rows, causes: Sequence[str]) -> Iterator[Foun
     for closing in session.closings:
         if closing.refuted:
             continue
+        stale = closing.overtaken or not (closing.at_end or session.events)
         for row in rows[closing.number]:
-            if row.kind == "check" or cues.REVIEW_HEADING.search(row.heading) or cues.LEFT_HEADING.match(row.heading):
+            if row.kind == "check" or cues.LEFT_HEADING.match(row.heading):
+                continue
+            told = _KNOWS_HEADING.search(row.heading) is not None and len(row.heading) < LONGEST_HEADING
+            if cues.REVIEW_HEADING.search(row.heading) and not told:
                 continue
             if cues.SEVERE.match(row.text):
                 break  # a review: what follows is about lines of code
             for sentence in sentences(row):
-                text = _LINES.sub("", sentence.text)
-                if not cues.RULE.search(text) or not _is_fact(session, text):
+                text = _neutral(sentence.text)
+                rule = cues.RULE.search(text) is not None
+                state = (row.kind == "prose" or closing.at_end) and not stale and _STATE.search(text) is not None
+                last = closing.at_end and told and not _AS_IT_RAN.search(text)
+                if not (rule or state or last) or not _is_fact(session, text):
                     continue
-                if closing.overtaken and session.named_later(closing.number, text):
+                if stale and session.named_later(closing.number, text):
                     continue
                 if _OF_FILE.match(text) or any(text.rstrip(".") in cause for cause in causes):
                     continue  # what one file is for stands in the file
-                score = 40 + 5 * closing.at_end + 5 * ("`" in sentence.quote)
+                score = 40 * rule + 10 * state + 5 * closing.at_end + 5 * ("`" in sentence.quote)
                 fields = {"statement": begun(text), "detail": "", "quote": sentence.quote}
                 yield Found("facts", fields, score, closing.number)
 
 
+LONGEST_HEADING = 60
+_KNOWS_HEADING = re.compile(
+    r"\b(?:key|design|decisions?|notes?|security|important|behaviou?r|architecture|caveats?|gotchas?|discover\w+|"
+    r"learn\w+|insights?|takeaways?|observations?|facts?|constraints?|assumptions?|environment|compat\w+|how it works|"
+    r"context)\b|注意|要点|关键|设计|ポイント|주의",
+    re.IGNORECASE,
+)
+"""Headings below which a closing message says what is worth knowing."""
+_AS_IT_RAN = re.compile(
+    r"\b(?:pass(?:es|ed|ing)?|green|clean(?:ly)?|succeed\w*|success\w*|verified|ready|complete[ds]?|the fix|"
+    r"as (?:requested|expected)|file:|(?:no|zero|\d+) (?:errors?|warnings?|failures?|issues?))\b|"
+    r"^(?:draft |PR\b|commit|branch|file)",
+    re.IGNORECASE,
+)
+"""How the work of that day went."""
+_STATE = re.compile(
+    r"\b(?:instead of|rather than|only|never|always|unlike|unless|even (?:if|when)|regardless of|independent(?:ly)? of|"
+    r"separate(?:ly)? from|(?:lives?|stored|kept|defined|configured|tracked) in|based on|comes? from|points? (?:to|at)|"
+    r"(?:is|are|was|were|does|do|did)(?:n't| not)|ha(?:s|ve) no|without)\b",
+    re.IGNORECASE,
+)
+"""What a sentence says that tells how a thing is and not what was done to it."""
 _LINES = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*| ?\(?\blines? \d+(?:[-–]\d+)?\)?")
 _POINTS = re.compile(r"\b(?:these|those|this|above|below|such|here)\b", re.IGNORECASE)
 _SNIPPET = re.compile(r"^`[^`]*[\s<>=?:{][^`]*`")
@@ -262,30 +291,64 @@ LEAST_BELOW = 4
 
 
 def _left(session: Session, rows: Rows) -> Iterator[Found]:
-    """What the last closing messages say is not done: items below such a heading, and sentences that say so."""
+    """What the closing messages say is not done: items below such a heading, and sentences that say so."""
     for closing in session.closings:
-        if closing.refuted or closing.overtaken:
+        if closing.refuted:
             continue
-        for row in rows[closing.number]:
+        told = rows[closing.number]
+        for at, row in enumerate(told):
             listed = row.kind in ("bullet", "check") and row.mark != "x"
             below = listed and bool(cues.LEFT_HEADING.match(row.heading))
             after = listed and closing.at_end and bool(_NEXT_HEADING.match(row.heading))
+            stale = closing.overtaken or not (closing.at_end or session.events)
+            if stale and not below:
+                continue
             for sentence in [whole(row)] if (below or after) and len(row.text) <= LONG else sentences(row):
                 text = _addressed(sentence.text)
                 if after and not (_ORDER.match(text) and cues.ANCHOR.search(text)):
                     continue
-                if not (below or after) and (not cues.LEFT.search(text) or cues.CAUSE.search(text)):
+                said = (cues.LEFT.search(text) and not cues.CAUSE.search(text)) or _NOT_OURS.search(text)
+                last = closing.at_end and at >= len(told) - LAST_ROWS and _WAITING.search(text)
+                if not (below or after or said or last):
                     continue
-                if _PAST.match(_LABEL.sub("", text)):
+                if _PAST.match(_LABEL.sub("", text)) and not _HELD_UP.search(text):
                     continue
                 named = readable(text) or (below and closing.at_end and _stands(text))
                 if not named or (not below and cues.UNSURE.search(text)):
                     continue
                 if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
                     continue
+                if stale and _spoken_of(session, closing.number, cues.ANCHOR.findall(text)):
+                    continue
                 detail = _about(session) if below or after else ""
+                score = 65 if below else 58 if after else 55 if said else 50
                 fields = {"statement": begun(text), "detail": detail, "quote": sentence.quote}
-                yield Found("tasks_open", fields, 65 if below else 58 if after else 55, closing.number)
+                yield Found("tasks_open", fields, score, closing.number)
+
+
+_HELD_UP = re.compile(
+    r"\b(?:blocked|could not|couldn't|can(?:no|')t|not yet|deferred|still (?:fail|open|miss)\w*|postponed)\b",
+    re.IGNORECASE,
+)
+_NOT_OURS = re.compile(
+    r"\bpre-?existing (?:\w+ ){0,3}(?:fail\w+|errors?|issues?|bugs?|problems?)\b|"
+    r"\b(?:fail\w*|errors?) (?:is|are|was|were) (?:pre-?existing|unrelated)\b|"
+    r"\balready (?:fail\w*|broken) (?:on|before|in)\b",
+    re.IGNORECASE,
+)
+"""What was broken before and stayed so."""
+_WAITING = re.compile(
+    r"\b(?:once|until|as soon as|when) .{2,60} "
+    r"(?:merges?|lands?|(?:is|are) (?:merged|deployed|released|published|approved))\b|"
+    r"\bwaiting (?:for|on)\b|\bawaiting\b|\brequires? (?:a )?manual\w*\b|"
+    r"\bmust be (?:set|run|added|rotated|configured|created|updated|done) (?:by|in|on|manually|before)\b|"
+    r"\bneeds? to be (?:set|run|added|rotated|configured|created|updated|done)\b|"
+    r"\b(?:in|as|for|needs?) a (?:separate|follow-?up) (?:PR|pull request|issue|change|task|commit|session)\b|"
+    r"\b(?:only|just) local(?:ly)?\b|\b(?:not|un)tracked (?:by|in) git\b|\bready (?:for you )?to commit\b",
+    re.IGNORECASE,
+)
+"""What the last lines of a session say still has to happen."""
+LAST_ROWS = 5
 
 
 def _stands(text: str) -> bool:

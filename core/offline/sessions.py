@@ -23,6 +23,8 @@ from core.offline.statements import Found
 LOOK_AHEAD = 6
 """A variant that passes is looked for among so many commands behind the one that failed."""
 LONGEST_COMMAND = 200
+LEAST_PASTED = 200
+"""A message of the person of so many characters holds more than a request: an error, a log, a piece of code."""
 
 
 TRIVIAL = re.compile(
@@ -104,10 +106,12 @@ class Session:
 
     @cached_property
     def _told_by_tools(self) -> str:
-        return "\n".join(turn.text for turn in self.conversation.turns if turn.role == "tool").casefold()
+        shown = (turn for turn in self.conversation.turns if turn.role == "tool" or len(turn.text) >= LEAST_PASTED)
+        return "\n".join(turn.text for turn in shown if turn.role in ("tool", "user")).casefold()
 
     def bears_out(self, text: str) -> bool:
-        """Whether the things that a sentence names stand in what tools gave back: no proof, but no invention either."""
+        """Whether the things that a sentence names stand in what tools gave back, or in what the person pasted: no
+        proof, but no invention either."""
         named = [found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)]
         known = [name for name in named if name in self._told_by_tools]
         subject = _NAMED.match(text)
@@ -457,7 +461,6 @@ _ADVISED = re.compile(r"\s*\((?:recommended|empfohlen|推荐|推奨)\)", re.IGNO
 _POINTS = re.compile(r"\b(?:this|that|these|those|it)\b(?=\W*$|\s+(?:reliably|here|now|way|one|too)\b)", re.IGNORECASE)
 """A question about something that only the talk around it names."""
 _OF_STATE = re.compile(r"(?:can you|do you|did you|have you|are you|is it|does it|is there|did|has)\b", re.IGNORECASE)
-_ALL = re.compile(r"^(?:all (?:of (?:the above|these|them))|both|alle|tous|todos|全部|すべて|모두)$", re.IGNORECASE)
 
 
 def _answers(session: Session) -> Iterator[Found]:
@@ -465,38 +468,16 @@ def _answers(session: Session) -> Iterator[Found]:
     for turn, row in session.events:
         if not isinstance(row, Question):
             continue
-        for asked, options, answer in _told_apart(row):
-            question, given = clean(asked), _ADVISED.sub("", clean(answer))
-            offered = [clean(_ADVISED.sub("", option)) for option in options.split(" | ") if option]
+        for asked, options, answer in row.asked:
+            question, given = clean(asked), clean(answer)
             vague = _POINTS.search(question) and not cues.ANCHOR.search(question)
             if given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
-                if _OF_STATE.match(question) and given not in offered:
-                    continue  # how things stand with the person just then
-                others = [option for option in offered if option not in given and not _ALL.match(option)]
-                if _ALL.match(given) and others:
-                    given, others = "; ".join(others), []
-                fields = {"statement": f"{question} → {given}", "quote": answer.strip()}
-                yield Found("decisions", fields | {"detail": _instead_of(others)}, 75, turn)
+                text = f"{question} → {_ADVISED.sub('', given)}"
+                kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
+                yield Found(kind, {"statement": text, "detail": "", "quote": answer.strip()}, 75, turn)
             elif not answer and not row.answered and (turn, row) == session.events[-1]:
                 detail = f"options: {options}" if options else ""
                 yield Found("questions", {"statement": question, "detail": detail, "quote": ""}, 70, turn)
-
-
-def _instead_of(others: list[str]) -> str:
-    return f"rather than: {'; '.join(others)}" if others else ""
-
-
-def _told_apart(row: Question) -> list[tuple[str, str, str]]:
-    """The questions with their own answers, where the file gives all answers as one text for each of them."""
-    asked = list(row.asked)
-    if len(asked) < 2 or len({answer for *_, answer in asked}) != 1 or not asked[0][2]:
-        return asked
-    told = asked[0][2]
-    apart = [
-        (question, options, ", ".join(option for option in options.split(" | ") if option and option in told))
-        for question, options, _ in asked
-    ]
-    return [found for found in apart if found[2]]
 
 
 _HEADING = re.compile(r"^#{1,3}\s+(?:Plan:?\s+|Implementation Plan:?\s+)?(.+?)\s*#*$", re.MULTILINE | re.IGNORECASE)
@@ -504,20 +485,6 @@ _STEP = re.compile(
     r"^(?:#{2,4}\s+|\s{0,2}(?=\d))(?:Step\s+)?(?P<number>\d{1,2})[.):]\s+(?P<what>\S.+?)\s*$", re.MULTILINE
 )
 _PATH = re.compile(r"`(?P<path>[\w./-]*\w\.[a-z]{1,5})(?::\d[\d-]*)?`")
-_WORK = re.compile(
-    r"(?:(?:create|add|implement|fix|extract|rewrite|refactor|update|extend|introduce|build|remove|delete|migrate)\b|"
-    r"follow the|this plan|the following|we need)",
-    re.IGNORECASE,
-)
-"""A plan's sentence that says what to do next: the work itself tells it, and it is done when that is."""
-_SETTLED = re.compile(r"\b(?:design|key|main|architect\w*)?\s*(?:decisions?|choices?|trade-?offs?|rationale)\b", re.I)
-_CHOICE = re.compile(r"^\s*[-*+]\s+\*\*(?P<what>[^*\n]{4,80})\*\*(?P<why>[^\n]{15,260})$", re.MULTILINE)
-_SENDING = re.compile(
-    r"^(?:git )?(?:commit|push|reply|deploy|release|publish|(?:open|create|update|post) (?:an? |the )?(?:\w+ )?"
-    r"(?:pull request|PR|release|comment))\b",
-    re.IGNORECASE,
-)
-MOST_CHOICES = 3
 
 
 def _plans(session: Session) -> Iterator[Found]:
@@ -534,12 +501,9 @@ def _plans(session: Session) -> Iterator[Found]:
     why = cues.first_sentence(_section(plan.text, cues.CONTEXT))
     if plan.approved and edits:
         how = cues.first_sentence(_section(plan.text, cues.APPROACH))
-        if how and not _WORK.match(how):
+        if how:
             detail = f"{title}. {why}" if why else title
             yield Found("decisions", {"statement": how, "detail": detail, "quote": ""}, 70, turn)
-        for choice in list(_CHOICE.finditer(_section(plan.text, _SETTLED)))[:MOST_CHOICES]:
-            text = clean(f"{choice['what']}{choice['why']}").rstrip(".")
-            yield Found("decisions", {"statement": f"{title}: {text}", "detail": "", "quote": ""}, 68, turn)
         yield from _not_carried_out(session, turn, plan, title, edits)
     elif plan.approved is not True and not edits:
         text = f"Planned and not carried out: {title}"
@@ -547,26 +511,22 @@ def _plans(session: Session) -> Iterator[Found]:
 
 
 def _not_carried_out(session: Session, turn: int, plan: Plan, title: str, edits: list[Edit]) -> Iterator[Found]:
-    """Numbered steps of an approved plan that no event carried out: they name files that nobody touched, or they send
-    something (a commit, a reply) and nothing was sent."""
+    """Numbered steps of an approved plan that name files of which none was touched, nor named in a command."""
     steps = list(_STEP.finditer(plan.text))
     written = " ".join(row.path for row in edits)
     ran = " ".join(row.words for at, row in session.events if at >= turn and isinstance(row, Command))
-    sent = any(isinstance(row, Commit | Push) or sends_something(row) for at, row in session.events if at >= turn)
     left = []
     for at, step in enumerate(steps):
-        what = clean(step["what"]).rstrip(":")
         body = plan.text[step.start() : steps[at + 1].start() if at + 1 < len(steps) else len(plan.text)]
         paths = {
             found["path"].rsplit("/", 1)[-1] for found in _PATH.finditer(re.split(r"^#{1,2} ", body, flags=re.M)[0])
         }
         if paths and not any(path in written or path in ran for path in paths):
-            left.append(f"{what} (`{min(paths)}`)" if min(paths) not in what else what)
-        elif not paths and _SENDING.search(what) and session.paired and not sent and not re.search(r"\bgh\b", ran):
-            left.append(what)
+            left.append((clean(step["what"]).rstrip(":"), min(paths)))
     if left and len(left) < len(steps):
-        for what in left[-2:]:
-            text = f"Of the plan “{title}” one step was not carried out: {what}"
+        for what, path in left[:2]:
+            named = "" if path in what else f" (`{path}`)"
+            text = f"Of the plan “{title}” one step was not carried out: {what}{named}"
             yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 58, turn)
 
 
