@@ -31,6 +31,7 @@ def find_done(session: Session) -> Iterator[Found]:
     """The work that was done, by the commits and the closing messages."""
     rows = {closing.number: rows_of(closing.turn, closing.number) for closing in session.closings}
     yield from _done(session, rows)
+    yield from _opened(session)
 
 
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")
@@ -107,9 +108,11 @@ def _done(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
         told = next((said for number in numbers if (said := told_done(rows[number]))), [])
         fresh = [text for text, _ in told if text not in used and _of_commit(session, turn, commit, text)]
         used.update(fresh)
+        call = next((row for row in session.commands if row.start == commit.start), None)
+        body = message_body(call.words) if call else ""
         line = _line(session, commit)
         statement = f"{_BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
-        yield Found("tasks_done", {"statement": statement, "detail": _joined(*fresh), "quote": line}, 70, turn)
+        yield Found("tasks_done", {"statement": statement, "detail": body or _joined(*fresh), "quote": line}, 70, turn)
     found = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
     for closing in session.closings if later else ():
@@ -286,6 +289,120 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
     elif not pushes and session.paired and any(_COMMITS.search(row.words) for row in session.commands):
         parts.append("not pushed in the session")
     return ", ".join(parts)
+
+
+_MESSAGES = re.compile(
+    r"""\s(?:-[a-zA-Z]*m|--message|--body|-b)[= ]\s*"""
+    r"""(?:"\$\(cat <<-?\s*['"]?(?P<end>\w+)['"]?\s*\n(?P<here>.*?)\n\s*(?P=end)"""
+    r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""",
+    re.DOTALL,
+)
+_TRAILER = re.compile(r"^(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: |🤖|Generated with|Co-authored)", re.IGNORECASE)
+_ITEM = re.compile(r"^\s*[-*+•]\s+(?:\[(?P<mark>[ xX])\]\s+)?")
+LONGEST_BODY = 420
+
+
+def message_body(words: str) -> str:
+    """What a commit's message says below its first line, in one line: whoever wrote it meant it for later readers.
+    Items of a list are set apart by semicolons; trailers go."""
+    return _told_in_one(_bodies(words).strip().split("\n")[1:])
+
+
+def _bodies(words: str) -> str:
+    return "\n\n".join(found["here"] or found["double"] or found["single"] or "" for found in _MESSAGES.finditer(words))
+
+
+def _first_part(text: str) -> list[str]:
+    """The lines below the first heading of a description, or those above it."""
+    parts = re.split(r"^#{1,4} .*$", text, flags=re.MULTILINE)
+    return next((part for part in parts if part.strip()), "").split("\n")
+
+
+def _told_in_one(rows: Sequence[str]) -> str:
+    parts: list[str] = []
+    open_item = False
+    for row in rows:
+        line = row.strip()
+        if not line or _TRAILER.match(line) or line.startswith(("#", "```", "|", "<")):
+            open_item = False
+            continue
+        text = clean(_ITEM.sub("", line))
+        if open_item and not _ITEM.match(line):
+            parts[-1] = f"{parts[-1]} {text}"
+        else:
+            parts.append(text)
+        open_item = True
+    told = ""
+    for part in parts:
+        longer = f"{told}{'' if not told else ' ' if told.endswith(('.', ':')) else '; '}{part}"
+        if len(longer) > LONGEST_BODY:
+            rest = LONGEST_BODY - len(told)
+            ends = [found.end() for found in re.finditer(r"[.;](?=\s)", part[:rest])] if rest > SHORT else []
+            return f"{told} {part[: ends[-1]]}".strip() if ends else told
+        told = longer
+    return told
+
+
+def _opened(session: Session) -> Iterator[Found]:
+    """Pull requests that were opened: what they are for, and which of the checks that they list nobody ticked off; and
+    issues that were opened and not closed again."""
+    made = [event for _, event in session.events if isinstance(event, Commit)]
+    for row in session.commands:
+        creates = _CREATES.search(row.words)
+        if not creates or row.failed or row.refused or not row.answered:
+            continue
+        turn = next(number for number, event in session.events if event is row)
+        url, title = _URL.search(row.output), _TITLE.search(row.words)
+        if not url or not title:
+            continue
+        name = clean(title["double"] or title["single"] or "")
+        body = _bodies(row.words)
+        told = _told_in_one(_first_part(body))
+        if creates["what"] == "issue":
+            if not any("issue close" in later.words and url["number"] in later.words for later in session.commands):
+                fields = {"statement": f"{name} ({url[0]})", "detail": told, "quote": ""}
+                yield Found("tasks_open", fields, 67, turn)
+            continue
+        commit = next((event for event in made if _equal(event.subject, name)), None)
+        if commit is not None:
+            yield from _since(name, url[0], _first_part(body), turn)
+        else:
+            fields = {"statement": f"{name} ({url[0]})", "detail": told, "quote": ""}
+            yield Found("tasks_done", fields, 69, turn)
+        unticked = [
+            clean(_ITEM.sub("", line))
+            for line in body.split("\n")
+            if (found := _ITEM.match(line)) and found["mark"] == " "
+        ]
+        if 0 < len(unticked) <= MOST_UNTICKED:
+            text = f"Of the checks of “{name}” ({url[0]}) these are not ticked off: {'; '.join(unticked)}"
+            yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 63, turn)
+
+
+_CREATES = re.compile(r"\b(?:gh|glab) (?P<what>pr|mr|issue) create\b")
+_TITLE = re.compile(r"""\s(?:--title|-t)[= ]\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""")
+_URL = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|issues|merge_requests)/(?P<number>\d+)")
+MOST_UNTICKED = 4
+
+
+def _since(name: str, url: str, rows: Sequence[str], turn: int) -> Iterator[Found]:
+    """How things are since a pull request: the items of its description that name something and say how it is now."""
+    told = [clean(_ITEM.sub("", row)) for row in rows if _ITEM.match(row)]
+    told = [text for text in told if _IS_SO.search(text) and readable(text) and not cues.HEDGE.search(text)]
+    for text in [text for text in told if not alike(text, name)][:MOST_SINCE]:
+        yield Found("facts", {"statement": begun(text), "detail": f"since {url}", "quote": ""}, 62, turn)
+
+
+_IS_SO = re.compile(
+    r"^(?!(?:add|fix|write|rename|update|remove|create|implement|refactor|move|align|make|use|replace|bump|introduce|"
+    r"extract|delete|document)\w*\b).*\b(?:no longer|now|always|never|instead of|must)\b",
+    re.IGNORECASE,
+)
+MOST_SINCE = 2
+
+
+def _equal(one: str, other: str) -> bool:
+    return bool(one) and (one.casefold() == other.casefold() or alike(one, other))
 
 
 def _line(session: Session, commit: Commit) -> str:

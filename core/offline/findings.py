@@ -277,10 +277,13 @@ def _is_fact(session: Session, text: str) -> bool:
 
 
 _NEXT_HEADING = re.compile(
-    r"^(?:(?:natural |suggested |recommended |possible |your )?next steps?|to (?:finish|complete)\b.*|"
-    r"nächste schritte|prochaines étapes|próximos pasos|下一步|后续步骤|次のステップ|다음 단계)$",
+    r"\b(?:next steps?|remaining|pending|follow[- ]?ups?|not (?:yet )?(?:done|tested|verified|covered|included)|still to|"
+    r"open (?:questions|items|issues|points)|before (?:you|merging|deploy\w*|releas\w*)|after (?:deploy|merg)\w*|"
+    r"you(?:'ll| will)? (?:still )?(?:need|have|must|should|may want)(?: to)?|action (?:items|required)|for later|blockers?|"
+    r"to (?:finish|complete))\b|nächste schritte|prochaines étapes|próximos pasos|下一步|后续|次のステップ|다음 단계",
     re.IGNORECASE,
 )
+LONGEST_LEAD = 90
 _ORDER = re.compile(
     r"^(?:add|run|set|create|update|write|fix|deploy|push|merge|commit|test|verify|migrate|configure|implement|remove|"
     r"replace|rotate|publish|release|open|rebase|restart|rename|move|document|enable|disable|rerun|re-run|regenerate|"
@@ -299,7 +302,7 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
         for at, row in enumerate(told):
             listed = row.kind in ("bullet", "check") and row.mark != "x"
             below = listed and bool(cues.LEFT_HEADING.match(row.heading))
-            after = listed and closing.at_end and bool(_NEXT_HEADING.match(row.heading))
+            after = listed and closing.at_end and bool(_NEXT_HEADING.search(row.heading[:LONGEST_LEAD]))
             stale = closing.overtaken or not (closing.at_end or session.events)
             if stale and not below:
                 continue
@@ -344,6 +347,7 @@ _WAITING = re.compile(
     r"\bmust be (?:set|run|added|rotated|configured|created|updated|done) (?:by|in|on|manually|before)\b|"
     r"\bneeds? to be (?:set|run|added|rotated|configured|created|updated|done)\b|"
     r"\b(?:in|as|for|needs?) a (?:separate|follow-?up) (?:PR|pull request|issue|change|task|commit|session)\b|"
+    r"\bstill\b|\bremains?\b|\bnot yet\b|\bha(?:s|ve) not been\b|\bwill need\b|\bcan be (?:deleted|removed)\b|"
     r"\b(?:only|just) local(?:ly)?\b|\b(?:not|un)tracked (?:by|in) git\b|\bready (?:for you )?to commit\b",
     re.IGNORECASE,
 )

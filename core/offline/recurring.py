@@ -16,6 +16,8 @@ from core.conversations.conversation import Conversation
 from core.offline import cues
 from core.offline.closing import LONG, rows_of
 from core.offline.prose import begun, looks_like_code, sentences
+from core.offline.sessions import Session
+from core.offline.statements import Found
 
 SAME = 0.6
 """Of the words of the shorter of two remarks so many stand in the other."""
@@ -63,6 +65,38 @@ def find_remarks(conversation: Conversation) -> Iterator[Remark]:
                 words = frozenset(word.casefold() for word in _WORD.findall(text)) - _EMPTY
                 if len(words) >= LEAST_SHARED:
                     yield Remark(begun(_CITES.sub("", text)), sentence.quote, words, number, turn.time)
+
+
+def find_quirks(session: Session) -> Iterator[Found]:
+    """Remarks that need no second session: of a limitation of a tool that was run in this one, or with the setting that
+    makes it so, as it stands in what a tool gave back."""
+    ran = " ".join(row.words for row in session.commands).casefold()
+    told: list[Remark] = []
+    for remark in find_remarks(session.conversation):
+        text = remark.statement
+        if (
+            not _LIMITS.search(text)
+            or cues.HEDGE.search(text)
+            or cues.CAUSE.search(text)
+            or _OF_THE_MOMENT.search(text)
+        ):
+            continue
+        tools = {found[0].casefold() for found in cues.TOOL.finditer(text)}
+        shown = "`" in text and session.bears_out(text)
+        if not shown and not any(tool.rstrip("s") not in _UNNAMED and tool in ran for tool in tools):
+            continue
+        if not any(_alike(remark.words, other.words) for other in told):
+            told.append(remark)
+            fields = {"statement": text, "detail": "", "quote": remark.quote, "kind": "tool-quirk"}
+            yield Found("facts", fields, 58, remark.turn)
+
+
+_LIMITS = re.compile(
+    r"\blimitations?\b|\bonly (?:checks?|works?|runs?|sees?|accepts?|supports?|flags?)\b|"
+    r"\bknown (?:issue|bug|limitation)\b|\bdo(?:es)?(?:n't| not) (?:support|work|see|check|pick up|recogni[sz]e)\b|"
+    r"\b(?:ignores?|wants|enforces|insists)\b",
+    re.IGNORECASE,
+)
 
 
 def bear_out(

@@ -18,6 +18,7 @@ from core.offline.people import find_in_talk, find_requests, find_resolutions
 from core.offline.person import find_compacted, find_corrections, find_unanswered, find_will
 from core.offline.procedures import find_playbooks, find_procedures
 from core.offline.prose import read_prose
+from core.offline.recurring import find_quirks
 from core.offline.sessions import find_in_session
 from core.offline.statements import Found, absolute_path, find_file_notes, find_questions, find_statements, find_tasks
 from core.offline.talk import read_talk
@@ -81,6 +82,7 @@ def _in_session(conversation: Conversation) -> Iterator[Found]:
     yield from find_compacted(session)
     yield from find_done(session)
     yield from find_findings(session)
+    yield from find_quirks(session)
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:

@@ -183,8 +183,6 @@ def _begun(session: Session) -> Iterator[Found]:
         return
     where = f" on branch {session.conversation.branch}" if session.conversation.branch else ""
     for row in (row for at, row in session.events if at == turn and isinstance(row, Commit | Push)):
-        if isinstance(row, Commit) and TRIVIAL.match(row.subject):
-            continue
         what = f"the commit “{row.subject}”" if isinstance(row, Commit) else f"`{row.words}`"
         text = f"Check whether {what} went through{where}: the session ends before its result"
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
@@ -397,9 +395,7 @@ _ONE_PLACE = re.compile(r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*")
 
 def _checks(session: Session) -> Iterator[Found]:
     """The commands with which a change is checked here: those that ran and passed after an edit."""
-    first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), None)
-    if first_edit is None:
-        return
+    first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), 0)
     ran: dict[str, tuple[str, int]] = {}
     for turn, row in session.events[first_edit:]:
         if not isinstance(row, Command) or not row.answered or row.failed or failure(row):
