@@ -19,6 +19,7 @@ from core.offline.statements import Found
 
 MOST_COMMITS = 3
 MOST_DONE = 3
+SAME_WORK = 0.55
 MOST_TOLD = 3
 MOST_FILES = 4
 SHORT, LONG = 30, 300
@@ -84,10 +85,11 @@ def whole_quotes(text: str) -> bool:
 # --- done ---
 
 _MERGE = re.compile(
-    r"^(?:Merge (?:branch|remote|pull request|commit|tag)|Revert \"|wip\b|fixup!|squash!|checkpoint|"
+    r"^(?:Merge (?:branch|remote|pull request|commit|tag)|Revert \"|wip\b|fixup!|squash!|"
     r"Added new files to the git repo)",
     re.IGNORECASE,
 )
+_CHECKPOINT = re.compile(r"^checkpoint\b", re.IGNORECASE)
 _SMALL = re.compile(
     r"^(?:style|chore|docs|test|ci|build|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.I
 )
@@ -127,6 +129,11 @@ def _done(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
             (text, quote), *more = told
             detail = _joined(*(row[0] for row in more), _uncommitted(session))
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
+    found = [
+        one
+        for at, one in enumerate(found)
+        if not any(alike(one.fields["statement"], later.fields["statement"], SAME_WORK) for later in found[at + 1 :])
+    ]
     if not made and not found:
         found = list(_worked_on(session))
     yield from found[-MOST_DONE:]
@@ -148,11 +155,7 @@ def _of_commit(session: Session, turn: int, commit: Commit, text: str) -> bool:
     )
     if any(one[:5] == other[:5] for one in subject for other in said):
         return True
-    since = max((at for at, row in session.events if isinstance(row, Commit) and at < turn), default=-1)
-    names = {
-        re.split(r"[\\/]", row.path)[-1] for at, row in session.events if isinstance(row, Edit) and since <= at <= turn
-    }
-    return any(name and name in text for name in names)
+    return any(name and name in text for name in _files_of(session, turn))
 
 
 _TRYOUT = re.compile(
@@ -238,29 +241,61 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
     last = {
         row.subject: (turn, row)
         for turn, row in made
-        if not _MERGE.match(row.subject)
+        if not (_MERGE.match(row.subject) or (_CHECKPOINT.match(row.subject) and not _says_more(session, row)))
         and not TRIVIAL.match(_BY_TOOL.sub("", row.subject))
         and not _tryout(session, row.subject)
         and f'Revert "{row.subject}"' not in undone
     }
     subjects = list(last)
     for at, subject in enumerate(subjects):
-        if any(alike(subject, later) for later in subjects[at + 1 :]):
+        if any(alike(subject, later) or _replaced(subject, later) for later in subjects[at + 1 :]):
             del last[subject]  # a second try at the same
     for subject, (turn, _) in list(last.items()):
         sent = any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
         told = _BY_TOOL.sub("", subject)
-        if not (sent or cues.ANCHOR.search(told) or _CONVENTIONAL.match(told)) or session.deleted_after(turn, subject):
+        if not (sent or cues.ANCHOR.search(told) or _CONVENTIONAL.match(told)) or _gone(session, turn, subject):
             del last[subject]  # nobody could tell later where that is
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
     asked = sum(turn.role == "user" and not turn.agent for turn in session.conversation.turns)
     return (large or list(last.values()))[-min(2 * MOST_COMMITS, max(MOST_COMMITS, asked // 5)) :]
 
 
-def alike(one: str, other: str) -> bool:
-    """Whether two texts of work tell mostly the same."""
+_REPLACES = re.compile(
+    r"^(?:\w+:\s*)?(?:replaced?|removed?|revert(?:ed)?|undo|dropp?e?d?|switch(?:ed)?)\b", re.IGNORECASE
+)
+
+
+def _replaced(first: str, later: str) -> bool:
+    """Whether a later subject takes away what an earlier one names."""
+    names = {name.strip("`").casefold() for name in cues.ANCHOR.findall(first) if "`" in name}
+    taken = re.split(r"\b(?:with|by|from|in)\b", later, maxsplit=1)[0].casefold() if _REPLACES.match(later) else ""
+    return any(f"`{name}`" in taken for name in names)
+
+
+def _gone(session: Session, turn: int, subject: str) -> bool:
+    """Whether what a commit names, or every file that was written for it, was taken away again."""
+    if session.deleted_after(turn, subject):
+        return True
+    names = _files_of(session, turn)
+    return bool(names) and all(session.deleted_after(turn, f"`{name}`") for name in names)
+
+
+def _says_more(session: Session, commit: Commit) -> bool:
+    """Whether a commit's message has a body: what a tool saves by itself has none."""
+    return any(row.start == commit.start and message_body(row.words) for row in session.commands)
+
+
+def _files_of(session: Session, turn: int) -> set[str]:
+    """The names of the files that were edited between the commit before a turn and the one in it."""
+    since = max((at for at, row in session.events if isinstance(row, Commit) and at < turn), default=-1)
+    edits = [row for at, row in session.events if isinstance(row, Edit) and since <= at <= turn and row.path]
+    return {re.split(r"[\\/]", row.path)[-1] for row in edits}
+
+
+def alike(one: str, other: str, share: float = 0.7) -> bool:
+    """Whether two texts of work tell mostly the same: `share` of the words of the shorter stand in the other."""
     first, second = (set(re.findall(r"[\w./-]{3,}", text.casefold())) for text in (one, other))
-    return len(first & second) >= 0.7 * max(1, min(len(first), len(second))) and len(first & second) >= 4
+    return len(first & second) >= share * max(1, min(len(first), len(second))) and len(first & second) >= 4
 
 
 def _went(session: Session, commit: Commit) -> bool:
@@ -299,7 +334,7 @@ _MESSAGES = re.compile(
 )
 _TRAILER = re.compile(r"^(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: |🤖|Generated with|Co-authored)", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*[-*+•]\s+(?:\[(?P<mark>[ xX])\]\s+)?")
-LONGEST_BODY = 420
+LONGEST_BODY = 600
 
 
 def message_body(words: str) -> str:
@@ -365,7 +400,9 @@ def _opened(session: Session) -> Iterator[Found]:
             continue
         commit = next((event for event in made if _equal(event.subject, name)), None)
         if commit is not None:
-            yield from _since(name, url[0], _first_part(body), turn)
+            call = next((event for event in session.commands if event.start == commit.start), None)
+            said = f"{name} {message_body(call.words) if call else ''}"
+            yield from _since(said, url[0], _first_part(body), turn)
         else:
             fields = {"statement": f"{name} ({url[0]})", "detail": told, "quote": ""}
             yield Found("tasks_done", fields, 69, turn)
@@ -374,6 +411,7 @@ def _opened(session: Session) -> Iterator[Found]:
             for line in body.split("\n")
             if (found := _ITEM.match(line)) and found["mark"] == " "
         ]
+        unticked = [text for text in unticked if not text.lower().startswith("no ")]
         if 0 < len(unticked) <= MOST_UNTICKED:
             text = f"Of the checks of “{name}” ({url[0]}) these are not ticked off: {'; '.join(unticked)}"
             yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 63, turn)
@@ -385,11 +423,11 @@ _URL = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|issues|merge_requests)/(?P<
 MOST_UNTICKED = 4
 
 
-def _since(name: str, url: str, rows: Sequence[str], turn: int) -> Iterator[Found]:
+def _since(said: str, url: str, rows: Sequence[str], turn: int) -> Iterator[Found]:
     """How things are since a pull request: the items of its description that name something and say how it is now."""
     told = [clean(_ITEM.sub("", row)) for row in rows if _ITEM.match(row)]
     told = [text for text in told if _IS_SO.search(text) and readable(text) and not cues.HEDGE.search(text)]
-    for text in [text for text in told if not alike(text, name)][:MOST_SINCE]:
+    for text in [text for text in told if not alike(text, said, SAME_WORK)][:MOST_SINCE]:
         yield Found("facts", {"statement": begun(text), "detail": f"since {url}", "quote": ""}, 62, turn)
 
 
@@ -431,8 +469,8 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
-    r"^(?:(?:done|all (?:good|done|set|clean|tests? pass\w*)|perfect|great|complete|fix|fixed|solution|result|summary|"
-    r"changes?|修复|结果)\b(?:\s*\([^)]{1,30}\))?\s*[.!:：—–-]+\s*)+",
+    r"^(?:\(\d+\) |(?:done|fixed properly|all (?:good|done|set|clean|tests? pass\w*)|perfect|great|complete|fix|fixed|"
+    r"solution|result|summary|changes?|修复|结果)\b(?:\s*\([^)]{1,30}\))?\s*[.!:：—–-]+\s*)+",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"^`?(?P<path>[\w./\\@-]*\w\.\w{1,6})(?::[\d-]+)?`?\s*(?:\([^)]{1,40}\)\s*)?[:：—–-]+\s+")

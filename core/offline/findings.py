@@ -89,12 +89,21 @@ _YOURS = re.compile(
     r"\byour (?=repo|project|code|branch|machine|setup|environment|config|app|CLAUDE|AGENTS|test|file)", re.IGNORECASE
 )
 _POINTS_BACK = re.compile(
-    r"^(?:these|those|such|not|to|let|replace|use|add|check|run|before|after|with the|expected|yes|no)\b", re.IGNORECASE
+    r"^(?:these|those|such|not|to|let|replace|use|add|check|run|before|after|with the|expected|yes|no|either|pass|"
+    r"call)\b",
+    re.IGNORECASE,
 )
 _CURE = re.compile(
     r"(?:(?:the )?fix|solution|result|option|suggestion|recommend|files?\s*[:：]|location|note\b|example)",
     re.IGNORECASE,
 )
+_SLIP = re.compile(
+    r"\b(?:indentation|typo|syntax error|missing (?:comma|colon|import|bracket|semicolon|quote|parenthes\w+)|"
+    r"misspel\w+)\b",
+    re.IGNORECASE,
+)
+"""A slip of the pen: nobody asks for it once it is gone."""
+_CUT_OFF = re.compile(r"\b(?:if|that|when|to|is|are|the|a|an|of|in|with|by|and|or|because|for)\W*$", re.IGNORECASE)
 _SAME_AGAIN = re.compile(r"this is (?:the|exactly|a known)\b", re.IGNORECASE)
 _PRAISED = re.compile(
     r"\bwell[- ](?:understood|\w+ed)\b|\b(?:right|correct) (?:place|approach|fix)\b|"
@@ -136,6 +145,8 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
             continue
         if len(bare) < 15 or not _explains(bare) or cues.DANGLING.match(bare) or _POINTS_BACK.match(bare):
             continue
+        if _SLIP.search(bare) or _CUT_OFF.search(bare):
+            continue
         before = _lead(rows, at) if _POINTS.search(bare) else ""
         if _POINTS.search(bare) and not before:
             continue
@@ -147,7 +158,13 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
             more = _neutral(part.text)
             if _SAME_AGAIN.match(more):
                 continue
-            if not _explains(more) or more.endswith((":", "：")) or len(more) + sum(map(len, said)) > LONGEST_CAUSE:
+            if (
+                not _explains(more)
+                or _ORDER.match(more)
+                or _POINTS_BACK.match(more)
+                or more.endswith((":", "："))
+                or len(more) + sum(map(len, said)) > LONGEST_CAUSE
+            ):
                 break
             said.append(more)
         told = " ".join(part if part.endswith((".", "。", "!")) else f"{part}." for part in said)
@@ -175,7 +192,7 @@ def _explains(text: str) -> bool:
         or cues.OFFER.search(text)
         or cues.MONOLOGUE.match(text)
         or cues.TEMPLATE.search(CODE.sub("", text))
-        or _PERSONS.search(text)
+        or PERSONS.search(text)
         or _CURE.match(text)
         or _PRAISED.search(text)
         or looks_like_code(text)
@@ -192,7 +209,9 @@ def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
             for done, _ in told_done(rows[later.number]):
                 if later is closing or any(name in done.casefold() for name in names):
                     return f"mended in the session: {done}"
-    return "of what was mended in the session" if closing.changed else "" if closing.overtaken else _NOT_MENDED
+    if closing.changed:
+        return "of what was mended in the session"
+    return _NOT_MENDED if session.events and not closing.overtaken else ""
 
 
 # --- facts ---
@@ -224,10 +243,11 @@ def _facts(session: Session, rows: Rows, causes: Sequence[str]) -> Iterator[Foun
                 if _OF_FILE.match(text) or any(text.rstrip(".") in cause for cause in causes):
                     continue  # what one file is for stands in the file
                 score = 40 * rule + 10 * state + 5 * closing.at_end + 5 * ("`" in sentence.quote)
-                fields = {"statement": begun(text), "detail": "", "quote": sentence.quote}
+                fields = {"statement": begun(_NOW.sub("", text)), "detail": "", "quote": sentence.quote}
                 yield Found("facts", fields, score, closing.number)
 
 
+_NOW = re.compile(r"^(?:now|so|thus),? (?=[`A-Z])")
 LONGEST_HEADING = 60
 _KNOWS_HEADING = re.compile(
     r"\b(?:key|design|decisions?|notes?|security|important|behaviou?r|architecture|caveats?|gotchas?|discover\w+|"
@@ -253,9 +273,13 @@ _STATE = re.compile(
 _LINES = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*| ?\(?\blines? \d+(?:[-–]\d+)?\)?")
 _POINTS = re.compile(r"\b(?:these|those|this|above|below|such|here)\b", re.IGNORECASE)
 _SNIPPET = re.compile(r"^`[^`]*[\s<>=?:{][^`]*`")
-_OF_FILE = re.compile(r"^`[^`]+`\s*[:：(]")
-_PAST = re.compile(rf"(?:{cues.DONE.pattern})|^\W*[A-Z][a-z]+ed\b", re.IGNORECASE)
-_PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
+_OF_FILE = re.compile(r"^(?:`[^`]+`\s*[:：(]|[^`:：]{3,40}[:：]\s*`[^`]+`\s*(?:$|\(|,|and\b|\+))")
+PAST = re.compile(
+    rf"(?:{cues.DONE.pattern})|^\W*(?:[A-Z][a-z]+ed|(?:re)?(?:built|wrote|made|set|ran|did)|kept|left|sent|put|cut|brought|"
+    r"split|took)\b",
+    re.IGNORECASE,
+)
+PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
 
 
 def _is_fact(session: Session, text: str) -> bool:
@@ -265,8 +289,8 @@ def _is_fact(session: Session, text: str) -> bool:
         and not cues.HEDGE.search(text)
         and not cues.LEFT.search(text)
         and not cues.REMARK.search(text)
-        and not _PERSONS.search(text)
-        and not _PAST.match(text)
+        and not PERSONS.search(text)
+        and not PAST.match(text)
         and not _POINTS.search(text)
         and not _SNIPPET.match(text)
         and session.bears_out(text)
@@ -277,10 +301,11 @@ def _is_fact(session: Session, text: str) -> bool:
 
 
 _NEXT_HEADING = re.compile(
-    r"\b(?:next steps?|remaining|pending|follow[- ]?ups?|not (?:yet )?(?:done|tested|verified|covered|included)|still to|"
-    r"open (?:questions|items|issues|points)|before (?:you|merging|deploy\w*|releas\w*)|after (?:deploy|merg)\w*|"
-    r"you(?:'ll| will)? (?:still )?(?:need|have|must|should|may want)(?: to)?|action (?:items|required)|for later|blockers?|"
-    r"to (?:finish|complete))\b|nächste schritte|prochaines étapes|próximos pasos|下一步|后续|次のステップ|다음 단계",
+    r"\b(?:next steps?|remaining|pending|follow[- ]?ups?|not (?:yet )?(?:done|tested|verified|covered|included)|"
+    r"still to|open (?:questions|items|issues|points)|before (?:you|merging|deploy\w*|releas\w*)|"
+    r"after (?:deploy|merg)\w*|you(?:'ll| will)? (?:still )?(?:need|have|must|should|may want)(?: to)?|"
+    r"action (?:items|required)|for later|blockers?|to (?:finish|complete))\b|"
+    r"nächste schritte|prochaines étapes|próximos pasos|下一步|后续|次のステップ|다음 단계",
     re.IGNORECASE,
 )
 LONGEST_LEAD = 90
@@ -314,7 +339,7 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
                 last = closing.at_end and at >= len(told) - LAST_ROWS and _WAITING.search(text)
                 if not (below or after or said or last):
                     continue
-                if _PAST.match(_LABEL.sub("", text)) and not _HELD_UP.search(text):
+                if PAST.match(_LABEL.sub("", text)) and not _HELD_UP.search(text):
                     continue
                 named = readable(text) or (below and closing.at_end and _stands(text))
                 if not named or (not below and cues.UNSURE.search(text)):
@@ -347,7 +372,7 @@ _WAITING = re.compile(
     r"\bmust be (?:set|run|added|rotated|configured|created|updated|done) (?:by|in|on|manually|before)\b|"
     r"\bneeds? to be (?:set|run|added|rotated|configured|created|updated|done)\b|"
     r"\b(?:in|as|for|needs?) a (?:separate|follow-?up) (?:PR|pull request|issue|change|task|commit|session)\b|"
-    r"\bstill\b|\bremains?\b|\bnot yet\b|\bha(?:s|ve) not been\b|\bwill need\b|\bcan be (?:deleted|removed)\b|"
+    r"\bnot yet\b|\bha(?:s|ve) not been\b|\bwill need\b|\bcan be (?:deleted|removed)\b|"
     r"\b(?:only|just) local(?:ly)?\b|\b(?:not|un)tracked (?:by|in) git\b|\bready (?:for you )?to commit\b",
     re.IGNORECASE,
 )

@@ -15,6 +15,7 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.offline import cues
 from core.offline.closing import LONG, rows_of
+from core.offline.findings import PAST, PERSONS
 from core.offline.prose import begun, looks_like_code, sentences
 from core.offline.sessions import Session
 from core.offline.statements import Found
