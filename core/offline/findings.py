@@ -327,7 +327,7 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
         for at, row in enumerate(told):
             listed = row.kind in ("bullet", "check") and row.mark != "x"
             below = listed and bool(cues.LEFT_HEADING.match(row.heading))
-            after = listed and closing.at_end and bool(_NEXT_HEADING.search(row.heading[:LONGEST_LEAD]))
+            after = listed and not below and closing.at_end and bool(_NEXT_HEADING.search(row.heading[:LONGEST_LEAD]))
             stale = closing.overtaken or not (closing.at_end or session.events)
             if stale and not below:
                 continue

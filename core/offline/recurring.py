@@ -75,12 +75,9 @@ def find_quirks(session: Session) -> Iterator[Found]:
     told: list[Remark] = []
     for remark in find_remarks(session.conversation):
         text = remark.statement
-        if (
-            not _LIMITS.search(text)
-            or cues.HEDGE.search(text)
-            or cues.CAUSE.search(text)
-            or _OF_THE_MOMENT.search(text)
-        ):
+        if not _LIMITS.search(text) or PAST.match(text) or PERSONS.search(text):
+            continue
+        if cues.HEDGE.search(text) or cues.CAUSE.search(text) or _OF_THE_MOMENT.search(text):
             continue
         tools = {found[0].casefold() for found in cues.TOOL.finditer(text)}
         shown = "`" in text and session.bears_out(text)
