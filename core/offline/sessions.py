@@ -28,9 +28,10 @@ LEAST_PASTED = 200
 
 
 TRIVIAL = re.compile(
-    r"^(?:\w+(?:\([^)]*\))?!?:\s*)?(?:address|add(?:ed)?|removed?|fix(?:ed)?|updated?|improved?|clean(?:ed)? ?up|tidy|"
-    r"sort|correct(?:ed)?)\s+(?:up )?(?:the |some |a |missing |unused )*`?(?:t\.Parallel|comments?|docstrings?|"
-    r"whitespace|typos?|imports?|lint\w*|format\w*|wording|search/replace|review (?:comments?|feedback)|trailing)\b|"
+    r"^(?:(?:\w+(?:\([^)]*\))?!?:\s*)?(?:address|add(?:ed)?|removed?|fix(?:ed)?|updated?|improved?|clean(?:ed)? ?up|"
+    r"tidy|sort|correct(?:ed)?)\s+|(?:fix|docs|style|chore|test)(?:\([^)]*\))?:\s*)"
+    r"(?:up )?(?:the |some |a |missing |unused )*`?(?:t\.Parallel|comments?|docstrings?|whitespace|typos?|imports?|"
+    r"lint\w*|format\w*|wording|search/replace|review (?:comments?|feedback)|trailing)\b|"
     r"^\W*(?:typo|wip|format|lint|nit)s?\b",
     re.IGNORECASE,
 )
@@ -375,7 +376,7 @@ def _environment(session: Session) -> Iterator[Found]:
         told.add(program)
         versions = list(dict.fromkeys(line for line in rows if _VERSIONS.match(line) and line != first))[:2]
         shown = "; ".join([first, *versions])
-        later = [other for other in session.commands[at + 1 :] if program in bare(other.words).split()[:2]]
+        later = [other for other in session.commands[at + 1 :] if program in bare(other.words).split()[:4]]
         cured = next((other for other in later if not other.failed and not failure(other) and other.answered), None)
         if cured and bare(cured.words) != bare(row.words) and len(bare(cured.words)) <= LONGEST_COMMAND:
             end = f"; `{bare(cured.words)}` works"
