@@ -232,7 +232,8 @@ def test_how_things_are_now_is_work_that_was_done() -> None:
 
 REVIEW = (
     "## Review\n\n### 1. Silent error in `load_rates` (medium)\n\nWhen the bank sends nothing, `load_rates` returns "
-    "the rates of last year.\n\n### 2. Missing lock in `save_rates`\n\nTwo writers of `save_rates` overwrite each other.\n"
+    "the rates of last year.\n\n### 2. Missing lock in `save_rates`\n\nTwo writers of `save_rates` overwrite each "
+    "other.\n"
 )
 
 

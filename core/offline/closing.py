@@ -13,7 +13,7 @@ from dataclasses import replace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Commit, Edit, PullRequest, Push, Question
 from core.offline import cues
-from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences
+from core.offline.prose import Row, begun, clean, looks_like_code, read_prose
 from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
 from core.offline.statements import Found
 
@@ -30,8 +30,7 @@ SHORT_UNBROKEN = 12
 
 def find_done(session: Session) -> Iterator[Found]:
     """The work that was done, by the commits and the closing messages."""
-    rows = {closing.number: rows_of(closing.turn, closing.number) for closing in session.closings}
-    yield from _done(session, rows)
+    yield from _done(session)
     yield from _opened(session)
 
 
@@ -46,7 +45,8 @@ def rows_of(turn: Turn, number: int) -> list[Row]:
     for row in rows:
         bold = _BOLD_LINE.match(row.text) if row.kind == "prose" else None
         heading = clean(bold[1]).rstrip(":：") if bold else "" if row.kind == "prose" and row.heading else heading
-        told.append(replace(row, turn=number, heading=heading if heading and not row.heading else row.heading))
+        above = row.heading or heading
+        told.append(Row(row.text, row.low, row.bounds, row.kind, row.role, number, row.mark, above, row.at))
     return told
 
 
@@ -100,14 +100,14 @@ _COMMITS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+commit\b")
 _MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 
 
-def _done(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
+def _done(session: Session) -> Iterator[Found]:
     """What was committed, told with the closing message beside it; and what was changed and not committed."""
     made = _commits(session)
     last = max((turn for turn, _ in made), default=-1)
     used: set[str] = set()
     for turn, commit in made:
         numbers = _beside(session, turn)
-        told = next((said for number in numbers if (said := told_done(rows[number]))), [])
+        told = next((said for number in numbers if (said := told_done(session, number))), [])
         fresh = [text for text, _ in told if text not in used and _of_commit(session, turn, commit, text)]
         used.update(fresh)
         call = next((row for row in session.commands if row.start == commit.start), None)
@@ -122,7 +122,7 @@ def _done(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
             continue
         told = [
             row
-            for row in told_done(rows[closing.number])
+            for row in told_done(session, closing.number)
             if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)
         ]
         if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
@@ -500,17 +500,17 @@ _DONE_HEADING = re.compile(
 _PRESENT = re.compile(r"^(?:the )?`[^`]+`\s+(?!\()(?:\w+s\b|is\b|are\b|[^\x00-\x7f])")
 
 
-def told_done(rows: Sequence[Row]) -> list[tuple[str, str]]:
+def told_done(session: Session, number: int) -> list[tuple[str, str]]:
     """The sentences of a closing message that say what was done, with their quotes: prose before items of lists."""
     prose: list[tuple[str, str]] = []
     listed: list[tuple[str, str]] = []
     where = ""
-    for row in rows[:16]:
+    for row in session.rows[number][:16]:
         named = _FILE.match(clean(row.text)) or _FILE.match(row.heading)
         where = named["path"] if named else where if row.kind == "bullet" else ""
         if cues.LEFT_HEADING.match(row.heading) or row.mark == " ":
             continue
-        for sentence in sentences(row):
+        for sentence in session.parts(row):
             text = _EMPTY.sub("", sentence.text).strip()
             label = _LABEL.match(text)
             if label:
@@ -567,4 +567,5 @@ def read_session(conversation: Conversation) -> Session:
         overtaken = any(at >= end for at in edits)
         closings.append(Closing(number, turns[number], answer < 0, before, changed, refuted, overtaken))
         before = number
-    return Session(conversation, tuple(events), tuple(closings))
+    rows = {closing.number: rows_of(closing.turn, closing.number) for closing in closings}
+    return Session(conversation, tuple(events), tuple(closings), rows)

@@ -8,7 +8,7 @@ later work overtook, is not taken at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.offline import cues
 from core.offline.closing import (
@@ -19,11 +19,10 @@ from core.offline.closing import (
     alike,
     readable,
     request_of,
-    rows_of,
     told_done,
     whole_quotes,
 )
-from core.offline.prose import Row, begun, clean, looks_like_code, sentences, whole
+from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
 from core.offline.sessions import Closing, Session
 from core.offline.statements import Found
 
@@ -33,14 +32,14 @@ MOST_LEFT = 3
 MOST_FINDINGS = 4
 MOST_RISKS = 3
 
-Rows = dict[int, list[Row]]
+Rows = Mapping[int, list[Row]]
 
 
 def find_findings(session: Session) -> Iterator[Found]:
     """Causes, facts, findings of a review and open work, out of the closing messages."""
     if session.of_others:
         return
-    rows = {closing.number: rows_of(closing.turn, closing.number) for closing in session.closings}
+    rows = session.rows
     findings = [*_rated(session, rows), *_numbered(session, rows)]
     grave = [found for low, found in findings if not low]
     yield from (grave if len(findings) > MOST_LEFT else [found for _, found in findings])[:MOST_FINDINGS]
@@ -73,6 +72,11 @@ _CAUSE_LABEL = re.compile(
     r"(?:\([^)]{1,30}\)\s*)?(?:(?:is|was)\s*)?[:：—–-]\s*",
     re.IGNORECASE,
 )
+_OF_CAUSE = (
+    "cause", "culprit", "because", "since", "due to", "turn", "problem", "bug", "issue", "reason", "which br", "diagnosis",
+    "ursache", "verursacht", "liegt daran", "debido", "原因", "根因", "원인",
+)  # fmt: skip
+"""Where none of these stands in a line (in lower case), no pattern need be tried."""
 _CLEAR = re.compile(
     r"^(?:(?:ok|okay|good|great|perfect|found it|now I (?:see|understand)\b[^.!:]*|"
     r"(?:the |that |this )?(?:issue|problem|cause|bug) is (?:now )?(?:clear|obvious|found)(?: now)?)\s*[.!:,—-]+\s*)+",
@@ -136,7 +140,9 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
     if cues.SEVERE.match(row.text) or row.kind == "check":
         return None
     below = _CAUSE_HEADING.match(row.heading) is not None and (at == 0 or rows[at - 1].heading != row.heading)
-    parts = list(sentences(row))
+    if not below and not has(row.low, _OF_CAUSE):
+        return None
+    parts = session.parts(row)
     for number, sentence in enumerate(parts):
         text = _neutral(sentence.text)
         label = _CAUSE_LABEL.match(text)
@@ -147,13 +153,13 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
             continue
         if _SLIP.search(bare) or _CUT_OFF.search(bare):
             continue
-        before = _lead(rows, at) if _POINTS.search(bare) else ""
+        before = _lead(session, rows, at) if _POINTS.search(bare) else ""
         if _POINTS.search(bare) and not before:
             continue
         said = [before, bare.rstrip(":：")] if before else [bare.rstrip(":：")]
         following = [*parts[number + 1 :]]
         for later in rows[at + 1 : at + 8]:
-            following += sentences(later) if later.kind == "prose" else ()
+            following += session.parts(later) if later.kind == "prose" else ()
         for part in following[: MOST_SENTENCES - 1]:
             more = _neutral(part.text)
             if _SAME_AGAIN.match(more):
@@ -173,10 +179,10 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
     return None
 
 
-def _lead(rows: Sequence[Row], at: int) -> str:
+def _lead(session: Session, rows: Sequence[Row], at: int) -> str:
     """The sentence that leads to a list above a row: what its "these" are."""
     above = next((row for row in reversed(rows[max(0, at - 6) : at]) if row.kind == "prose"), None)
-    last = list(sentences(above))[-1:] if above and above.text.endswith((":", "：")) else []
+    last = session.parts(above)[-1:] if above and above.text.endswith((":", "：")) else []
     text = _neutral(last[0].text).rstrip(":：") if last else ""
     return text if text and _explains(text) and cues.ANCHOR.search(text) else ""
 
@@ -206,7 +212,7 @@ def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
     names = {name.strip("`()").casefold() for name in cues.ANCHOR.findall(cause)}
     for later in session.closings:
         if later.number >= closing.number and later.changed and not later.refuted:
-            for done, _ in told_done(rows[later.number]):
+            for done, _ in told_done(session, later.number):
                 if later is closing or any(name in done.casefold() for name in names):
                     return f"mended in the session: {done}"
     if closing.changed:
@@ -231,11 +237,14 @@ def _facts(session: Session, rows: Rows, causes: Sequence[str]) -> Iterator[Foun
                 continue
             if cues.SEVERE.match(row.text):
                 break  # a review: what follows is about lines of code
-            for sentence in sentences(row):
+            asked = closing.at_end and told
+            if not (asked or has(row.low, _OF_FACT)):
+                continue
+            for sentence in session.parts(row):
                 text = _neutral(sentence.text)
                 rule = cues.RULE.search(text) is not None
                 state = (row.kind == "prose" or closing.at_end) and not stale and _STATE.search(text) is not None
-                last = closing.at_end and told and not _AS_IT_RAN.search(text)
+                last = asked and not _AS_IT_RAN.search(text)
                 if not (rule or state or last) or not _is_fact(session, text):
                     continue
                 if stale and session.named_later(closing.number, text):
@@ -247,6 +256,14 @@ def _facts(session: Session, rows: Rows, causes: Sequence[str]) -> Iterator[Foun
                 yield Found("facts", fields, score, closing.number)
 
 
+_OF_FACT = (
+    "only", "not", "n't", "default", "require", "must", "can", "overrid", "precedence", "wins over", "limited", "hard",
+    "deprecated", "ignore", "instead", "rather", "never", "always", "unlike", "unless", "even ", "regardless",
+    "independent", "separate", "live", "stored", "kept", "defined", "configured", "tracked", "based", "come", "point",
+    " no ", "without", "nur wenn", "standardmäßig", "unterstützt", "erfordert", "ignoriert", "seulement", "par défaut",
+    "prend pas", "nécessite", "solo si", "por defecto", "no admite", "requiere", "不支持", "只有", "只能", "优先于",
+    "デフォルト", "必須", "のみ", "できません", "対応していません", "기본값", "반드시", "지원하지",
+)  # fmt: skip
 _NOW = re.compile(r"^(?:now|so|thus),? (?=[`A-Z])")
 LONGEST_HEADING = 60
 _KNOWS_HEADING = re.compile(
@@ -331,13 +348,15 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
             stale = closing.overtaken or not (closing.at_end or session.events)
             if stale and not below:
                 continue
-            for sentence in [whole(row)] if (below or after) and len(row.text) <= LONG else sentences(row):
+            for sentence in [whole(row)] if (below or after) and len(row.text) <= LONG else session.parts(row):
+                said = (cues.LEFT.search(sentence.text) and not cues.CAUSE.search(sentence.text)) or _NOT_OURS.search(
+                    sentence.text
+                )
+                last = closing.at_end and at >= len(told) - LAST_ROWS and _WAITING.search(sentence.text)
+                if not (below or after or said or last):
+                    continue
                 text = _addressed(sentence.text)
                 if after and not (_ORDER.match(text) and cues.ANCHOR.search(text)):
-                    continue
-                said = (cues.LEFT.search(text) and not cues.CAUSE.search(text)) or _NOT_OURS.search(text)
-                last = closing.at_end and at >= len(told) - LAST_ROWS and _WAITING.search(text)
-                if not (below or after or said or last):
                     continue
                 if PAST.match(_LABEL.sub("", text)) and not _HELD_UP.search(text):
                     continue
@@ -439,12 +458,12 @@ def _rated(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
             where = f"In `{path[1]}`: " if path and not named else ""
             detail = said[len(first) :].strip() or next((part for part in more if len(part) > SHORT), "")
             statement = f"{where}{first if where else begun(first)} (review finding, {how})"
-            fields = {"statement": statement, "detail": detail[:LONG], "quote": _one_line(row, first)}
+            fields = {"statement": statement, "detail": detail[:LONG], "quote": _one_line(session, row, first)}
             yield how in _LOW, Found("tasks_open", fields, 68, closing.number)
 
 
-def _one_line(row: Row, text: str) -> str:
-    return next((sentence.quote for sentence in sentences(row) if text[:20] in sentence.text), "")
+def _one_line(session: Session, row: Row, text: str) -> str:
+    return next((sentence.quote for sentence in session.parts(row) if text[:20] in sentence.text), "")
 
 
 _POINT = re.compile(r"^(?:\d{1,2}[.):]|[A-Z]\d{0,2}[.):]|#\d{1,2}[:.]?)\s+(?P<what>\S.{8,120})$")
@@ -482,7 +501,9 @@ def _numbered(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
                 continue  # the person chose what to do about them, and let this one be
             if _spoken_of(session, closing.number, names):
                 continue
-            first = next((part for row in told for part in sentences(row) if readable(_LINES.sub("", part.text))), None)
+            first = next(
+                (part for row in told for part in session.parts(row) if readable(_LINES.sub("", part.text))), None
+            )
             text = f"{clean(what)}: {_LINES.sub('', first.text)}" if first else clean(what)
             quote = first.quote if first else ""
             fields = {"statement": f"{begun(text).rstrip('.')} (review finding)", "detail": "", "quote": quote}

@@ -51,10 +51,10 @@ class Remark:
     time: str
 
 
-def find_remarks(conversation: Conversation) -> Iterator[Remark]:
-    """Sentences in which the assistant says how a tool behaves."""
+def find_remarks(conversation: Conversation, of: re.Pattern[str] = cues.TRAIT) -> Iterator[Remark]:
+    """Sentences in which the assistant says how a tool behaves; of the turns in which `of` stands."""
     for number, turn in enumerate(conversation.turns):
-        if turn.role != "assistant" or turn.agent:
+        if turn.role != "assistant" or turn.agent or not of.search(turn.text) or not cues.TOOL.search(turn.text):
             continue
         for row in rows_of(turn, number):
             for sentence in sentences(row):
@@ -73,7 +73,7 @@ def find_quirks(session: Session) -> Iterator[Found]:
     makes it so, as it stands in what a tool gave back."""
     ran = " ".join(row.words for row in session.commands).casefold()
     told: list[Remark] = []
-    for remark in find_remarks(session.conversation):
+    for remark in find_remarks(session.conversation, _LIMITS):
         text = remark.statement
         if not _LIMITS.search(text) or PAST.match(text) or PERSONS.search(text):
             continue

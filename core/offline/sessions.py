@@ -9,15 +9,15 @@ words that matter are in `cues.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command, Commit, Edit, Event, Hook, OtherCall, Plan, Push, Question
 from core.offline import cues
-from core.offline.prose import clean
+from core.offline.prose import Row, Sentence, clean, sentences
 from core.offline.statements import Found
 
 LOOK_AHEAD = 6
@@ -81,11 +81,31 @@ _REVIEW_OF_PR = re.compile(r"\breview\b.{0,40}(?:\bPRs?\b|pull request|/pull/\d|
 
 @dataclass(frozen=True)
 class Session:
-    """A conversation with a coding assistant, with its events (turn, event) and closing messages in order."""
+    """A conversation with a coding assistant, with its events (turn, event) and closing messages in order; `rows` are
+    the closing messages' lines by their turns."""
 
     conversation: Conversation
     events: tuple[tuple[int, Event], ...]
     closings: tuple[Closing, ...]
+    rows: Mapping[int, list[Row]] = field(default_factory=dict)
+
+    @cached_property
+    def _parts(self) -> dict[int, tuple[Sentence, ...]]:
+        return {}
+
+    def parts(self, row: Row) -> tuple[Sentence, ...]:
+        """The sentences of a row of a closing message: several rules look at each of them."""
+        if id(row) not in self._parts:
+            self._parts[id(row)] = tuple(sentences(row))
+        return self._parts[id(row)]
+
+    @cached_property
+    def _failures(self) -> dict[int, str]:
+        return {id(row): failure(row) for row in self.commands}
+
+    def failure(self, event: Command) -> str:
+        """Why one of the session's command lines failed, "" where it did not."""
+        return self._failures[id(event)]
 
     @cached_property
     def commands(self) -> tuple[Command, ...]:
@@ -239,6 +259,7 @@ _CD = re.compile(r"^\s*cd\s+(?P<folder>\"[^\"]+\"|'[^']+'|\S+)\s*(?:&&|;)\s*")
 _LONG_TEXT = re.compile(r"\"\$\(cat <<.*?\n\s*\)\"|\"[^\"]{60,}\"|'[^']{60,}'", re.DOTALL)
 
 
+@lru_cache(maxsize=1024)
 def bare(command: str) -> str:
     """A command line without what only cuts its output, the change of folder in front, and long texts in quotes."""
     line = _LONG_TEXT.sub('"…"', command.strip())
@@ -272,7 +293,7 @@ def _repairs(session: Session) -> Iterator[Found]:
     commands = [(at, turn, row) for at, (turn, row) in enumerate(session.events) if isinstance(row, Command)]
     told: set[str] = set()
     for number, (at, _, row) in enumerate(commands):
-        why, wrong = failure(row), bare(row.words)
+        why, wrong = session.failure(row), bare(row.words)
         if not why or not cues.OF_USAGE.search(why) or len(wrong) > LONGEST_COMMAND or "\n" in wrong:
             continue
         if any(name in why for name in cues.HIDDEN):
@@ -280,7 +301,7 @@ def _repairs(session: Session) -> Iterator[Found]:
         for later, turn, other in commands[number + 1 : number + 1 + LOOK_AHEAD]:
             if any(isinstance(event, Edit) for _, event in session.events[at:later]):
                 break  # the code was changed: that is work, not another way to say the same
-            if failure(other) or other.failed or not other.answered or other.refused:
+            if session.failure(other) or other.failed or not other.answered or other.refused:
                 continue
             works = _works(row.words, other.words, why)
             if works and works not in told and not cues.ONE_OFF.search(f"{wrong}\n{bare(other.words)}"):
@@ -366,18 +387,27 @@ def _environment(session: Session) -> Iterator[Found]:
     """A command that the machine cannot run as it is set up: which version or program it wants, and what was found."""
     told: set[str] = set()
     for at, row in enumerate(session.commands):
-        if row.refused or not row.answered or len(bare(row.words)) > LONGEST_COMMAND or "\n" in bare(row.words):
+        if row.refused or not row.answered or not (row.failed or session.failure(row)):
+            continue
+        if not _ENVIRONMENT.search(row.output) or len(bare(row.words)) > LONGEST_COMMAND or "\n" in bare(row.words):
             continue
         rows = [line.strip() for line in row.output.split("\n") if line.strip()]
         first = next((line for line in rows[:30] if _ENVIRONMENT.search(line) and len(line) < 260), "")
         program = bare(row.words).split()[0] if bare(row.words) else ""
-        if not first or not (row.failed or failure(row)) or program in told or cues.ONE_OFF.search(bare(row.words)):
+        if (
+            not first
+            or not (row.failed or session.failure(row))
+            or program in told
+            or cues.ONE_OFF.search(bare(row.words))
+        ):
             continue
         told.add(program)
         versions = list(dict.fromkeys(line for line in rows if _VERSIONS.match(line) and line != first))[:2]
         shown = "; ".join([first, *versions])
         later = [other for other in session.commands[at + 1 :] if program in bare(other.words).split()[:4]]
-        cured = next((other for other in later if not other.failed and not failure(other) and other.answered), None)
+        cured = next(
+            (other for other in later if not other.failed and not session.failure(other) and other.answered), None
+        )
         if cured and bare(cured.words) != bare(row.words) and len(bare(cured.words)) <= LONGEST_COMMAND:
             end = f"; `{bare(cured.words)}` works"
         else:
@@ -399,7 +429,7 @@ def _checks(session: Session) -> Iterator[Found]:
     first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), 0)
     ran: dict[str, tuple[str, int]] = {}
     for turn, row in session.events[first_edit:]:
-        if not isinstance(row, Command) or not row.answered or row.failed or failure(row):
+        if not isinstance(row, Command) or not row.answered or row.failed or session.failure(row):
             continue
         inside = _inside(session, folder_of(row.words))
         if inside is None:
