@@ -73,7 +73,7 @@ _CAUSE_LABEL = re.compile(
     re.IGNORECASE,
 )
 _OF_CAUSE = (
-    "cause", "culprit", "because", "since", "due to", "turn", "problem", "bug", "issue", "reason", "which br", "diagnosis",
+    "caus", "culprit", "since", "due to", "turn", "problem", "bug", "issue", "reason", "which br", "diagnosis",
     "ursache", "verursacht", "liegt daran", "debido", "原因", "根因", "원인",
 )  # fmt: skip
 """Where none of these stands in a line (in lower case), no pattern need be tried."""
