@@ -224,7 +224,7 @@ TRAIT = one_of({
         "stale", r"only (?:checks?|works?|runs?|sees?)", "limitation", r"does(?:n't| not)", r"false positives?",
         "flaky",
         r"asynchronous\w*", r"caches?", "cached", "lags?", "ignores?", "known issue", "automatically",
-        r"requires?", "blocked", "read-only", "rewrites?", "slow",
+        r"requires?", "blocked", "read-only", "rewrites?", "slow", "wants", "enforces", "insists", "flags",
     ),
     "de": ("veraltet", "nur", "ignoriert", "unterstützt nicht"),
     "fr": ("obsolètes?", "seulement", "ignore"),

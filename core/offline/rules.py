@@ -11,12 +11,14 @@ from itertools import chain
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
-from core.offline.closing import find_closing, read_session
+from core.offline.closing import find_done, read_session
+from core.offline.findings import find_findings
 from core.offline.models import Models, shipped_models
 from core.offline.people import find_in_talk, find_requests, find_resolutions
 from core.offline.person import find_compacted, find_corrections, find_unanswered, find_will
 from core.offline.procedures import find_playbooks, find_procedures
 from core.offline.prose import read_prose
+from core.offline.recurring import find_quirks
 from core.offline.sessions import find_in_session
 from core.offline.statements import Found, absolute_path, find_file_notes, find_questions, find_statements, find_tasks
 from core.offline.talk import read_talk
@@ -32,9 +34,9 @@ CODING_TOOLS = TOOLS - CHATS
 def distil_offline(conversation: Conversation, models: Models | None = None) -> dict[str, list[dict[str, str]]]:
     """The seven arrays of a harvest, without a model of language: deterministic, no network, linear in the text.
 
-    A session with a coding assistant is read by its structure (`sessions.py`, `closing.py`, `person.py`), a chat by its
-    sentences. In a text without an assistant, small linear models (`models`, by default those that are shipped) say
-    what was agreed, taken on, asked for and left unanswered.
+    A session with a coding assistant is read by its structure (`sessions.py`, `closing.py`, `findings.py`,
+    `person.py`), a chat by its sentences. In a text without an assistant, small linear models (`models`, by default
+    those that are shipped) say what was agreed, taken on, asked for and left unanswered.
 
     Rows have `statement`, `detail` and `quote` (playbooks: `name`, `steps`, `quote`; files: `path`, `note`, `quote`).
     `quote` is one line of the conversation, word for word: of a person or an assistant, and of a tool where it tells of
@@ -78,7 +80,9 @@ def _in_session(conversation: Conversation) -> Iterator[Found]:
     yield from find_corrections(session)
     yield from find_unanswered(session)
     yield from find_compacted(session)
-    yield from find_closing(session)
+    yield from find_done(session)
+    yield from find_findings(session)
+    yield from find_quirks(session)
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:
