@@ -163,6 +163,17 @@ def first_sentence(text: str, most: int = 260) -> str:
     return ""
 
 
+DECISIONS = one_of({
+    "en": (r"(?:key |main |important )?(?:design |architectur\w+ |technical )?(?:decisions?|choices)(?: made)?", "trade-?offs?",
+           r"decided", r"why (?:this|these) \w+"),
+    "de": (r"(?:entwurfs)?entscheidungen",),
+    "fr": (r"(?:choix|décisions?)(?: de conception| techniques?)?",),
+    "es": (r"decisiones(?: de diseño| técnicas)?",),
+    "zh": ("(?:关键|设计|技术|主要)*(?:决策|决定|取舍)",),
+    "ja": ("(?:設計|技術|主な)*(?:の?決定事項|の?判断|の?決定)",),
+    "ko": ("(?:설계|기술|주요)? ?결정",),
+}, begins=True)  # fmt: skip
+
 # --- what a closing message says ---
 
 LEFT_HEADING = one_of({
@@ -461,6 +472,49 @@ CORRECTION = one_of({
     "ja": ("違います", "動きません", "間違"),
     "ko": ("아니", "틀렸", "안 돼"),
 }, begins=True)  # fmt: skip
+# What an assistant says first when the person is right.
+CONCEDES = one_of({
+    "en": (
+        r"(?:(?:oh|ah|yes|yeah|hmm|sorry|ok(?:ay)?),? )?you(?:'re| are|’re) (?:\w+ )?(?:right|correct)",
+        r"(?:(?:oh|ah|yes|yeah),? )?that(?:'s|’s| is) (?:a )?(?:\w+ )?(?:good|great|fair|valid|excellent|better|cleaner) "
+        r"(?:point|catch|idea|approach)",
+        r"(?:good|great|nice|fair) (?:catch|point|call|idea)", "fair enough", "right you are",
+        "(?:my (?:mistake|bad)|I (?:was wrong|misunderstood|misread))", "makes sense", "agreed",
+    ),
+    "de": ("du hast recht", "sie haben recht", "stimmt", "guter (?:punkt|hinweis|einwand)", "gute idee"),
+    "fr": ("tu as raison", "vous avez raison", "bonne (?:remarque|idée)", "en effet", "exact"),
+    "es": ("tienes razón", "tiene razón", "buen (?:punto|apunte)", "buena (?:idea|observación)", "cierto"),
+    "zh": ("你说得对", "您说得对", "你是对的", "说得对", "有道理", "没错", "确实", "好主意"),
+    "ja": ("おっしゃる通り", "その通り", "ご指摘", "確かに"),
+    "ko": ("맞습니다", "맞아요", "말씀하신 대로", "좋은 지적", "지적"),
+}, begins=True)  # fmt: skip
+# A short yes to what was proposed.
+APPROVES = one_of({
+    "en": (
+        "yes", "yep", "yeah", "ok(?:ay)?", "sure", "do it", "go ahead", "go for it", "sounds good", "lgtm", "looks good",
+        "perfect", "please do", "proceed", "agreed?", "approved", "great", "let'?s do (?:it|that)", "makes sense", "fine",
+    ),
+    "de": ("ja", "mach das", "mach es", "passt", "einverstanden", "gerne", "klingt gut", "los"),
+    "fr": ("oui", "d'accord", "vas-y", "allez-y", "parfait", "ça marche"),
+    "es": ("sí", "vale", "adelante", "dale", "de acuerdo", "perfecto", "hazlo"),
+    "zh": ("可以", "好的?", "行", "同意", "没问题", "是的", "开始"),
+    "ja": ("はい", "お願いします", "いいです", "了解", "それで"),
+    "ko": ("네", "예", "좋아요", "좋습니다", "그래", "진행"),
+}, begins=True)  # fmt: skip
+# What is put off until another day.
+PUT_OFF = one_of({
+    "en": (
+        "later", "in (?:the )?future", "another (?:day|time|pr|branch|session)", r"(?:a |in a )?separate (?:pr|pull request|"
+        r"branch|issue|ticket|commit|session)", r"follow[- ]?ups?", "next time", "for another", "out of scope", "park (?:it|this)",
+        "pick (?:it|this|that) up", "some ?day", "not (?:now|today)", "to find out", "still needs? to be", "remains to be",
+    ),
+    "de": ("später", "ein andermal", "nächstes mal", "separater?", "nicht jetzt", "zurückstellen"),
+    "fr": ("plus tard", "une autre fois", "prochaine fois", "pas maintenant", "séparée?"),
+    "es": ("más tarde", "más adelante", "otro día", "próxima vez", "aparte", "por ahora no"),
+    "zh": ("以后再", "稍后", "下次", "后续", "暂时不", "先不", "另开", "单独的"),
+    "ja": ("後で", "あとで", "次回", "今回は", "別の?PR", "別途"),
+    "ko": ("나중에", "다음에", "추후", "별도"),
+})  # fmt: skip
 POINTING = re.compile(
     r"^(?:do|fix|use|remove|change|revert|undo|try|run|add|make|check|commit|push|keep|delete|go) "
     r"(?:it|this|that|them|both|these|those)\b|"

@@ -1,8 +1,10 @@
-"""What the person said in a coding session: their will, what they asked last, and what stands of it in a summary.
+"""What the person said in a coding session: their will, what they set right, what they put off or asked last, and what
+stands of it in a summary.
 
 Their words hide in several places (queued while the assistant worked, behind a refused call, beside a result); the
 readers of the formats make turns of them all, so that here a turn is a turn. What a program or a template says in the
-person's role is not theirs.
+person's role is not theirs. A sentence that leans on what was spoken of gets it as its detail: what the session was
+about, which files changed next, what was refused, what the assistant conceded.
 """
 
 from __future__ import annotations
@@ -11,54 +13,62 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Call, Compaction
+from core.conversations.events import Command, Compaction, Edit, Event
 from core.offline import cues
+from core.offline.answers import Exchange, found, own_words, questions_in, subject_of
 from core.offline.closing import LONG, SHORT, fits, rows_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
-from core.offline.sessions import Session
+from core.offline.sessions import Session, bare
 from core.offline.statements import Found
 
-MOST_WILL = 3
+MOST_WILL = 5
+MOST_TOLD = 3
 MOST_OF_SUMMARY = 3
-LONGEST_MESSAGE, MOST_LINES = 600, 8
-"""A longer message was mostly pasted: somebody else's words, or a page's."""
-_DOCUMENT = re.compile(r"^\s{0,3}(?:#{1,4}\s|\||\d+\.\s+\*\*)", re.MULTILINE)
+MOST_FILES = 2
+LONGEST = 220
 _BARE_SUBJECT = re.compile(r"(?:this|that|it|these|those|they|he|she|which|or|if)\b", re.IGNORECASE)
 _FILLER = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|and|but|also|so|well|hmm|um|uh|oh|please|actually|really|sure|"
-    r"I (?:think|guess|"
-    r"believe|mean))\b[,.!]?\s+)+",
+    r"I (?:think|guess|believe|mean))\b[,.!]?\s+)+",
     re.IGNORECASE,
 )
-
-
 _ADVICE = re.compile(
     r"(?:consider|you (?:can|could|may|might)|let me|note that|tip|I (?:should|would|will|must))\b", re.IGNORECASE
 )
 _REQUEST = re.compile(
-    r"(?:now|then|next|go back|rewrite|change|update|move|rename|fix|create|add|make|set|put|convert|show|remove|"
-    r"delete|"
+    r"(?:now|then|next|go back|rewrite|change|update|move|rename|fix|create|add|make|set|put|convert|show|remove|delete|"
     r"replace|implement|write|build|run|try|check|look|find|open|generate|refactor|revert|commit|push|merge)\b",
     re.IGNORECASE,
 )
-
-
 _REPORTED = re.compile(r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|^can we\b", re.IGNORECASE)
 """What somebody else said is not the person's own will."""
 
 
-def find_will(session: Session) -> Iterator[Found]:
+def _context(session: Session, row: Exchange, text: str) -> str:
+    """What a sentence of the person was about: the session's subject, and the files that changed next."""
+    subject = subject_of(session)
+    about = f"in “{subject}”" if subject and subject[:40] not in row.text else ""
+    names = [f"`{name}`" for name in row.changed[:MOST_FILES] if name not in text]
+    return ", ".join(part for part in (about, f"then changed {', '.join(names)}" if names else "") if part)
+
+
+# --- will ---
+
+
+def find_will(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
     """Short sentences in which the person says what they want for good: rules, preferences, choices, corrections."""
-    found: list[Found] = []
-    for number, turn in enumerate(session.conversation.turns):
-        if turn.role != "user" or turn.agent or len(turn.text) > LONGEST_MESSAGE or turn.text.count("\n") > MOST_LINES:
+    told: list[Found] = []
+    for exchange in exchanges:
+        if exchange.doubted and not exchange.events:
             continue
-        if cues.TEMPLATE.search(turn.text) or cues.BOILERPLATE.search(turn.text) or _DOCUMENT.search(turn.text):
-            continue
-        for row in rows_of(turn, number):
-            found += _will_in(sentences(row), number)
-    lasting = [item for at, item in enumerate(found) if not any(_instead(item, later) for later in found[at + 1 :])]
-    yield from lasting[-MOST_WILL:]
+        for row in rows_of(Turn("user", exchange.text), exchange.number):
+            for item in _will_in(sentences(row), exchange.number):
+                detail = _context(session, exchange, item.fields["statement"])
+                told.append(Found(item.category, item.fields | {"detail": detail}, item.score, item.turn))
+    lasting = [item for at, item in enumerate(told) if not any(_instead(item, later) for later in told[at + 1 :])]
+    yield from sorted(
+        sorted(lasting, key=lambda item: (item.score, item.turn))[-MOST_WILL:], key=lambda item: item.turn
+    )
 
 
 def _instead(first: Found, second: Found) -> bool:
@@ -70,105 +80,175 @@ def _instead(first: Found, second: Found) -> bool:
 def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
     for sentence in said:
         text = _FILLER.sub("", sentence.text.strip("\"'“”"))
+        strong = cues.STRONG_WILL.search(text) is not None
+        if not cues.WILL.search(text) or not (12 if text.isascii() else 6) <= len(text) <= LONGEST:
+            continue
         if (
-            not cues.WILL.search(text)
-            or not (12 if text.isascii() else 6) <= len(text) <= 220
+            "?" in text
+            or "？" in text
+            or looks_like_code(text)
+            or cues.MOMENT.search(text)
             or cues.POINTING.search(text)
         ):
             continue
-        if "?" in text or "？" in text or looks_like_code(text) or cues.MOMENT.search(text):
+        if cues.HEDGE.search(text.replace("should", "")) or _BARE_SUBJECT.match(text) or _ADVICE.match(text):
             continue
-        if cues.HEDGE.search(text.replace("should", "")) or _BARE_SUBJECT.match(text):
+        if text.isascii() and len(text.split()) < (5 if cues.ANCHOR.search(text) else 6):
             continue
-        if (len(text.split()) < (5 if cues.ANCHOR.search(text) else 6) and text.isascii()) or _ADVICE.match(text):
-            continue
-        if _REPORTED.search(text) or (_REQUEST.match(text) and not cues.STRONG_WILL.search(text)):
+        if _REPORTED.search(text) or (_REQUEST.match(text) and not strong):
             continue  # a piece of work, not a rule
-        fields = {"statement": begun(text), "detail": "", "quote": sentence.quote}
-        yield Found("decisions", fields, 60, number)
+        yield found("decisions", text, "", sentence.quote, 60 + strong, number)
 
+
+# --- corrections, and what the assistant conceded ---
 
 _CORRECTS = re.compile(
     r"^(?:no,? |nope,? |actually,? |technically,? |it'?s actually |wrong,? |nein,? |non,? |不对[,，]?|不是[,，]?|"
-    r"違います[。、]?)",
+    r"実は|違います[。、]?|实际上|其实)",
     re.I,
 )
 _STATES = re.compile(
-    r"\b(?:is|are|was|were|has|have|does|lives?|comes?|means?|ist|sind|est|sont|es|son)\b|是|在|です|ます|입니다"
+    r"\b(?:is|are|was|were|has|have|does|lives?|comes?|means?|ist|sind|est|sont|es|son)\b|是|在|有|です|ます|입니다"
 )
+_OWN_FAULT = re.compile(r"^(?:I|let me|my|sorry|apolog|we|now)\b|^(?:我|让我|抱歉|対応|修正)", re.IGNORECASE)
 
 
-def find_corrections(session: Session) -> Iterator[Found]:
-    """What the person set right in what the assistant had just said or wanted to do: their word is the fact."""
-    turns = session.conversation.turns
-    for closing in session.closings:
-        number = next((at for at in range(closing.number + 1, len(turns)) if turns[at].role == "user"), -1)
-        text = " ".join(turns[number].text.split()) if number >= 0 else ""
-        refused = any(
-            isinstance(row, Call) and row.refused for at, row in session.events if closing.before < at <= number
-        )
-        said = cues.first_sentence(text, 220) or (text if len(text) <= 220 else "")
-        if not said or not (_CORRECTS.match(said) or refused) or "?" in said or not _STATES.search(said):
+def find_corrections(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
+    """What the person set right in what the assistant had said, done or wanted to do: their word is the fact."""
+    for row in exchanges:
+        if row.refused:
+            yield from _refused(row)
+            continue
+        if row.before is None:
+            continue
+        agreed = _conceded(row)
+        text = " ".join(row.text.split())
+        said = cues.first_sentence(text, LONGEST) or (text if len(text) <= LONGEST else "")
+        if agreed and fits(text) and len(text) <= 300 and not cues.MOMENT.search(agreed):
+            body = _FILLER.sub("", _CORRECTS.sub("", text if len(text) <= LONGEST else said))
+            if fits(body) and not cues.POINTING.match(body):
+                category = "decisions" if row.changed else "facts"
+                yield found(category, body, f"the assistant agreed: {agreed}", row.text.split("\n")[0], 64, row.number)
+            continue
+        if not said or not _CORRECTS.match(said) or "?" in said or not _STATES.search(said):
             continue
         body = _FILLER.sub("", _CORRECTS.sub("", said)).rstrip(". ")
         if not fits(body) or cues.HEDGE.search(body) or _BARE_SUBJECT.match(body) or _REQUEST.match(body):
             continue
-        said_before = cues.first_sentence(closing.turn.text, 160)
-        detail = f"set right by the person; the assistant had said: {said_before}" if said_before else ""
-        fields = {"statement": begun(body), "detail": detail, "quote": turns[number].text.strip().split("\n")[0]}
-        yield Found("facts", fields, 61, number)
+        before = cues.first_sentence(row.before.turn.text, 160)
+        detail = (
+            f"set right by the person; the assistant had said: {before}" if before else _context(session, row, body)
+        )
+        yield found("facts", body, detail, row.text.split("\n")[0], 61, row.number)
 
 
-def find_unanswered(session: Session) -> Iterator[Found]:
-    """The person's last request when nothing was done about it any more, and a choice that was put to them."""
-    turns = [(number, turn) for number, turn in enumerate(session.conversation.turns) if not turn.agent]
-    asked = next(((number, turn) for number, turn in reversed(turns) if turn.role == "user"), None)
-    if asked is None or len(turns) < 3:
+def _conceded(row: Exchange) -> str:
+    """The sentence in which the assistant says why the person is right, "" where it says none."""
+    if not row.replies:
+        return ""
+    number, turn = row.replies[0]
+    first = next(iter(rows_of(turn, number)), None)
+    if first is None or not cues.CONCEDES.match(first.text):
+        return ""
+    rest = re.split(r"\s+[—–-]+\s+|[,，]\s*|(?<=[.!。！])\s*", clean(first.text), maxsplit=1)
+    for text in re.split(r"(?<=[.!?。！？])\s+|(?<=[。！？])", rest[1] if len(rest) == 2 else ""):
+        if fits(text) and not _OWN_FAULT.match(text) and not text.endswith(("?", ":", "：")):
+            return begun(text.rstrip(". "))
+    return ""
+
+
+def _refused(row: Exchange) -> Iterator[Found]:
+    """Why a call was refused, with what was refused and what was done instead."""
+    call = row.refused[-1]
+    text = " ".join(row.text.split())
+    if not isinstance(call, Command | Edit) or not (12 if text.isascii() else 5) <= len(text) <= LONGEST or "?" in text:
         return
-    number, turn = asked
-    behind = [row for at, row in turns if at > number]
-    if not any(rows_of(row, 0) for row in behind if row.role == "assistant"):
-        yield from _asked_beside(turn, number)
-    if any(row.role == "assistant" for row in behind) or any(row.events for row in behind if row.role == "tool"):
-        yield from _choices(session, turn)
+    if cues.APPROVES.match(text) or cues.POINTING.match(text) or len(text.split()) < (4 if text.isascii() else 1):
         return
-    text = " ".join(turn.text.split())
-    if not (8 if not text.isascii() else 15) <= len(text) <= 240 or text.startswith(("/", "<")):
+    what = bare(call.words) if isinstance(call, Command) else call.path
+    if not what or "\n" in what or len(what) > 120:
         return
-    if cues.POINTING.match(text) or cues.BOILERPLATE.search(text):
+    kind = "" if isinstance(call, Command) else "the edit of "
+    after = _instead_of(call, row.events)
+    detail = f"the person refused {kind}`{what}`" + (f"; done instead: `{after}`" if after else "")
+    category = "facts" if _STATES.search(text) and not cues.WILL.search(text) else "decisions"
+    yield found(category, text.rstrip(". "), detail, row.text.split("\n")[0], 61, row.number)
+
+
+def _instead_of(call: Event, events: tuple[Event, ...]) -> str:
+    program = bare(call.words).split()[:1] if isinstance(call, Command) else []
+    for row in events:
+        if isinstance(row, Command) and row.answered and not row.failed and not row.refused:
+            line = bare(row.words)
+            if program and line.split()[:1] == program and len(line) <= 160 and "\n" not in line:
+                return line
+    return ""
+
+
+# --- what the person knows, and what they put off ---
+
+_KNOWN = re.compile(
+    r"^(?:the |our |my |all |every |each )?[\w`/.@-]+(?: [\w`/.@'-]+){0,5}? (?:is|are|lives?|runs?|needs?|uses?|requires?|must be|"
+    r"comes? from|belongs? to|depends? on|expects?|supports?|only (?:accepts?|supports?|works?)|does(?:n't| not)|"
+    r"do(?:n't| not)) \S",
+    re.IGNORECASE,
+)
+_BROKEN = re.compile(
+    r"\b(?:fail\w*|broken?|errors?|wrong|work(?:s|ing)?|crash\w*|bug|stuck|missing|clean|done|ready|good|great|nice|fine|weird|"
+    r"strange|ugly|bad|slow|empty|blank|now|currently|still|just|already|merged|too)\b",
+    re.IGNORECASE,
+)
+
+
+def find_known(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
+    """What the person tells about their systems, and what they put off until another day."""
+    told = []
+    for row in exchanges:
+        for part in rows_of(Turn("user", row.text), row.number):
+            for sentence in sentences(part):
+                text = _FILLER.sub("", sentence.text)
+                if "?" in text or len(text) > LONGEST or looks_like_code(text) or cues.OFFER.search(text):
+                    continue
+                if cues.PUT_OFF.search(text) and len(text) >= (20 if text.isascii() else 8):
+                    detail = _context(session, row, text)
+                    told.append(
+                        found("tasks_open", text, f"put off by the person {detail}", sentence.quote, 58, row.number)
+                    )
+                elif row.before and _KNOWN.match(text) and not _BROKEN.search(text) and _is_known(text):
+                    told.append(found("facts", text, _context(session, row, text), sentence.quote, 54, row.number))
+    yield from told[-MOST_TOLD:]
+
+
+def _is_known(text: str) -> bool:
+    return (
+        cues.ANCHOR.search(text) is not None
+        and not _BARE_SUBJECT.match(text)
+        and not cues.HEDGE.search(text)
+        and not cues.WILL.search(text)
+        and not _REQUEST.match(text)
+        and not re.search(r"\b(?:I|you|your|me)\b", text)
+    )
+
+
+# --- what was asked last ---
+
+
+def find_unanswered(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
+    """The person's last request when nothing was done about it any more."""
+    turns = session.conversation.turns
+    number = max((at for at, turn in enumerate(turns) if turn.role == "user" and not turn.agent), default=-1)
+    row = next((row for row in exchanges if row.number == number), None)
+    if row is None or sum(not turn.agent for turn in turns) < 3 or row.replies or row.events:
         return
-    category = "questions" if text.endswith(("?", "？")) else "tasks_open"
-    fields = {"statement": begun(text), "detail": "asked at the end of the session, nothing was done", "quote": text}
-    yield Found(category, fields, 60, number)
-
-
-def _asked_beside(turn: Turn, number: int) -> Iterator[Found]:
-    """A question beside a request of which only the request was begun."""
-    lines = [line.strip() for line in turn.text.split("\n") if line.strip()]
-    for line in lines if 1 < len(lines) <= MOST_LINES else ():
-        text = re.sub(r"^(?:Q|Question|Frage|问)\s*[:：]\s*", "", line)
-        if text.endswith(("?", "？")) and fits(text) and not cues.POINTING.match(text):
-            detail = "asked at the end of the session and not answered"
-            yield Found("questions", {"statement": begun(text), "detail": detail, "quote": line}, 61, number)
-
-
-_OPTION = re.compile(r"^\W*Option\s+(?:\d|[A-Z])\b\W*\s*(?P<what>[^\n*]{8,100}?)\**\s*(?:\([^)]*\))?:?$", re.IGNORECASE)
-
-
-def _choices(session: Session, asked: Turn) -> Iterator[Found]:
-    """Options that the last message puts to the person, who did not choose any more."""
-    closing = session.closings[-1] if session.closings else None
-    if closing is None or not closing.at_end or "?" not in closing.turn.text[-400:]:
+    if any(turn.role == "tool" and turn.events for turn in turns[number:]):
         return
-    options = [clean(found["what"]) for line in closing.turn.text.split("\n") if (found := _OPTION.match(line.strip()))]
-    if not 2 <= len(options) <= 6:
+    text = " ".join(row.text.split())
+    if not (8 if not text.isascii() else 15) <= len(text) <= 240 or cues.POINTING.match(text):
         return
-    about = next((turn.text for turn in session.conversation.turns if turn.role == "user"), asked.text)
-    subject = session.conversation.title or cues.first_sentence(about, 120) or " ".join(about.split())[:100]
-    subject = re.sub(r"https?://\S+", "", subject).strip(" -–—:(")
-    statement = f"Not decided at the end of “{clean(subject)}”: {'; or '.join(options)}?"
-    quote = next((line.strip() for line in closing.turn.text.split("\n") if options[0] in clean(line)), "")
-    yield Found("questions", {"statement": statement, "detail": "", "quote": quote}, 62, closing.number)
+    asks = text.endswith(("?", "？")) or any(questions_in(row.text))
+    detail = "asked at the end of the session, nothing was done"
+    about = _context(session, row, text)
+    yield found("questions" if asks else "tasks_open", text, ", ".join(filter(None, (detail, about))), text, 60, number)
 
 
 # --- summaries after compaction ---

@@ -11,10 +11,20 @@ from itertools import chain
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
+from core.offline.answers import (
+    find_answered,
+    find_answers,
+    find_approved,
+    find_choices,
+    find_chosen,
+    find_plans,
+    find_undecided,
+    read_exchanges,
+)
 from core.offline.closing import find_closing, read_session
 from core.offline.models import Models, shipped_models
 from core.offline.people import find_in_talk, find_requests, find_resolutions
-from core.offline.person import find_compacted, find_corrections, find_unanswered, find_will
+from core.offline.person import find_compacted, find_corrections, find_known, find_unanswered, find_will
 from core.offline.procedures import find_playbooks, find_procedures
 from core.offline.prose import read_prose
 from core.offline.sessions import find_in_session
@@ -74,10 +84,19 @@ def _in_session(conversation: Conversation) -> Iterator[Found]:
     """What a session with a coding assistant gives: the structure first, so that prose never says it again."""
     session = read_session(conversation)
     yield from find_in_session(session)
-    yield from find_will(session)
-    yield from find_corrections(session)
-    yield from find_unanswered(session)
+    exchanges = read_exchanges(session)
+    yield from find_answers(session)
+    yield from find_plans(session)
+    yield from find_choices(exchanges, session)
+    yield from find_corrections(session, exchanges)
+    yield from find_will(session, exchanges)
+    yield from find_approved(exchanges)
+    yield from find_unanswered(session, exchanges)
+    yield from find_known(session, exchanges)
+    yield from find_answered(exchanges, session)
+    yield from find_undecided(session)
     yield from find_compacted(session)
+    yield from find_chosen(session)
     yield from find_closing(session)
 
 
