@@ -54,12 +54,15 @@ def read_exchanges(session: Session) -> list[Exchange]:
     """The person's own words in their order; not what a template or a program says in their role, nor what is pasted."""
     turns = session.conversation.turns
     spoken = [number for number, turn in enumerate(turns) if turn.role == "user" and not turn.agent]
+    answers = {
+        answer[:40] for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer
+    }
     found = []
     for at, number in enumerate(spoken):
         first, last = spoken[at - 1] if at else -1, spoken[at + 1] if at + 1 < len(spoken) else len(turns)
         text = turns[number].text.strip()
-        if not own_words(text):
-            continue
+        if not own_words(text) or any(answer in text for answer in answers):
+            continue  # an answer stands with its question
         said = [(place, turn) for place, turn in enumerate(turns[number + 1 : last], number + 1)]
         found.append(
             Exchange(
@@ -94,12 +97,20 @@ def own_words(text: str) -> bool:
 _DOCUMENT = re.compile(r"^\s{0,3}(?:#{1,4}\s|\||\d+\.\s+\*\*)", re.MULTILINE)
 
 
+_STAMP = re.compile(r"\s*\(\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}[^)]*\)\s*$")
+
+
 def subject_of(session: Session) -> str:
-    """What the session was about, in few words: its title, or what the person asked for first."""
+    """What the session was about, in few words: its title or what the person asked for first, and where these are vague
+    ("do both please") its branch."""
     turns = session.conversation.turns
     first = next((turn.text for turn in turns if turn.role == "user" and not turn.agent and own_words(turn.text)), "")
     title = session.conversation.title or cues.first_sentence(first, 120) or " ".join(first.split())[:100]
-    return clean(re.sub(r"https?://\S+", "", title)).strip(" -–—:(…")
+    title = clean(_STAMP.sub("", re.sub(r"https?://\S+", "", title))).strip(" -–—:(…")
+    title = title.rsplit(" ", 1)[0] if len(title) in (79, 80) else title  # cut in a word
+    vague = title.isascii() and len(title.split()) < 5 and not cues.ANCHOR.search(title)
+    branch = session.conversation.branch
+    return f"branch {branch}" if vague and branch not in ("", "main", "master", "HEAD") else title
 
 
 def found(category: str, statement: str, detail: str, quote: str, score: int, turn: int) -> Found:
@@ -129,7 +140,10 @@ def find_answers(session: Session) -> Iterator[Found]:
             question = clean(asked)
             given = _own_part(options, answer) if glued else clean(answer)
             vague = _POINTS.search(question) and not cues.ANCHOR.search(question)
-            if given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
+            if given and cues.PUT_OFF.search(given) and len(given) <= LONGEST_ANSWER:
+                detail = f"answered to “{question}” in “{subject_of(session)}”"
+                yield found("tasks_open", given, detail, answer, 62, turn)
+            elif given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
                 chosen, others = _chosen(_ADVISED.sub("", given), _ADVISED.sub("", options))
                 kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
                 yield found(kind, f"{question} → {chosen}", others, "" if glued else answer, 75, turn)
@@ -186,7 +200,7 @@ def find_choices(exchanges: list[Exchange], session: Session) -> Iterator[Found]
         if not what or len(options) < 2 or not _ASKS.search(row.before.turn.text):
             continue
         others = "; ".join(_short(text) for mark, text in options.items() if mark != picked["mark"].upper())
-        named = question or f"In “{subject_of(session)}”"
+        named = question or "Chosen from a list"
         why = f"{picked['more'].strip()} " if picked["more"] and len(picked["more"]) > 12 else ""
         yield found(
             "decisions", f"{named} → {_short(what)}", f"{why}(not: {others})", row.text.split("\n")[0], 74, row.number
@@ -245,6 +259,50 @@ def find_approved(exchanges: list[Exchange]) -> Iterator[Found]:
                     yield found("decisions", text, detail, sentence.quote, 63, row.before.number)
 
 
+_TOPIC = re.compile(r"^\d+[.)]\s*")
+_AGREES = re.compile(r"^(?:agree|easy|good|fair|yes|no|ok(?:ay)?|done|fixed|同意|好)\w*\b", re.IGNORECASE)
+
+
+def find_agreed(session: Session) -> Iterator[Found]:
+    """The points of a discussion that the person agreed to: each heading of the message with what is said first of it."""
+    turns = session.conversation.turns
+    for closing in session.closings:
+        if closing.changed:
+            continue
+        answer = next(
+            (turn.text.strip() for turn in turns[closing.number + 1 :] if turn.role == "user" and not turn.agent), ""
+        )
+        if not answer or len(answer) > 60 or not cues.APPROVES.match(answer):
+            continue
+        rows = [row for row in rows_of(closing.turn, closing.number) if row.heading and not _is_heading(row)]
+        first = {row.heading: row for row in reversed(rows) if row.kind == "prose"}
+        told = []
+        for heading, row in reversed(first.items()):
+            topic, said = _TOPIC.sub("", heading), list(sentences(row))
+            if (
+                not said
+                or not _TOPIC.match(heading)
+                or cues.REVIEW_HEADING.search(topic)
+                or not cues.ANCHOR.search(topic)
+            ):
+                continue
+            text = said[0].text
+            if (
+                text.endswith(("?", ":"))
+                or cues.HEDGE.search(text)
+                or cues.MONOLOGUE.match(text)
+                or _AGREES.match(text)
+            ):
+                continue
+            detail = " ".join(part.text for part in said[1:3])
+            told.append(found("decisions", f"{topic}: {text}", detail, said[0].quote, 64, closing.number))
+        yield from told[:MOST_CHOSEN]
+
+
+def _is_heading(row: Row) -> bool:
+    return row.text.startswith("**") and row.text.endswith(("**", "**:"))
+
+
 # --- the person's questions ---
 
 _LEAD = re.compile(
@@ -252,44 +310,66 @@ _LEAD = re.compile(
     r"[,，.!]?\s*(?=\S)(?<=[\s,，.!]))+|^(?:Q|Question|Frage|问)\s*[:：]\s*",
     re.IGNORECASE,
 )
-_ENDS = re.compile(r"(?<=[.!?。！？])\s*")
-_SUBJECT = re.compile(
-    r"\b(?:this|that|it|these|those|they|them|here|there|above|now|locally|you|your|me|my|i|again|still|yet)\b", re.I
+_ENDS = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])")
+_TAIL = re.compile(r"(?<=[?？])[\W_]+$")
+_ABOUT_TALK = re.compile(
+    r"\b(?:this|that|it|these|those|they|them|here|there|you|your|me|my|i|again|still|yet)\b", re.IGNORECASE
 )
+# Asked of the moment, or a request in the form of a question.
 _OF_MOMENT = re.compile(
-    r"^(?:can|could|would|will|do|did|have|are|were) (?:you|u|i)\b|^(?:did|is|are|was|were|does|has|have) (?:it|this|that|"
-    r"everything|all|the (?:tests?|build|fix|change|error))\b|^what(?:'s| is| are| was| happened| did| do)? "
-    r"(?:next|left|up|wrong|the (?:status|error|problem|issue|next)|you|happened)|^how (?:do|can|should) i\b|^when\b|"
-    r"^(?:any|ready|done|really|sure|why not|what else|anything)\b|"
-    r"^why (?:(?:is|are|does|do|did) (?:this|that|it|you|they)|not)\b|fail|broken|error",
+    r"\b(?:can|could|would|will|do|did|have|are|were) (?:you|u|i)\b|\b(?:can|could|shall|should) we\b(?! (?:always|never|ever))|"
+    r"^(?:did|is|are|was|were|has|have) (?:it|this|that|everything|all|the (?:tests?|build|fix|change|error))\b|"
+    r"^does (?:it|everything|this (?:work|look|help|fix))\b|"
+    r"^what(?:'s| is| are| was| happened| did| do)? (?:next|left|up|wrong|the (?:status|error|problem|issue|next)|you)\b|"
+    r"^(?:how|what|where) (?:do|does|can|should|if) (?:i|we)?\b|^is there (?:a|any) way\b|\bmake a difference\b|^when\b|\b(?:do|should|must|if) i\b|^let'?s\b|\beres\b|^(?:any|ready|done|really|sure|why not|what else|anything|which)\b|"
+    r"^why (?:is|are|does|do|did) (?:this|that|it|you|they)\b|\b(?:fail\w*|broken?|errors?|crash\w*|tests? pass\w*)\b|"
+    r"\bneed to (?:fix|run|update|rebase|merge|commit|push|change|rename|re-?run)\b|哪些|什么地方|哪里|怎么",
     re.IGNORECASE,
 )
 _YES_NO = re.compile(
-    r"^(?:yes|no|yep|nope|correct|exactly|right|not (?:quite|really|necessarily)|it (?:is|does|can|should)|ja|nein|oui|non|sí|"
-    r"是的?|不是|不|可以|有必要|没有必要|はい|いいえ|네|아니)\b",
+    r"^(?:(?:yes|no|yep|nope|correct|exactly|not (?:quite|really|necessarily)|it (?:is|does|can|should)|ja|nein|oui|non|sí)\b|"
+    r"是的?|不是|不|可以|(?:\w{0,4})有必要|没有必要|はい|いいえ|네|아니)",
     re.IGNORECASE,
 )
 _PRAISE = re.compile(
     r"^(?:(?:(?:that'?s a )?(?:good|great|excellent|fair|interesting) (?:question|point|catch|idea)|gute frage|bonne question|"
-    r"buena pregunta|好问题|良い質問)\W+)+",
+    r"buena pregunta|好问题|良い質問)\W+|(?:so|similarly|also|and|but)\b,? )+",
     re.IGNORECASE,
 )
+_NO_STATEMENT = re.compile(
+    r"\blet me\b|\bI(?:'ll|'m| will| am)\b|^(?:before|after|found|done|now|please|here)\b|\b(?:all|the) tests? pass|"
+    r"^`[^`]*[\s|;]|^(?:add|use|run|set|create|remove|update|change|check|store|call|pass|try|make)\b",
+    re.IGNORECASE,
+)
+_DEFINES = re.compile(
+    r"^(?:what (?:is|are|does)|was (?:ist|sind)|qu'est-ce|qué (?:es|son)|什么是|.{1,12}是什么|.{1,16}とは)",
+    re.IGNORECASE,
+)
+_OF_PROJECT = re.compile(
+    r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\w/\w|\b\w+\.[a-z]{2,4}\b|#\d+"
+)
+"""A name of somebody's own code; of a textbook's matter anybody can ask again."""
 
 
 def questions_in(text: str) -> Iterator[tuple[str, str]]:
     """The questions of a message about how things are or should be: what is asked, and the line as it stands."""
-    for line in text.split("\n"):
-        for part in _ENDS.split(line.strip()):
+    for row in text.split("\n"):
+        line = _TAIL.sub("", row.strip())
+        for part in [line] if line.endswith(("?", "？")) and len(line) <= LONGEST_ANSWER else _ENDS.split(line):
             asked = _LEAD.sub("", part.strip())
             unbroken = not asked.isascii()
             if not asked.endswith(("?", "？") + (("吗", "呢", "か", "까") if unbroken else ())):
                 continue
-            words = len(asked.split())
-            if not (8 if unbroken else 20) <= len(asked) <= 220 or _OF_MOMENT.search(asked):
+            if not (8 if unbroken else 20) <= len(asked) <= LONGEST_ANSWER or _OF_MOMENT.search(asked):
                 continue
-            if not unbroken and (words < 5 or (_SUBJECT.search(asked) and not cues.ANCHOR.search(asked) and words < 8)):
+            if not unbroken and (len(asked.split()) < 5 or not (cues.ANCHOR.search(asked) or _names(asked))):
                 continue
-            yield asked, part.strip()
+            yield asked, row.strip()
+
+
+def _names(asked: str) -> bool:
+    """Whether a question says what it is about, when nothing else is read."""
+    return len(_telling(_ABOUT_TALK.sub("", asked))) >= (4 if _ABOUT_TALK.search(asked) else 3)
 
 
 def find_answered(exchanges: list[Exchange], session: Session) -> Iterator[Found]:
@@ -298,16 +378,17 @@ def find_answered(exchanges: list[Exchange], session: Session) -> Iterator[Found
     told = []
     for row in exchanges:
         last = row is exchanges[-1]
+        if row.replies and cues.CONCEDES.match(row.replies[0][1].text) and not last:
+            continue  # no question, but a correction in its form
         for asked, quote in questions_in(row.text):
             answer = None if row.doubted else _answer(row, asked)
             if answer is not None:
                 text, reason, at, line = answer
                 put_off = cues.PUT_OFF.search(f"{text} {reason}") is not None
-                detail = f"{reason} (put off)" if put_off else reason
                 category = "questions" if put_off else "facts"
-                told.append(found(category, f"{asked} → {text}", detail, line, 57 + 3 * put_off, at))
+                told.append(found(category, f"{asked} → {text}", reason, line, 57 + 3 * put_off, at))
             elif last and row.replies and not _touched(row, asked):
-                detail = "asked at the end of the session and not answered"
+                detail = f"asked at the end of “{subject_of(session)}” and not answered"
                 told.append(found("questions", asked, detail, quote, 61, row.number))
     yield from told[-MOST_ANSWERED:]
 
@@ -320,37 +401,33 @@ def _answer(row: Exchange, asked: str) -> tuple[str, str, int, str] | None:
         for at, part in enumerate(rows[:6]):
             for sentence in sentences(part):
                 text = _PRAISE.sub("", sentence.text).strip()
-                if (
-                    not text
-                    or text.endswith(("?", "？", ":", "："))
-                    or cues.MONOLOGUE.match(text)
-                    and not _YES_NO.match(text)
-                ):
-                    continue
-                if (
-                    cues.HEDGE.search(text)
-                    and not cues.PUT_OFF.search(text)
-                    or looks_like_code(text)
-                    or len(text) > LONGEST_ANSWER
-                ):
-                    continue
                 direct = _YES_NO.match(text) is not None
-                if not (direct or len(telling & _telling(text)) >= (1 if not text.isascii() else 2)):
+                if text.endswith(("?", "？", ":", "：")) or _NO_STATEMENT.search(text) or looks_like_code(text):
                     continue
-                if len(text) < (6 if not text.isascii() else 20):
+                if not (6 if not text.isascii() else 20) <= len(text) <= LONGEST_ANSWER:
                     continue
-                return text, _reason(rows, at, sentence.end), number, sentence.quote
+                if (cues.MONOLOGUE.match(text) and not direct) or (
+                    cues.HEDGE.search(text) and not cues.PUT_OFF.search(text)
+                ):
+                    continue
+                if cues.DANGLING.match(text) and not direct:
+                    continue
+                if not (cues.ANCHOR.search(text) or len(text.split()) > 6 or not text.isascii()):
+                    continue
+                if _DEFINES.match(asked) and not _OF_PROJECT.search(f"{asked} {text}"):
+                    return None
+                if direct or len(telling & _telling(text)) >= 2:
+                    return text, _reason(rows, at, sentence.end), number, sentence.quote
     return None
 
 
 def _reason(rows: list[Row], at: int, end: int) -> str:
-    """The sentence behind an answer, in its paragraph or the next."""
-    behind = [said.text for said in sentences(rows[at]) if said.start >= end]
-    behind += [whole(part).text for part in rows[at + 1 : at + 2]]
-    text = next((part for part in behind if not part.endswith(("?", ":", "：", "？"))), "")
-    return (
-        text if len(text) <= LONGEST_ANSWER and not cues.OFFER.search(text) and not cues.MONOLOGUE.match(text) else ""
-    )
+    """The sentences behind an answer, in its paragraph or the next row."""
+    behind = [said.text for said in sentences(rows[at]) if said.start >= end][:2]
+    behind += [whole(part).text for part in rows[at + 1 : at + 2] if not behind or len(behind[0]) < 30]
+    told = [text for text in behind if not (text.endswith(("?", ":", "：", "？")) or cues.OFFER.search(text))]
+    told = [text for text in told if not (cues.MONOLOGUE.match(text) or _NO_STATEMENT.search(text))]
+    return " ".join(told) if sum(map(len, told)) <= 2 * LONGEST_ANSWER else told[0]
 
 
 _WORD = re.compile(r"[A-Za-zÀ-ÿ_][\w.-]{3,}|[぀-ヿ一-鿿가-힣]{2}")
@@ -389,8 +466,8 @@ def find_undecided(session: Session) -> Iterator[Found]:
     if not 2 <= len(options) <= 6:
         return
     statement = f"Not decided at the end of “{subject_of(session)}”: {'; or '.join(options)}?"
-    quote = next((line.strip() for line in closing.turn.text.split("\n") if options[0] in clean(line)), "")
-    yield found("questions", statement, "", quote, 62, closing.number)
+    asks = [line.strip() for line in closing.turn.text.split("\n") if "?" in line]
+    yield found("questions", statement, "", asks[-1], 62, closing.number)
 
 
 # --- plans, and decisions that stand below such a heading ---
@@ -402,6 +479,11 @@ _STEP = re.compile(
 _PATH = re.compile(r"`(?P<path>[\w./-]*\w\.[a-z]{1,5})(?::\d[\d-]*)?`")
 _LABELLED = re.compile(r"^\*\*(?P<label>[^*\n]{3,120})\*\*(?P<more>.*)$", re.DOTALL)
 _SENDS = re.compile(r"^(?:reply|respond|comment|answer|push|commit|open|create|post|update)\b.{0,60}\b(?:PR|pull request|issue|ticket|comment|commit|branch|push)\b", re.I)  # fmt: skip
+
+
+_WORK = re.compile(
+    r"(?:create|add|implement|update|fix|refactor|write (?:a|an|the|tests?)|extend|modify)\b", re.IGNORECASE
+)
 
 
 def find_plans(session: Session) -> Iterator[Found]:
@@ -419,7 +501,7 @@ def find_plans(session: Session) -> Iterator[Found]:
     if plan.approved and edits:
         name, body = _section(plan.text, cues.APPROACH)
         how = cues.first_sentence(body) or name.partition(": ")[2]
-        if how:
+        if how and not _WORK.match(how):
             yield found("decisions", how, f"{title}. {why}" if why else title, "", 70, turn)
         for text in list(_chosen_below(rows_of(Turn("assistant", plan.text), turn)))[:MOST_CHOSEN]:
             yield found(
@@ -448,8 +530,8 @@ def _chosen_below(rows: list[Row]) -> Iterator[tuple[str, str]]:
             continue
         item = whole(row)
         labelled = _LABELLED.match(row.text)
-        text = f"{clean(labelled['label']).rstrip(':')}{clean(labelled['more'])}" if labelled else item.text
-        text = re.sub(r"^([^:]+?)\s*:?\s*[—–-]\s", r"\1: ", text) if labelled else text
+        text = clean(f"{labelled['label'].rstrip(':')}{labelled['more']}") if labelled else item.text
+        text = re.sub(r"^([^:]+?)\s+[—–-]\s", r"\1: ", text) if labelled else text
         if labelled and ":" not in text and not labelled["more"].strip():
             continue
         if 30 <= len(text) <= 300 and not text.endswith(("?", ":")) and not cues.HEDGE.search(text):

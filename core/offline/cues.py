@@ -443,7 +443,10 @@ WILL = one_of({
     "de": ("niemals", "nie", "immer", "lieber", "stattdessen", r"bitte (?:kein\w*|nicht)", "ab jetzt"),
     "fr": ("jamais", "toujours", "plutôt", "désormais", r"ne .{2,30} pas"),
     "es": ("nunca", "siempre", "prefiero", "en vez de", "a partir de ahora"),
-    "zh": ("不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该放", "应放", "以后"),
+    "zh": (
+        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该", "应当", "应放", "以后", "没有?必要", "不需要", "无需",
+        "只保留", "统一", "默认",
+    ),
     "ja": ("しないで", "必ず", "ではなく", "使わない", "常に"),
     "ko": ("하지 마", "항상", "대신", "반드시"),
 })  # fmt: skip
@@ -475,7 +478,7 @@ CORRECTION = one_of({
 # What an assistant says first when the person is right.
 CONCEDES = one_of({
     "en": (
-        r"(?:(?:oh|ah|yes|yeah|hmm|sorry|ok(?:ay)?),? )?you(?:'re| are|’re) (?:\w+ )?(?:right|correct)",
+        r"(?:(?:oh|ah|yes|yeah|hmm|sorry|ok(?:ay)?),? )?you(?:'re| are|’re) (?:\w+ )?(?:right|correct)(?! to\b)",
         r"(?:(?:oh|ah|yes|yeah),? )?that(?:'s|’s| is) (?:a )?(?:\w+ )?(?:good|great|fair|valid|excellent|better|cleaner) "
         r"(?:point|catch|idea|approach)",
         r"(?:good|great|nice|fair) (?:catch|point|call|idea)", "fair enough", "right you are",
@@ -506,10 +509,10 @@ PUT_OFF = one_of({
     "en": (
         "later", "in (?:the )?future", "another (?:day|time|pr|branch|session)", r"(?:a |in a )?separate (?:pr|pull request|"
         r"branch|issue|ticket|commit|session)", r"follow[- ]?ups?", "next time", "for another", "out of scope", "park (?:it|this)",
-        "pick (?:it|this|that) up", "some ?day", "not (?:now|today)", "to find out", "still needs? to be", "remains to be",
+        "pick (?:it|this|that) up", "some ?day", "not (?:now|today)", "to find out", "remains to be",
     ),
-    "de": ("später", "ein andermal", "nächstes mal", "separater?", "nicht jetzt", "zurückstellen"),
-    "fr": ("plus tard", "une autre fois", "prochaine fois", "pas maintenant", "séparée?"),
+    "de": ("später", "ein andermal", "nächstes mal", "nicht jetzt", "zurückstellen"),
+    "fr": ("plus tard", "une autre fois", "prochaine fois", "pas maintenant"),
     "es": ("más tarde", "más adelante", "otro día", "próxima vez", "aparte", "por ahora no"),
     "zh": ("以后再", "稍后", "下次", "后续", "暂时不", "先不", "另开", "单独的"),
     "ja": ("後で", "あとで", "次回", "今回は", "別の?PR", "別途"),

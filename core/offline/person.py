@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from core.conversations.conversation import Turn
 from core.conversations.events import Command, Compaction, Edit, Event
 from core.offline import cues
-from core.offline.answers import Exchange, found, own_words, questions_in, subject_of
+from core.offline.answers import Exchange, found, questions_in, subject_of
 from core.offline.closing import LONG, SHORT, fits, rows_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
@@ -42,6 +42,9 @@ _REQUEST = re.compile(
 )
 _REPORTED = re.compile(r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|^can we\b", re.IGNORECASE)
 """What somebody else said is not the person's own will."""
+
+
+_ASKING = ("？", "吗", "呢", "か", "か。", "까", "나요")
 
 
 def _context(session: Session, row: Exchange, text: str) -> str:
@@ -83,19 +86,15 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
         strong = cues.STRONG_WILL.search(text) is not None
         if not cues.WILL.search(text) or not (12 if text.isascii() else 6) <= len(text) <= LONGEST:
             continue
-        if (
-            "?" in text
-            or "？" in text
-            or looks_like_code(text)
-            or cues.MOMENT.search(text)
-            or cues.POINTING.search(text)
-        ):
+        if "?" in text or text.endswith(_ASKING) or looks_like_code(text) or cues.MOMENT.search(text):
             continue
-        if cues.HEDGE.search(text.replace("should", "")) or _BARE_SUBJECT.match(text) or _ADVICE.match(text):
+        if cues.POINTING.search(text) or cues.HEDGE.search(re.sub(r"should|可以", "", text)):
+            continue
+        if _BARE_SUBJECT.match(text) or _ADVICE.match(text) or _REPORTED.search(text):
             continue
         if text.isascii() and len(text.split()) < (5 if cues.ANCHOR.search(text) else 6):
             continue
-        if _REPORTED.search(text) or (_REQUEST.match(text) and not strong):
+        if _REQUEST.match(text) and not strong:
             continue  # a piece of work, not a rule
         yield found("decisions", text, "", sentence.quote, 60 + strong, number)
 
@@ -110,78 +109,101 @@ _CORRECTS = re.compile(
 _STATES = re.compile(
     r"\b(?:is|are|was|were|has|have|does|lives?|comes?|means?|ist|sind|est|sont|es|son)\b|是|在|有|です|ます|입니다"
 )
-_OWN_FAULT = re.compile(r"^(?:I|let me|my|sorry|apolog|we|now)\b|^(?:我|让我|抱歉|対応|修正)", re.IGNORECASE)
+_ASKS_HOW = re.compile(
+    r"^what if\b|^I (?:don'?t |do not )?(?:think|see|understand|know)\b|\b(?:do|should|can|could) (?:i|you)\b(?! (?:always|never))",
+    re.IGNORECASE,
+)
+_OWN_FAULT = re.compile(r"^(?:I|if|let me|my|sorry|apolog|we|now)\b|^(?:我|让我|抱歉|対応|修正)", re.IGNORECASE)
 
 
 def find_corrections(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
     """What the person set right in what the assistant had said, done or wanted to do: their word is the fact."""
-    for row in exchanges:
-        if row.refused:
-            yield from _refused(row)
-            continue
-        if row.before is None:
-            continue
-        agreed = _conceded(row)
-        text = " ".join(row.text.split())
-        said = cues.first_sentence(text, LONGEST) or (text if len(text) <= LONGEST else "")
-        if agreed and fits(text) and len(text) <= 300 and not cues.MOMENT.search(agreed):
-            body = _FILLER.sub("", _CORRECTS.sub("", text if len(text) <= LONGEST else said))
-            if fits(body) and not cues.POINTING.match(body):
-                category = "decisions" if row.changed else "facts"
-                yield found(category, body, f"the assistant agreed: {agreed}", row.text.split("\n")[0], 64, row.number)
-            continue
-        if not said or not _CORRECTS.match(said) or "?" in said or not _STATES.search(said):
-            continue
-        body = _FILLER.sub("", _CORRECTS.sub("", said)).rstrip(". ")
-        if not fits(body) or cues.HEDGE.search(body) or _BARE_SUBJECT.match(body) or _REQUEST.match(body):
-            continue
-        before = cues.first_sentence(row.before.turn.text, 160)
-        detail = (
-            f"set right by the person; the assistant had said: {before}" if before else _context(session, row, body)
-        )
-        yield found("facts", body, detail, row.text.split("\n")[0], 61, row.number)
+    for at, row in enumerate(exchanges):
+        for item in _corrected(session, row):
+            if not any(_taken_back(item, later) for later in exchanges[at + 1 :]):
+                yield item
+
+
+_ANEW = re.compile(
+    r"\b(?:should|instead|make it|no longer|rather|actually|change|revert|undo|better|sollte|lieber|doch|plutôt|mejor)\b|改成|改为|还是|やはり|대신",
+    re.IGNORECASE,
+)
+
+
+def _taken_back(item: Found, later: Exchange) -> bool:
+    """Whether later words of the person want something else of the same things."""
+    if not _ANEW.search(later.text) or later.number == item.turn:
+        return False
+    names = {name.strip("`").casefold() for name in cues.ANCHOR.findall(item.fields["statement"])}
+    return any(name in later.text.casefold() for name in names if len(name) > 3)
+
+
+def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
+    if any(isinstance(call, Command) for call in row.refused):
+        yield from _refused(session, row)
+        return
+    if row.before is None:
+        return
+    agreed = _conceded(row)
+    text = " ".join(row.text.split())
+    said = cues.first_sentence(text, LONGEST) or (text if len(text) <= LONGEST else "")
+    quote = row.text.split("\n")[0]
+    if agreed and len(text) <= 300 and not cues.MOMENT.search(agreed):
+        body = _FILLER.sub("", _CORRECTS.sub("", text if len(text) <= LONGEST else said))
+        if fits(body) and not (cues.POINTING.match(body) or _REQUEST.match(body) or _ASKS_HOW.search(body)):
+            category = "decisions" if row.changed else "facts"
+            yield found(category, body, f"the assistant agreed: {agreed}", quote, 64, row.number)
+        return
+    if not said or not _CORRECTS.match(said) or "?" in said or not _STATES.search(said):
+        return
+    body = _FILLER.sub("", _CORRECTS.sub("", said)).rstrip(". ")
+    if not fits(body) or cues.HEDGE.search(body) or _BARE_SUBJECT.match(body) or _REQUEST.match(body):
+        return
+    before = cues.first_sentence(row.before.turn.text, 160)
+    detail = f"set right by the person; the assistant had said: {before}" if before else _context(session, row, body)
+    yield found("facts", body, detail, quote, 61, row.number)
 
 
 def _conceded(row: Exchange) -> str:
     """The sentence in which the assistant says why the person is right, "" where it says none."""
-    if not row.replies:
-        return ""
-    number, turn = row.replies[0]
-    first = next(iter(rows_of(turn, number)), None)
+    first = next(iter(rows_of(row.replies[0][1], row.replies[0][0])), None) if row.replies else None
     if first is None or not cues.CONCEDES.match(first.text):
         return ""
     rest = re.split(r"\s+[—–-]+\s+|[,，]\s*|(?<=[.!。！])\s*", clean(first.text), maxsplit=1)
     for text in re.split(r"(?<=[.!?。！？])\s+|(?<=[。！？])", rest[1] if len(rest) == 2 else ""):
-        if fits(text) and not _OWN_FAULT.match(text) and not text.endswith(("?", ":", "：")):
+        empty = len(text.split()) < 8 and text.isascii() and not cues.ANCHOR.search(text)
+        if fits(text) and not empty and not _OWN_FAULT.match(text) and not text.endswith(("?", ":", "：")):
             return begun(text.rstrip(". "))
     return ""
 
 
-def _refused(row: Exchange) -> Iterator[Found]:
-    """Why a call was refused, with what was refused and what was done instead."""
-    call = row.refused[-1]
-    text = " ".join(row.text.split())
-    if not isinstance(call, Command | Edit) or not (12 if text.isascii() else 5) <= len(text) <= LONGEST or "?" in text:
+def _refused(session: Session, row: Exchange) -> Iterator[Found]:
+    """Why a command was refused, with what was refused and what was done instead."""
+    call = next(call for call in reversed(row.refused) if isinstance(call, Command))
+    text, what = " ".join(row.text.split()), bare(call.words)
+    if (
+        not (12 if text.isascii() else 5) <= len(text) <= LONGEST
+        or "?" in text
+        or (text.isascii() and len(text.split()) < 4)
+    ):
         return
-    if cues.APPROVES.match(text) or cues.POINTING.match(text) or len(text.split()) < (4 if text.isascii() else 1):
+    if cues.APPROVES.match(text) or cues.POINTING.match(text) or not what or "\n" in what or len(what) > 120:
         return
-    what = bare(call.words) if isinstance(call, Command) else call.path
-    if not what or "\n" in what or len(what) > 120:
-        return
-    kind = "" if isinstance(call, Command) else "the edit of "
-    after = _instead_of(call, row.events)
-    detail = f"the person refused {kind}`{what}`" + (f"; done instead: `{after}`" if after else "")
+    where = f" on branch {session.conversation.branch}" if session.conversation.branch and "git" in what else ""
+    after = _instead_of(call, [event for at, event in session.events if at > row.number])
+    detail = f"the person refused `{what}`{where}" + (f"; done instead: `{after}`" if after else "")
     category = "facts" if _STATES.search(text) and not cues.WILL.search(text) else "decisions"
     yield found(category, text.rstrip(". "), detail, row.text.split("\n")[0], 61, row.number)
 
 
-def _instead_of(call: Event, events: tuple[Event, ...]) -> str:
-    program = bare(call.words).split()[:1] if isinstance(call, Command) else []
-    for row in events:
-        if isinstance(row, Command) and row.answered and not row.failed and not row.refused:
-            line = bare(row.words)
-            if program and line.split()[:1] == program and len(line) <= 160 and "\n" not in line:
-                return line
+def _instead_of(call: Command, events: list[Event]) -> str:
+    """The next command of the same program that was run and went well."""
+    program = bare(call.words).split()[:1]
+    lines = [row for row in events if isinstance(row, Command)][:6]
+    for row in lines:
+        line = bare(row.words)
+        if row.answered and not row.failed and not row.refused and line.split()[:1] == program:
+            return line if len(line) <= 160 and "\n" not in line else ""
     return ""
 
 
@@ -193,6 +215,7 @@ _KNOWN = re.compile(
     r"do(?:n't| not)) \S",
     re.IGNORECASE,
 )
+_NOW = re.compile(r"(?:let'?s|can|could|please|how|what|why|when|where|create|make|open|do|i'?ll)\b", re.IGNORECASE)
 _BROKEN = re.compile(
     r"\b(?:fail\w*|broken?|errors?|wrong|work(?:s|ing)?|crash\w*|bug|stuck|missing|clean|done|ready|good|great|nice|fine|weird|"
     r"strange|ugly|bad|slow|empty|blank|now|currently|still|just|already|merged|too)\b",
@@ -209,7 +232,7 @@ def find_known(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
                 text = _FILLER.sub("", sentence.text)
                 if "?" in text or len(text) > LONGEST or looks_like_code(text) or cues.OFFER.search(text):
                     continue
-                if cues.PUT_OFF.search(text) and len(text) >= (20 if text.isascii() else 8):
+                if cues.PUT_OFF.search(text) and fits(text) and not (_NOW.match(text) or cues.POINTING.match(text)):
                     detail = _context(session, row, text)
                     told.append(
                         found("tasks_open", text, f"put off by the person {detail}", sentence.quote, 58, row.number)
@@ -271,6 +294,8 @@ def find_compacted(session: Session) -> Iterator[Found]:
                 yield from list(_mended(rows, number))[:MOST_OF_SUMMARY]
             elif "problem solving" in low or "decision" in low:
                 yield from list(_settled(rows, number, _SETTLED))[:MOST_OF_SUMMARY]
+            elif "concept" in low:
+                yield from list(_defined(rows, number))[:MOST_OF_SUMMARY]
             elif "request" in low or "intent" in low:
                 yield from list(_settled(rows, number, _WISHED))[:MOST_OF_SUMMARY]
             elif low.startswith(("pending", "remaining", "open")) or "next step" in low:
@@ -279,6 +304,10 @@ def find_compacted(session: Session) -> Iterator[Found]:
 
 _FEEDBACK = re.compile(
     r"^[\"“](?P<said>[^\"”]{8,200})[\"”]\s*\((?P<note>(?:feedback|correct\w*|prefer\w*)[^)]{5,120})\)$", re.I
+)
+_CHOICE = re.compile(
+    r"^[\"“](?P<said>[^\"”]{1,80})[\"”]\s*\((?:choosing|chose|selecting|picked) (?P<what>[^)]{12,160})\)$",
+    re.IGNORECASE,
 )
 _SETTLED = re.compile(r"^(?:determined|decided|agreed|chose|settled) ", re.IGNORECASE)
 _WISHED = re.compile(
@@ -292,11 +321,27 @@ def _messages(rows: list[Row], number: int) -> Iterator[Found]:
     """Of the person's messages as a summary lists them: words of will, and what the summary itself calls feedback."""
     for row in rows:
         said = _FEEDBACK.match(clean(row.text))
-        if said and not said["said"].endswith("?") and not cues.POINTING.search(said["said"]):
+        chose = _CHOICE.match(clean(row.text))
+        if chose and len(chose["what"].split()) > 3:
+            detail = f"the person answered “{chose['said']}”"
+            yield found("decisions", f"Chosen: {chose['what']}", detail, whole(row).quote, 59, number)
+        elif said and not said["said"].endswith("?") and not cues.POINTING.search(said["said"]):
             fields = {"statement": f"{begun(said['said'])} ({said['note']})", "detail": "", "quote": whole(row).quote}
             yield Found("decisions", fields, 62, number)
         else:
             yield from _will_in(sentences(row), number)
+
+
+_DEFINES = re.compile(r"\bvs\.?\s|\S → \S| = |\b(?:means|is (?:an?|the)|stands for|refers to)\b")
+
+
+def _defined(rows: list[Row], number: int) -> Iterator[Found]:
+    """What a summary says that a word means here."""
+    for row in rows:
+        text = clean(row.text)
+        label, _, rest = text.partition(": ")
+        if row.text.startswith("**") and _DEFINES.search(rest) and fits(text) and not cues.TEMPLATE.search(rest):
+            yield found("facts", f"{label}: {rest}", "", whole(row).quote, 50, number)
 
 
 def _mended(rows: list[Row], number: int) -> Iterator[Found]:

@@ -12,6 +12,7 @@ from itertools import chain
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
 from core.offline.answers import (
+    find_agreed,
     find_answered,
     find_answers,
     find_approved,
@@ -91,6 +92,7 @@ def _in_session(conversation: Conversation) -> Iterator[Found]:
     yield from find_corrections(session, exchanges)
     yield from find_will(session, exchanges)
     yield from find_approved(exchanges)
+    yield from find_agreed(session)
     yield from find_unanswered(session, exchanges)
     yield from find_known(session, exchanges)
     yield from find_answered(exchanges, session)
