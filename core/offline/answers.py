@@ -238,7 +238,7 @@ _ADVISES = re.compile(
     r"^(?:(?:so |therefore |instead,? )?I(?:'d|'ll| would)? (?:strongly )?(?:recommend|suggest|propose)(?: that| to|ing)?:? |"
     r"(?:my |the )?(?:recommendation|recommended(?: approach| fix| option)?|proposal|suggestion)(?: is(?: to)?)?[:：]? |"
     r"(?:ich (?:empfehle|schlage vor)|mein vorschlag|empfehlung)[:,]? (?:dass )?|(?:je (?:recommande|propose|suggère)(?: de)?) |"
-    r"(?:recomiendo|sugiero|propongo) |(?:我)?(?:建议|推荐)[:：]?|(?:おすすめは|提案[:：]))(?P<rest>\S.+)$",
+    r"(?:recomiendo|sugiero|propongo) |(?:我)?(?:建议|推荐)[:：]?|(?:おすすめは|提案[:：])|(?:추천|제안)[:：] ?)(?P<rest>\S.+)$",
     re.IGNORECASE,
 )
 
@@ -323,7 +323,10 @@ _OF_MOMENT = re.compile(
     r"^what(?:'s| is| are| was| happened| did| do)? (?:next|left|up|wrong|the (?:status|error|problem|issue|next)|you)\b|"
     r"^(?:how|what|where) (?:do|does|can|should|if) (?:i|we)?\b|^is there (?:a|any) way\b|\bmake a difference\b|^when\b|\b(?:do|should|must|if) i\b|^let'?s\b|\beres\b|^(?:any|ready|done|really|sure|why not|what else|anything|which)\b|"
     r"^why (?:is|are|does|do|did) (?:this|that|it|you|they)\b|\b(?:fail\w*|broken?|errors?|crash\w*|tests? pass\w*)\b|"
-    r"\bneed to (?:fix|run|update|rebase|merge|commit|push|change|rename|re-?run)\b|哪些|什么地方|哪里|怎么",
+    r"\bneed to (?:fix|run|update|rebase|merge|commit|push|change|rename|re-?run)\b|哪些|什么地方|哪里|怎么|"
+    r"^(?:kannst|könntest|könnten|würdest|magst)\b|^(?:tu |vous )?(?:peux|pouvez|pourrais|pourriez)\b|"
+    r"^¿?(?:me )?(?:puedes|podrías|puede|podría)\b|(?:能|可以|可不可以|能不能|麻烦|请)(?:你|给我|帮)|"
+    r"(?:くれ|もらえ|いただけ)ます|(?:줄|주실) 수|주세요|줄래",
     re.IGNORECASE,
 )
 _YES_NO = re.compile(
@@ -378,7 +381,7 @@ def find_answered(exchanges: list[Exchange], session: Session) -> Iterator[Found
     told = []
     for row in exchanges:
         last = row is exchanges[-1]
-        if row.replies and cues.CONCEDES.match(row.replies[0][1].text) and not last:
+        if row.replies and cues.CONCEDES.match(row.replies[0][1].text):
             continue  # no question, but a correction in its form
         for asked, quote in questions_in(row.text):
             answer = None if row.doubted else _answer(row, asked)

@@ -428,9 +428,13 @@ REVIEW_HEADING = re.compile(
 _MEDDLE = (
     "want|use|ever|just|add|commit|push|touch|change|create|put|edit|modify|run|remove|delete|hardcode|mention|include"
 )
+_EVER = r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)"
+_IMMER = r"immer(?! (?:noch|wieder|mehr))"
+_TOUJOURS = r"toujours(?! (?:avec|pas|la même|le même|une?|des))"
+_SIEMPRE = r"(?<!de )siempre(?! (?:igual|lo mismo))"
 WILL = one_of({
     "en": (
-        "never", "always", r"prefer", "instead of", "rather than", rf"do(?:n'?t| not) (?:{_MEDDLE})",
+        _EVER, r"prefer", "instead of", "rather than", rf"do(?:n'?t| not) (?:{_MEDDLE})",
         "stick (?:to|with)",
         r"we (?:only|don'?t|never|always)(?! (?:need|have|know|see|care))",
         r"should(?:n't)? (?:only|never|always|not|be|have|use|stay|go|redirect|return)",
@@ -440,22 +444,22 @@ WILL = one_of({
         r"no (?:external|new|more) \w+", r"use \S+ .{0,40}(?:for|and not|, not) ",
         r"(?:should|must) only (?:have|be|use)", r"should only", r"only (?:use|have|one)",
     ),
-    "de": ("niemals", "nie", "immer", "lieber", "stattdessen", r"bitte (?:kein\w*|nicht)", "ab jetzt"),
-    "fr": ("jamais", "toujours", "plutôt", "désormais", r"ne .{2,30} pas"),
-    "es": ("nunca", "siempre", "prefiero", "en vez de", "a partir de ahora"),
+    "de": ("niemals", "nie", _IMMER, "lieber", "stattdessen", r"bitte (?:kein\w*|nicht)", "ab jetzt"),
+    "fr": ("jamais", _TOUJOURS, "plutôt", "désormais", r"ne .{2,30} pas"),
+    "es": ("nunca", _SIEMPRE, "prefiero", "en vez de", "a partir de ahora"),
     "zh": (
-        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该", "应当", "应放", "以后", "没有?必要", "不需要", "无需",
+        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该", "应当", "应放", "以后(?!再)", "没有?必要", "不需要", "无需",
         "只保留", "统一", "默认",
     ),
     "ja": ("しないで", "必ず", "ではなく", "使わない", "常に"),
     "ko": ("하지 마", "항상", "대신", "반드시"),
 })  # fmt: skip
 STRONG_WILL = one_of({
-    "en": ("never", "always", rf"do(?:n'?t| not) (?:{_MEDDLE})", "from now on",
+    "en": (_EVER, rf"do(?:n'?t| not) (?:{_MEDDLE})", "from now on",
     r"(?:should|must) (?:only|never|always)"),
-    "de": ("niemals", "nie", "immer"),
-    "fr": ("jamais", "toujours"),
-    "es": ("nunca", "siempre"),
+    "de": ("niemals", "nie", _IMMER),
+    "fr": ("jamais", _TOUJOURS),
+    "es": ("nunca", _SIEMPRE),
     "zh": ("不要", "必须", "一律"),
     "ja": ("しないで", "必ず", "常に"),
     "ko": ("하지 마", "항상", "반드시"),

@@ -102,8 +102,8 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
 # --- corrections, and what the assistant conceded ---
 
 _CORRECTS = re.compile(
-    r"^(?:no,? |nope,? |actually,? |technically,? |it'?s actually |wrong,? |nein,? |non,? |不对[,，]?|不是[,，]?|"
-    r"実は|違います[。、]?|实际上|其实)",
+    r"^(?:no,? |nope,? |actually,? |technically,? |it'?s actually |wrong,? |nein,? |non,? |en fait,? |en realidad,? |eigentlich |不对[,，]?|不是[,，]?|"
+    r"実は|違います[。、]?|いいえ[、,]?|实际上|其实|아니(?:요|에요)?[,.]? )",
     re.I,
 )
 _STATES = re.compile(

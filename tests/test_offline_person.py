@@ -1,0 +1,192 @@
+"""What the person says in a coding session, and what is asked and answered: nothing of it may be lost or made up."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Command, Edit, Plan, Question
+from core.offline.rules import distil_offline
+
+_number = count(1)
+
+
+def user(text: str) -> Turn:
+    return Turn("user", text)
+
+
+def says(text: str) -> Turn:
+    return Turn("assistant", text)
+
+
+def ran(words: str, output: str = "ok", *, refused: bool = False) -> Turn:
+    event = Command(tool="Bash", words=words, answered=True, failed=refused, refused=refused, output=output)
+    return Turn("tool", output, events=(event,))
+
+
+def edited(*paths: str) -> Turn:
+    events = tuple(Edit(tool="Edit", path=path, how="changed", answered=True, failed=False) for path in paths)
+    return Turn("tool", "edited " + " ".join(paths), events=events)
+
+
+def harvest(*turns: Turn, title: str = "", branch: str = "") -> dict[str, list[dict[str, str]]]:
+    return distil_offline(Conversation(f"p{next(_number)}", "claude_code", turns, title=title, branch=branch))
+
+
+def only(found: dict[str, list[dict[str, str]]], category: str) -> dict[str, str]:
+    """The one item of a category, with nothing in any other."""
+    assert [name for name, rows in found.items() if rows] == [category], found
+    (row,) = found[category]
+    return row
+
+
+# --- each language: eight sessions of what matters, and words that mean nothing tomorrow ---
+
+WILL, CORRECTION, CONCEDED, CHOICE = "will", "correction", "conceded", "choice"
+APPROVED, ANSWERED, PUT_OFF, DECIDED = "approved", "answered", "put off", "decided"
+
+SAID: dict[str, dict[str, tuple[str, ...]]] = {
+    "en": {
+        WILL: ("Never write the rates into `cache.db` by hand.",),
+        CORRECTION: ("The feed of `rates.xml` is read at noon.", "no, the feed of `rates.xml` is read at midnight"),
+        CONCEDED: ("the feed has its own date, why do we parse it from the file name?",
+                   "You're right. The feed carries its date in `published_at`, so the file name is not needed."),
+        CHOICE: ("Where should the rates be kept?\n\n1. In a file beside the program\n2. In the table `rates`", "option 2"),
+        APPROVED: ("I'd recommend keeping `rates.xml` for thirty days before it is deleted.\n\nShall I?", "yes, go ahead"),
+        ANSWERED: ("does `fetch_rates` need the key of the bank?", "No, `fetch_rates` reads the public feed without a key."),
+        PUT_OFF: ("the holidays in `calendar.py` we can do in another branch later",),
+        DECIDED: ("## Key decisions\n\n- **One table for all banks**: a bank has too few rates for its own",),
+    },
+    "de": {
+        WILL: ("Schreibe die Kurse niemals von Hand in `cache.db`.",),
+        CORRECTION: ("Der Feed `rates.xml` wird mittags gelesen.", "nein, der Feed `rates.xml` ist erst um Mitternacht fertig"),
+        CONCEDED: ("der Feed hat doch ein eigenes Datum, warum lesen wir es aus dem Dateinamen?",
+                   "Du hast recht. Der Feed trägt sein Datum in `published_at`, der Dateiname wird nicht gebraucht."),
+        CHOICE: ("Wo sollen die Kurse liegen?\n\n1. In einer Datei neben dem Programm\n2. In der Tabelle `rates`", "Variante 2"),
+        APPROVED: ("Ich empfehle, `rates.xml` dreißig Tage aufzuheben.\n\nSoll ich?", "ja, mach das"),
+        ANSWERED: ("braucht `fetch_rates` den Schlüssel der Bank?", "Nein, `fetch_rates` liest den Feed ohne Schlüssel."),
+        PUT_OFF: ("die Feiertage in `calendar.py` machen wir später einmal",),
+        DECIDED: ("## Entscheidungen\n\n- **Eine Tabelle für alle Banken**: eine Bank hat zu wenige Kurse für eine eigene",),
+    },
+    "fr": {
+        WILL: ("N'écris jamais les cours à la main dans `cache.db`.",),
+        CORRECTION: ("Le flux `rates.xml` est lu à midi.", "non, le flux `rates.xml` est lu à minuit"),
+        CONCEDED: ("le flux a sa propre date, pourquoi la lire dans le nom du fichier ?",
+                   "Vous avez raison. Le flux porte sa date dans `published_at`, le nom du fichier ne sert à rien."),
+        CHOICE: ("Où garder les cours ?\n\n1. Dans un fichier à côté du programme\n2. Dans la table `rates`", "option 2"),
+        APPROVED: ("Je recommande de garder `rates.xml` pendant trente jours.\n\nJe le fais ?", "oui, vas-y"),
+        ANSWERED: ("est-ce que `fetch_rates` a besoin de la clé de la banque ?",
+                   "Non, `fetch_rates` lit le flux public sans aucune clé."),
+        PUT_OFF: ("les jours fériés de `calendar.py`, on les fera plus tard",),
+        DECIDED: ("## Décisions\n\n- **Une seule table pour toutes les banques**: une banque a trop peu de cours",),
+    },
+    "es": {
+        WILL: ("Nunca escribas los tipos a mano en `cache.db`.",),
+        CORRECTION: ("El canal `rates.xml` se lee al mediodía.", "no, el canal `rates.xml` es leído a medianoche"),
+        CONCEDED: ("el canal tiene su propia fecha, ¿por qué la leemos del nombre del archivo?",
+                   "Tienes razón. El canal lleva su fecha en `published_at`, el nombre del archivo no hace falta."),
+        CHOICE: ("¿Dónde guardamos los tipos?\n\n1. En un archivo junto al programa\n2. En la tabla `rates`", "opción 2"),
+        APPROVED: ("Recomiendo guardar `rates.xml` durante treinta días.\n\n¿Lo hago?", "sí, adelante"),
+        ANSWERED: ("¿`fetch_rates` necesita la clave del banco?", "No, `fetch_rates` lee el canal público sin clave."),
+        PUT_OFF: ("los festivos de `calendar.py` los haremos más adelante",),
+        DECIDED: ("## Decisiones\n\n- **Una sola tabla para todos los bancos**: un banco tiene muy pocos tipos",),
+    },
+    "zh": {
+        WILL: ("以后不要手动写入 `cache.db`",),
+        CORRECTION: ("`rates.xml` 在中午读取。", "不对，`rates.xml` 是在午夜生成并读取的"),
+        CONCEDED: ("数据里本来就有日期，为什么还要从文件名解析？", "你说得对。数据里的 `published_at` 就是日期，不需要再解析文件名。"),
+        CHOICE: ("汇率应该存放在哪里？\n\n1. 程序旁边的一个文件里\n2. 数据表 `rates` 里", "选2"),
+        APPROVED: ("建议把 `rates.xml` 保留三十天之后再删除。\n\n可以吗？", "可以，开始吧"),
+        ANSWERED: ("`fetch_rates` 需要银行的密钥吗？", "不需要，`fetch_rates` 读取的是公开数据。"),
+        PUT_OFF: ("`calendar.py` 里的节假日以后再做，先放着",),
+        DECIDED: ("## 设计决策\n\n- **所有银行共用一张数据表**: 单个银行的汇率条目太少，没有单独建表的意义，共用之后查询更简单",),
+    },
+    "ja": {
+        WILL: ("`cache.db` には手で書き込まないで、必ずスクリプトを使うこと",),
+        CORRECTION: ("`rates.xml` は正午に読まれます。", "違います。`rates.xml` は深夜零時に読み込まれるものです"),
+        CONCEDED: ("フィードに日付があるのに、なぜファイル名から読むのですか？",
+                   "おっしゃる通りです。フィードの `published_at` に日付があるので、ファイル名は不要です。"),
+        CHOICE: ("レートはどこに保存しますか？\n\n1. プログラムの隣のファイル\n2. テーブル `rates` の中", "2番"),
+        APPROVED: ("提案：`rates.xml` を三十日間残してから削除する形にします。\n\nよろしいですか？", "はい、お願いします"),
+        ANSWERED: ("`fetch_rates` に銀行の鍵は必要ですか？", "いいえ、`fetch_rates` は公開フィードを鍵なしで読みます。"),
+        PUT_OFF: ("`calendar.py` の祝日対応はあとで別途やりましょう",),
+        DECIDED: ("## 設計の決定\n\n- **全銀行で一つのテーブルを使う**: 一つの銀行のレートは少なすぎて、専用のテーブルを作る意味がないため",),
+    },
+    "ko": {
+        WILL: ("`cache.db` 에는 절대 손으로 쓰지 말고 항상 스크립트를 사용하세요",),
+        CORRECTION: ("`rates.xml` 은 정오에 읽습니다.", "아니요, `rates.xml` 은 자정에 읽는 파일입니다"),
+        CONCEDED: ("피드에 날짜가 있는데 왜 파일 이름에서 읽나요?",
+                   "맞습니다. 피드의 `published_at` 에 날짜가 있으므로 파일 이름은 필요 없습니다."),
+        CHOICE: ("환율을 어디에 저장할까요?\n\n1. 프로그램 옆의 파일\n2. `rates` 테이블 안", "2번"),
+        APPROVED: ("추천: `rates.xml` 을 삼십 일 동안 보관한 뒤 삭제합니다.\n\n진행할까요?", "네, 진행해 주세요"),
+        ANSWERED: ("`fetch_rates` 에 은행 키가 필요한가요?", "아니요, `fetch_rates` 는 공개 피드를 키 없이 읽습니다."),
+        PUT_OFF: ("`calendar.py` 의 공휴일 처리는 나중에 합시다",),
+        DECIDED: ("## 설계 결정\n\n- **모든 은행이 하나의 테이블을 사용**: 은행 하나의 환율은 너무 적어서 별도의 테이블을 만들 이유가 없음",),
+    },
+}  # fmt: skip
+
+
+def session(kind: str, parts: tuple[str, ...]) -> tuple[Turn, ...]:
+    if kind == WILL:
+        return user("rates"), says("OK"), user(parts[0]), edited("a.py"), says("OK")
+    if kind == PUT_OFF:
+        return user("rates"), says("OK"), user(parts[0]), says("OK")
+    if kind == CORRECTION:
+        return user("rates"), ran("cat feed.py"), says(parts[0]), user(parts[1]), ran("ls"), says("OK")
+    if kind in (CONCEDED, ANSWERED):
+        return user("rates"), ran("cat feed.py"), says("OK"), user(parts[0]), says(parts[1])
+    if kind == DECIDED:
+        return user("rates"), edited("a.py"), says(parts[0])
+    return user("rates"), ran("cat feed.py"), says(parts[0]), user(parts[1]), edited("a.py"), says("OK")
+
+
+EXPECTED = {
+    WILL: ("decisions", "cache.db"),
+    CORRECTION: ("facts", "rates.xml"),
+    CONCEDED: ("facts", "published_at"),
+    CHOICE: ("decisions", "`rates`"),
+    APPROVED: ("decisions", "rates.xml"),
+    ANSWERED: ("facts", "fetch_rates"),
+    PUT_OFF: ("tasks_open", "calendar.py"),
+    DECIDED: ("decisions", ""),
+}
+
+
+@pytest.mark.parametrize("kind", EXPECTED)
+@pytest.mark.parametrize("language", SAID)
+def test_what_matters_is_found_in_seven_languages(language: str, kind: str) -> None:
+    row = only(harvest(*session(kind, SAID[language][kind])), EXPECTED[kind][0])
+    assert EXPECTED[kind][1] in f"{row['statement']} {row['detail']}"
+
+
+HARMLESS = {
+    "en": ("commit this and push it please", "run the tests again, they never finish", "thanks, that looks good to me now",
+           "can you show me the last three commits?", "no wait, stop, let me think about it for a moment",
+           "it still fails with the same error as before", "do whatever you think is best here", "ok let's do it"),
+    "de": ("mach weiter und committe das bitte", "lass die Tests noch einmal laufen", "danke, das sieht jetzt gut aus",
+           "kannst du mir die letzten drei Commits zeigen?", "nein warte, ich überlege kurz noch einmal",
+           "es kommt immer noch derselbe Fehler wie vorhin", "mach es so, wie du denkst", "ok, dann los"),
+    "fr": ("continue et fais le commit s'il te plaît", "relance les tests encore une fois", "merci, c'est bon maintenant",
+           "tu peux me montrer les trois derniers commits ?", "non attends, je réfléchis un moment",
+           "ça plante toujours avec la même erreur", "fais comme tu veux ici", "ok, on y va"),
+    "es": ("sigue y haz el commit por favor", "ejecuta las pruebas otra vez", "gracias, ahora se ve bien",
+           "¿puedes mostrarme los últimos tres commits?", "no, espera, déjame pensar un momento",
+           "sigue fallando con el mismo error de siempre", "hazlo como tú creas mejor", "ok, vamos"),
+    "zh": ("继续，然后提交一下代码", "再跑一次测试看看结果", "谢谢，现在看起来没问题了", "能给我看一下最近三次提交吗？",
+           "等一下，我先想一想再说", "还是报同样的错误，没有变化", "你看着办就行了", "好的，开始吧"),
+    "ja": ("続けてコミットしてください", "もう一度テストを実行してください", "ありがとう、良くなりました",
+           "最近の三つのコミットを見せてくれますか？", "ちょっと待って、少し考えます",
+           "まだ同じエラーが出ています", "お任せします、好きにしてください", "はい、お願いします"),
+    "ko": ("계속해서 커밋해 주세요", "테스트를 다시 실행해 주세요", "고마워요, 이제 좋아 보여요",
+           "최근 커밋 세 개를 보여 줄 수 있나요?", "잠깐만요, 조금 생각해 볼게요",
+           "아직도 같은 오류가 나옵니다", "알아서 해 주세요", "네, 진행해 주세요"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "text"), [(name, text) for name, texts in HARMLESS.items() for text in texts])
+def test_words_for_the_moment_are_no_knowledge_in_seven_languages(language: str, text: str) -> None:
+    del language
+    found = harvest(user("rates"), ran("cat feed.py"), says("OK"), user(text), ran("ls"), says("OK"))
+    assert not any(found.values()), found
