@@ -148,7 +148,7 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
     text = " ".join(row.text.split())
     said = cues.first_sentence(text, LONGEST) or (text if len(text) <= LONGEST else "")
     quote = row.text.split("\n")[0]
-    if agreed and len(text) <= 300 and not cues.MOMENT.search(agreed):
+    if agreed and len(text) <= 300:
         body = _FILLER.sub("", _CORRECTS.sub("", text if len(text) <= LONGEST else said))
         if fits(body) and not (cues.POINTING.match(body) or _REQUEST.match(body) or _ASKS_HOW.search(body)):
             category = "decisions" if row.changed else "facts"
