@@ -190,3 +190,178 @@ def test_words_for_the_moment_are_no_knowledge_in_seven_languages(language: str,
     del language
     found = harvest(user("rates"), ran("cat feed.py"), says("OK"), user(text), ran("ls"), says("OK"))
     assert not any(found.values()), found
+
+
+# --- structure ---
+
+
+def asked(*rows: tuple[str, str, str], answered: bool = True) -> Turn:
+    return Turn("tool", "answers", events=(Question(asked=rows, answered=answered),))
+
+
+def test_answers_to_several_questions_in_one_line_stand_with_their_questions() -> None:
+    line = "ECB, At midnight (Recommended)"
+    questions = (
+        ("Which bank is asked first?", "ECB | SNB | All of them", line),
+        ("When is the feed read?", "At noon | At midnight (Recommended)", line),
+    )
+    found = harvest(user("Plan the feed"), asked(*questions), edited("feed.py"), says("OK"))
+    assert [row["statement"] for row in found["decisions"]] == [
+        "Which bank is asked first? → ECB",
+        "When is the feed read? → At midnight",
+    ]
+    assert found["decisions"][0]["detail"] == "not: SNB; All of them"
+
+
+def test_all_of_them_is_told_by_name() -> None:
+    found = harvest(user("Plan"), asked(("Which banks are asked?", "ECB | SNB | All of the above", "All of the above")))
+    assert only(found, "decisions")["statement"] == "Which banks are asked? → ECB, SNB"
+
+
+def test_an_answer_that_puts_a_thing_off_is_an_open_task_and_no_decision() -> None:
+    said = "no idea. write it into the debug notes and we can pick it up in future"
+    found = harvest(user("the feed hangs at night"), asked(("Does `feed.py` hang each night?", "Yes | No", said)))
+    row = only(found, "tasks_open")
+    assert row["statement"] == "No idea. write it into the debug notes and we can pick it up in future"
+    assert "Does `feed.py` hang each night?" in row["detail"]
+
+
+def test_a_letter_from_a_table_of_options_is_told_with_its_question() -> None:
+    table = "**May a rate be changed afterwards?**\n\n| Option | Meaning |\n|---|---|\n| A | Yes, by an admin |\n| B | Never |\n\nWhich one?"
+    found = harvest(user("Specify the rates"), says(table), user("B"), edited("spec.md"), says("OK"))
+    row = only(found, "decisions")
+    assert (row["statement"], row["detail"]) == ("May a rate be changed afterwards? → Never", "(not: Yes, by an admin)")
+
+
+@pytest.mark.parametrize("reply", ["3", "2 files are missing", "run 2", "see the list above", "B2B"])
+def test_a_number_that_answers_no_option_is_no_choice(reply: str) -> None:
+    found = harvest(
+        user("Plan"), says("Which one?\n\n1. In a file of its own\n2. In the table `rates`"), user(reply), says("OK")
+    )
+    assert found["decisions"] == []
+
+
+def test_what_was_done_is_no_list_of_options() -> None:
+    told = "I changed:\n\n1. The reader in `feed.py`\n2. The table in `rates.py`"
+    assert harvest(user("Plan"), says(told), user("2"), says("OK"))["decisions"] == []
+
+
+def test_a_recommendation_that_was_not_carried_out_is_no_decision() -> None:
+    advice = says("I'd recommend keeping `rates.xml` for thirty days before it is deleted.\n\nShall I?")
+    assert harvest(user("How long?"), advice, user("yes"), says("OK"))["decisions"] == []
+    assert harvest(user("How long?"), advice, user("not yet"), edited("a.py"), says("OK"))["decisions"] == []
+
+
+def test_a_refused_command_stands_with_its_reason_and_what_was_done_instead() -> None:
+    found = harvest(
+        user("start a branch"),
+        ran("git checkout main && git pull", refused=True),
+        user("main is checked out in another worktree"),
+        ran("git fetch origin main && git checkout -b rates origin/main"),
+        says("OK"),
+        branch="fix/feed",
+    )
+    row = only(found, "facts")
+    assert row["statement"] == "Main is checked out in another worktree"
+    assert row["detail"] == (
+        "the person refused `git checkout main && git pull` on branch fix/feed; "
+        "done instead: `git fetch origin main && git checkout -b rates origin/main`"
+    )
+
+
+def test_what_the_person_took_back_themselves_is_not_told() -> None:
+    wrong = user("the rates are rounded to cents in `round_rate`, why not to tenths?")
+    agreed = says("You're right. `round_rate` rounds to cents, and the bank publishes tenths of a cent.")
+    assert len(harvest(user("rates"), says("Done"), wrong, agreed)["facts"]) == 1
+    later = user("actually make it the way it was, `round_rate` is fine")
+    assert harvest(user("rates"), says("Done"), wrong, agreed, later, says("OK"))["facts"] == []
+
+
+def test_a_question_that_a_later_reply_never_touches_is_open() -> None:
+    last = user("commit it\n\nQ: the second pass over the feed? is it really needed...?")
+    found = harvest(user("read the feed"), edited("a.py"), says("OK"), last, says("Committed."))
+    assert only_question(found) == "The second pass over the feed? is it really needed...?"
+    told = says("The second pass fills the gaps of the first one, which skips weekends.")
+    found = harvest(user("read the feed"), edited("a.py"), says("OK"), last, told)
+    assert found["questions"] == [] and "→ The second pass fills the gaps" in found["facts"][0]["statement"]
+
+
+def only_question(found: dict[str, list[dict[str, str]]]) -> str:
+    (row,) = found["questions"]
+    return row["statement"]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what is a dimension in this standard?", "A dimension groups the values of a standard by their axis."),
+        ("does `fetch_rates` need the key of the bank?", "Let me look at `fetch_rates` and the key of the bank first."),
+        ("does `fetch_rates` need the key of the bank?", "`fetch_rates` might need the key of the bank, I guess."),
+        ("do you like the new names better?", "Yes, the new names are much better than the old names."),
+    ],
+)
+def test_what_answers_nothing_for_good_is_no_fact(question: str, answer: str) -> None:
+    found = harvest(user("rates"), ran("cat feed.py"), says("OK"), user(question), says(answer), user("ok"), says("OK"))
+    assert found["facts"] == [], found
+
+
+def test_an_answer_that_the_person_doubts_is_no_fact() -> None:
+    turns = (user("rates"), ran("ls"), says("OK"), user("does `fetch_rates` need the key of the bank?"))
+    answer = says("No, `fetch_rates` reads the public feed without a key.")
+    assert len(harvest(*turns, answer)["facts"]) == 1
+    assert harvest(*turns, answer, user("that's wrong, look again"), says("OK"))["facts"] == []
+
+
+_PLAN = (
+    "# One table for all rates\n\n## Context\n\nEach bank has a table of its own.\n\n"
+    "## Approach: rows of all banks in `rates`\n\n1. Move the rows in `move.py`\n\n"
+    "### Step 2: Reply to the comment in the pull request\n\n"
+    "## Key Design Decisions\n\n- **Bank in a column** (not in the name): queries stay short\n- **Why**\n"
+)
+
+
+def test_the_decisions_of_a_plan_that_was_carried_out_stand_one_by_one() -> None:
+    def plan(approved: bool) -> Turn:
+        return Turn("tool", "plan", events=(Plan(text=_PLAN, approved=approved, answered=True),))
+
+    found = harvest(user("Plan it"), plan(True), edited("move.py"), says("OK"))
+    assert [row["statement"] for row in found["decisions"]] == [
+        "Rows of all banks in `rates`",
+        "Bank in a column (not in the name): queries stay short",
+    ]
+    assert "Reply to the comment in the pull request" in found["tasks_open"][0]["statement"]
+    assert harvest(user("Plan it"), plan(False), says("OK"))["decisions"] == []
+
+
+def test_the_points_of_a_discussion_are_decided_when_the_person_agrees() -> None:
+    text = (
+        "My thoughts:\n\n**1. Alias of `Rate`**\n\nThe alias stays for good. It saves a conversion.\n\n"
+        "**2. Comment of `read_feed`**\n\nAgree, it misleads.\n\nShall I mend the comment?"
+    )
+    start = (user("rates"), ran("cat feed.py"), says(text))
+    row = only(harvest(*start, user("yep do it"), ran("ls"), says("OK")), "decisions")
+    assert (row["statement"], row["detail"]) == ("Alias of `Rate`: The alias stays for good.", "It saves a conversion.")
+    assert harvest(*start, user("no, wait"), ran("ls"), says("OK"))["decisions"] == []
+
+
+def test_a_wish_that_leans_on_the_talk_tells_what_it_was_about() -> None:
+    turns = (
+        user("the report of the rates has no footer"),
+        says("OK"),
+        user("Totals of a report must not be rounded"),
+        edited("sum.py"),
+    )
+    row = harvest(*turns, says("OK"), title="Footer of the report")["decisions"][0]
+    assert row["detail"] == "in “Footer of the report”, then changed `sum.py`"
+
+
+def test_vague_titles_give_way_to_the_branch() -> None:
+    turns = (
+        user("do both please"),
+        says("OK"),
+        user("Totals of a report must not be rounded"),
+        edited("sum.py"),
+        says("OK"),
+    )
+    row = harvest(*turns, title="do both please", branch="report-footer")["decisions"][0]
+    assert "in “branch report-footer”" in row["detail"]

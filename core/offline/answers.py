@@ -181,7 +181,7 @@ _PICK = re.compile(
     r"for|the|option|variante?|choice|approach|alternative|number|answer|nehmen wir|nimm|wir nehmen|prends|prenons|on prend|"
     r"elijo|usa|opción|la|die|das|#)\s+)*"
     r"(?:选|选择|就选|用|方案|选项|オプション|案|옵션)?\s*(?P<mark>[1-9]|[A-Fa-f])(?:案|番|号|번)?(?![\w.])"
-    r"(?:[\s,.:;!?，。、–—-]+(?P<more>.*))?$",
+    r"(?:(?:\s*[,.:;!?，。、–—-]+\s*|\s+(?=(?:but|because|since|please|and|with|as|aber|weil|bitte|mais|pero)\b))(?P<more>.*))?$",
     re.IGNORECASE | re.DOTALL,
 )
 _ASKS = re.compile(
@@ -503,7 +503,7 @@ def find_plans(session: Session) -> Iterator[Found]:
     why = cues.first_sentence(_section(plan.text, cues.CONTEXT)[1])
     if plan.approved and edits:
         name, body = _section(plan.text, cues.APPROACH)
-        how = cues.first_sentence(body) or name.partition(": ")[2]
+        how = name.partition(": ")[2] or cues.first_sentence(body)
         if how and not _WORK.match(how):
             yield found("decisions", how, f"{title}. {why}" if why else title, "", 70, turn)
         for text in list(_chosen_below(rows_of(Turn("assistant", plan.text), turn)))[:MOST_CHOSEN]:
