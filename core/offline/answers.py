@@ -321,7 +321,7 @@ _OF_MOMENT = re.compile(
     r"^(?:did|is|are|was|were|has|have) (?:it|this|that|everything|all|the (?:tests?|build|fix|change|error))\b|"
     r"^does (?:it|everything|this (?:work|look|help|fix))\b|"
     r"^what(?:'s| is| are| was| happened| did| do)? (?:next|left|up|wrong|the (?:status|error|problem|issue|next)|you)\b|"
-    r"^(?:how|what|where) (?:do|does|can|should|if) (?:i|we)?\b|^is there (?:a|any) way\b|\bmake a difference\b|^when\b|\b(?:do|should|must|if) i\b|^let'?s\b|\beres\b|^(?:any|ready|done|really|sure|why not|what else|anything|which)\b|"
+    r"^(?:how|what|where) (?:do|does|can|should|if) (?:i|we)?\b|^is there (?:a|any) way\b|\bmake a difference\b|^when\b|\b(?:do|should|must|if) i\b|^let'?s\b|\beres\b|\b(?:see|check|look) (?:if|whether)\b|^(?:any|ready|done|really|sure|why not|what else|anything|which)\b|"
     r"^why (?:is|are|does|do|did) (?:this|that|it|you|they)\b|\b(?:fail\w*|broken?|errors?|crash\w*|tests? pass\w*)\b|"
     r"\bneed to (?:fix|run|update|rebase|merge|commit|push|change|rename|re-?run)\b|哪些|什么地方|哪里|怎么|"
     r"^(?:kannst|könntest|könnten|würdest|magst)\b|^(?:tu |vous )?(?:peux|pouvez|pourrais|pourriez)\b|"
@@ -379,11 +379,14 @@ def find_answered(exchanges: list[Exchange], session: Session) -> Iterator[Found
     """A question of the person with what the assistant answered; left open where the answer puts it off, and where the
     session ends without one."""
     told = []
+    works = bool(session.commands) or any(is_change(row) for _, row in session.events)
     for row in exchanges:
         last = row is exchanges[-1]
         if row.replies and cues.CONCEDES.match(row.replies[0][1].text):
             continue  # no question, but a correction in its form
         for asked, quote in questions_in(row.text):
+            if not works and not _OF_PROJECT.search(asked):
+                continue  # a chat about the world
             answer = None if row.doubted else _answer(row, asked)
             if answer is not None:
                 text, reason, at, line = answer
@@ -417,7 +420,7 @@ def _answer(row: Exchange, asked: str) -> tuple[str, str, int, str] | None:
                     continue
                 if not (cues.ANCHOR.search(text) or len(text.split()) > 6 or not text.isascii()):
                     continue
-                if _DEFINES.match(asked) and not _OF_PROJECT.search(f"{asked} {text}"):
+                if _DEFINES.match(asked) and not _OF_PROJECT.search(asked):
                     return None
                 if direct or len(telling & _telling(text)) >= 2:
                     return text, _reason(rows, at, sentence.end), number, sentence.quote

@@ -173,7 +173,7 @@ def _conceded(row: Exchange) -> str:
     for text in re.split(r"(?<=[.!?。！？])\s+|(?<=[。！？])", rest[1] if len(rest) == 2 else ""):
         empty = len(text.split()) < 8 and text.isascii() and not cues.ANCHOR.search(text)
         if fits(text) and not empty and not _OWN_FAULT.match(text) and not text.endswith(("?", ":", "：")):
-            return begun(text.rstrip(". "))
+            return begun(text.rstrip(".→ "))
     return ""
 
 
@@ -242,6 +242,12 @@ def find_known(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
     yield from told[-MOST_TOLD:]
 
 
+_OF_TALK = re.compile(
+    r"\b(?:I|you|your|me)\b|\b(?:parameters?|arguments?|functions?|methods?|variables?|located)\b", re.IGNORECASE
+)
+"""What is about the two of them, and what the code says itself."""
+
+
 def _is_known(text: str) -> bool:
     return (
         cues.ANCHOR.search(text) is not None
@@ -249,7 +255,7 @@ def _is_known(text: str) -> bool:
         and not cues.HEDGE.search(text)
         and not cues.WILL.search(text)
         and not _REQUEST.match(text)
-        and not re.search(r"\b(?:I|you|your|me)\b", text)
+        and not _OF_TALK.search(text)
     )
 
 
