@@ -439,7 +439,7 @@ WILL = one_of({
         r"we (?:only|don'?t|never|always)(?! (?:need|have|know|see|care))",
         r"should(?:n't)? (?:only|never|always|not|be|have|use|stay|go|redirect|return)",
         "from now on",
-        r"must (?:not|be|always|never)", r"let'?s (?:use|go with|keep|not|drop)",
+        r"must (?:not|be|always|never)", r"let(?:'?s| us) (?:use|go with|keep|not|drop)",
         r"we(?:'ll| will)? (?:use|go with|keep)",
         r"no (?:external|new|more) \w+", r"use \S+ .{0,40}(?:for|and not|, not) ",
         r"(?:should|must) only (?:have|be|use)", r"should only", r"only (?:use|have|one)",

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Command, Compaction, Edit, Event
+from core.conversations.events import Command, Compaction, Event
 from core.offline import cues
 from core.offline.answers import Exchange, found, questions_in, subject_of
 from core.offline.closing import LONG, SHORT, fits, rows_of
@@ -211,7 +211,7 @@ def _instead_of(call: Command, events: list[Event]) -> str:
 
 _KNOWN = re.compile(
     r"^(?:the |our |my |all |every |each )?[\w`/.@-]+(?: [\w`/.@'-]+){0,5}? (?:is|are|lives?|runs?|needs?|uses?|requires?|must be|"
-    r"comes? from|belongs? to|depends? on|expects?|supports?|only (?:accepts?|supports?|works?)|does(?:n't| not)|"
+    r"comes? from|belongs? to|returns?|sends?|listens? on|depends? on|expects?|supports?|only (?:accepts?|supports?|works?)|does(?:n't| not)|"
     r"do(?:n't| not)) \S",
     re.IGNORECASE,
 )

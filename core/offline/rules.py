@@ -29,7 +29,7 @@ from core.offline.person import find_compacted, find_corrections, find_known, fi
 from core.offline.procedures import find_playbooks, find_procedures
 from core.offline.prose import read_prose
 from core.offline.sessions import find_in_session
-from core.offline.statements import Found, absolute_path, find_file_notes, find_questions, find_statements, find_tasks
+from core.offline.statements import Found, find_questions, find_statements, find_tasks
 from core.offline.talk import read_talk
 
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
@@ -59,7 +59,7 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
         return {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
     rows, codes = read_prose(conversation)
     found = chain(
-        find_file_notes(rows),
+        _in_chat(conversation),
         find_statements(rows),
         find_tasks(rows, conversation),
         find_questions(rows, conversation),
@@ -76,9 +76,7 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
             requests = () if procedures else find_requests(rows, conversation, models)
             found = chain(procedures, found, find_resolutions(rows, conversation), requests)
     kept = _unique(found)
-    answer = {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
-    answer["files"] = [row | {"path": absolute_path(row["path"], conversation)} for row in answer["files"]]
-    return answer
+    return {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
 
 
 def _in_session(conversation: Conversation) -> Iterator[Found]:
@@ -100,6 +98,16 @@ def _in_session(conversation: Conversation) -> Iterator[Found]:
     yield from find_compacted(session)
     yield from find_chosen(session)
     yield from find_closing(session)
+
+
+def _in_chat(conversation: Conversation) -> Iterator[Found]:
+    """What the person wants, chooses and knows in a talk with an assistant that has no tools."""
+    if any(turn.role == "assistant" for turn in conversation.turns):
+        session = read_session(conversation)
+        exchanges = read_exchanges(session)
+        yield from find_choices(exchanges, session)
+        yield from find_will(session, exchanges)
+        yield from find_known(session, exchanges)
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:

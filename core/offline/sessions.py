@@ -17,7 +17,6 @@ from functools import cached_property
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command, Commit, Edit, Event, Hook, OtherCall, Push
 from core.offline import cues
-from core.offline.prose import clean
 from core.offline.statements import Found
 
 LOOK_AHEAD = 6
