@@ -51,7 +51,7 @@ class Exchange:
 
 
 def read_exchanges(session: Session) -> list[Exchange]:
-    """The person's own words in their order; not what a template or a program says in their role, nor what is pasted."""
+    """The person's own words in their order, without pasted text and what a template says in their role."""
     turns = session.conversation.turns
     spoken = [number for number, turn in enumerate(turns) if turn.role == "user" and not turn.agent]
     answers = {
@@ -178,7 +178,8 @@ _LISTED = re.compile(
 )
 _PICK = re.compile(
     r"^(?:(?:let'?s|we'll|i'll|i'd|i|please|ok(?:ay)?,?|yes,?|go|going|do|take|use|pick|choose|prefer|like|want|with|"
-    r"for|the|option|variante?|choice|approach|alternative|number|answer|nehmen wir|nimm|wir nehmen|prends|prenons|on prend|"
+    r"for|the|option|variante?|choice|approach|alternative|number|answer|nehmen wir|nimm|wir nehmen|prends|prenons|"
+    r"on prend|"
     r"elijo|usa|opción|la|die|das|#)\s+)*"
     r"(?:选|选择|就选|用|方案|选项|オプション|案|옵션)?\s*(?P<mark>[1-9]|[A-Fa-f])(?:案|番|号|번)?(?![\w.])"
     r"(?:(?:\s*[,.:;!?，。、–—-]+\s*|\s+(?=(?:but|because|since|please|and|with|as|aber|weil|bitte|mais|pero)\b))(?P<more>.*))?$",
@@ -235,10 +236,13 @@ def _short(text: str) -> str:
 # --- proposals that were approved ---
 
 _ADVISES = re.compile(
-    r"^(?:(?:so |therefore |instead,? )?I(?:'d|'ll| would)? (?:strongly )?(?:recommend|suggest|propose)(?: that| to|ing)?:? |"
-    r"(?:my |the )?(?:recommendation|recommended(?: approach| fix| option)?|proposal|suggestion)(?: is(?: to)?)?[:：]? |"
-    r"(?:ich (?:empfehle|schlage vor)|mein vorschlag|empfehlung)[:,]? (?:dass )?|(?:je (?:recommande|propose|suggère)(?: de)?) |"
-    r"(?:recomiendo|sugiero|propongo) |(?:我)?(?:建议|推荐)[:：]?|(?:おすすめは|提案[:：])|(?:추천|제안)[:：] ?)(?P<rest>\S.+)$",
+    r"^(?:(?:so |therefore |instead,? )?I(?:'d|'ll| would)? (?:strongly )?(?:recommend|suggest|propose)"
+    r"(?: that| to|ing)?:? |"
+    r"(?:my |the )?(?:recommendation|recommended(?: approach| fix| option)?|proposal|suggestion)"
+    r"(?: is(?: to)?)?[:：]? |"
+    r"(?:ich (?:empfehle|schlage vor)|mein vorschlag|empfehlung)[:,]? (?:dass )?|"
+    r"(?:je (?:recommande|propose|suggère)(?: de)?) |(?:recomiendo|sugiero|propongo) |"
+    r"(?:我)?(?:建议|推荐)[:：]?|(?:おすすめは|提案[:：])|(?:추천|제안)[:：] ?)(?P<rest>\S.+)$",
     re.IGNORECASE,
 )
 
@@ -264,7 +268,7 @@ _AGREES = re.compile(r"^(?:agree|easy|good|fair|yes|no|ok(?:ay)?|done|fixed|同�
 
 
 def find_agreed(session: Session) -> Iterator[Found]:
-    """The points of a discussion that the person agreed to: each heading of the message with what is said first of it."""
+    """The points of a discussion that the person agreed to: each heading with what is said first below it."""
     turns = session.conversation.turns
     for closing in session.closings:
         if closing.changed:
@@ -315,28 +319,35 @@ _TAIL = re.compile(r"(?<=[?？])[\W_]+$")
 _ABOUT_TALK = re.compile(
     r"\b(?:this|that|it|these|those|they|them|here|there|you|your|me|my|i|again|still|yet)\b", re.IGNORECASE
 )
-# Asked of the moment, or a request in the form of a question.
-_OF_MOMENT = re.compile(
-    r"\b(?:can|could|would|will|do|did|have|are|were) (?:you|u|i)\b|\b(?:can|could|shall|should) we\b(?! (?:always|never|ever))|"
-    r"^(?:did|is|are|was|were|has|have) (?:it|this|that|everything|all|the (?:tests?|build|fix|change|error))\b|"
-    r"^does (?:it|everything|this (?:work|look|help|fix))\b|"
-    r"^what(?:'s| is| are| was| happened| did| do)? (?:next|left|up|wrong|the (?:status|error|problem|issue|next)|you)\b|"
-    r"^(?:how|what|where) (?:do|does|can|should|if) (?:i|we)?\b|^is there (?:a|any) way\b|\bmake a difference\b|^when\b|\b(?:do|should|must|if) i\b|^let'?s\b|\beres\b|\b(?:see|check|look) (?:if|whether)\b|^(?:any|ready|done|really|sure|why not|what else|anything|which)\b|"
-    r"^why (?:is|are|does|do|did) (?:this|that|it|you|they)\b|\b(?:fail\w*|broken?|errors?|crash\w*|tests? pass\w*)\b|"
-    r"\bneed to (?:fix|run|update|rebase|merge|commit|push|change|rename|re-?run)\b|哪些|什么地方|哪里|怎么|"
-    r"^(?:kannst|könntest|könnten|würdest|magst)\b|^(?:tu |vous )?(?:peux|pouvez|pourrais|pourriez)\b|"
-    r"^¿?(?:me )?(?:puedes|podrías|puede|podría)\b|(?:能|可以|可不可以|能不能|麻烦|请)(?:你|给我|帮)|"
-    r"(?:くれ|もらえ|いただけ)ます|(?:줄|주실) 수|주세요|줄래",
-    re.IGNORECASE,
-)
-_YES_NO = re.compile(
-    r"^(?:(?:yes|no|yep|nope|correct|exactly|not (?:quite|really|necessarily)|it (?:is|does|can|should)|ja|nein|oui|non|sí)\b|"
-    r"是的?|不是|不|可以|(?:\w{0,4})有必要|没有必要|はい|いいえ|네|아니)",
-    re.IGNORECASE,
-)
+# Asked of the moment, a request in the form of a question, or help that anybody else could give.
+_OF_MOMENT = cues.one_of({
+    "any": (
+        r"\b(?:can|could|would|will|do|did|have|are|were) (?:you|u|i)\b", r"\b(?:do|should|must|if) i\b",
+        r"\b(?:can|could|shall|should) we\b(?! (?:always|never|ever))", r"\b(?:see|check|look) (?:if|whether)\b",
+        r"^(?:did|is|are|was|were|has|have) (?:it|this|that|everything|all|the (?:tests?|build|fix|change|error))\b",
+        r"^does (?:it|everything|this (?:work|look|help|fix))\b", r"\bmake a difference\b",
+        r"^what(?:'s| is| are| was| happened| did| do)? (?:next|left|up|wrong|you|the (?:status|error|problem|issue))\b",
+        r"^(?:how|what|where) (?:do|does|can|should|if) (?:i|we)?\b", r"^is there (?:a|any) way\b", r"^when\b",
+        r"^(?:any|ready|done|really|sure|why not|what else|anything|which|let'?s)\b",
+        r"\bneed to (?:fix|run|update|rebase|merge|commit|push|change|rename|re-?run)\b",
+        r"^why (?:is|are|does|do|did) (?:this|that|it|you|they)\b",
+        r"\b(?:fail\w*|broken?|errors?|crash\w*|tests? pass\w*)\b",
+        r"^(?:kannst|könntest|könnten|würdest|magst)\b", r"^(?:tu |vous )?(?:peux|pouvez|pourrais|pourriez)\b",
+        r"^¿?(?:me )?(?:puedes|podrías|puede|podría)\b", r"\beres\b",
+        "哪些|什么地方|哪里|怎么|(?:能|可以|可不可以|能不能|麻烦|请)(?:你|给我|帮)", "(?:くれ|もらえ|いただけ)ます",
+        "(?:줄|주실) 수|주세요|줄래",
+    ),
+})  # fmt: skip
+_YES_NO = cues.one_of({
+    "en": ("yes", "no", "yep", "nope", "correct", "exactly", "not (?:quite|really|necessarily)",
+           "it (?:is|does|can|should)"),
+    "de": ("ja", "nein"), "fr": ("oui", "non"), "es": ("sí",),
+    "zh": ("是的?", "不是", "不", "可以", r"(?:\w{0,4})有必要", "没有必要"),
+    "ja": ("はい", "いいえ"), "ko": ("네", "아니"),
+}, begins=True)  # fmt: skip
 _PRAISE = re.compile(
-    r"^(?:(?:(?:that'?s a )?(?:good|great|excellent|fair|interesting) (?:question|point|catch|idea)|gute frage|bonne question|"
-    r"buena pregunta|好问题|良い質問)\W+|(?:so|similarly|also|and|but)\b,? )+",
+    r"^(?:(?:(?:that'?s a )?(?:good|great|excellent|fair|interesting) (?:question|point|catch|idea)|gute frage|"
+    r"bonne question|buena pregunta|好问题|良い質問)\W+|(?:so|similarly|also|and|but)\b,? )+",
     re.IGNORECASE,
 )
 _NO_STATEMENT = re.compile(
@@ -484,7 +495,11 @@ _STEP = re.compile(
 )
 _PATH = re.compile(r"`(?P<path>[\w./-]*\w\.[a-z]{1,5})(?::\d[\d-]*)?`")
 _LABELLED = re.compile(r"^\*\*(?P<label>[^*\n]{3,120})\*\*(?P<more>.*)$", re.DOTALL)
-_SENDS = re.compile(r"^(?:reply|respond|comment|answer|push|commit|open|create|post|update)\b.{0,60}\b(?:PR|pull request|issue|ticket|comment|commit|branch|push)\b", re.I)  # fmt: skip
+_SENDS = re.compile(
+    r"^(?:reply|respond|comment|answer|push|commit|open|create|post|update)\b.{0,60}\b"
+    r"(?:PR|pull request|issue|ticket|comment|commit|branch|push)\b",
+    re.IGNORECASE,
+)
 
 
 _WORK = re.compile(

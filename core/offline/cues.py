@@ -164,8 +164,10 @@ def first_sentence(text: str, most: int = 260) -> str:
 
 
 DECISIONS = one_of({
-    "en": (r"(?:key |main |important )?(?:design |architectur\w+ |technical )?(?:decisions?|choices)(?: made)?", "trade-?offs?",
-           r"decided", r"why (?:this|these) \w+"),
+    "en": (
+        r"(?:key |main |important )?(?:design |architectur\w+ |technical )?(?:decisions?|choices)(?: made)?",
+        "trade-?offs?", "decided", r"why (?:this|these) \w+",
+    ),
     "de": (r"(?:entwurfs)?entscheidungen",),
     "fr": (r"(?:choix|décisions?)(?: de conception| techniques?)?",),
     "es": (r"decisiones(?: de diseño| técnicas)?",),
@@ -448,8 +450,8 @@ WILL = one_of({
     "fr": ("jamais", _TOUJOURS, "plutôt", "désormais", r"ne .{2,30} pas"),
     "es": ("nunca", _SIEMPRE, "prefiero", "en vez de", "a partir de ahora"),
     "zh": (
-        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该", "应当", "应放", "以后(?!再)", "没有?必要", "不需要", "无需",
-        "只保留", "统一", "默认",
+        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该", "应当", "应放", "以后(?!再)", "没有?必要",
+        "不需要", "无需", "只保留", "统一", "默认", "只支持",
     ),
     "ja": ("しないで", "必ず", "ではなく", "使わない", "常に"),
     "ko": ("하지 마", "항상", "대신", "반드시"),
@@ -483,8 +485,8 @@ CORRECTION = one_of({
 CONCEDES = one_of({
     "en": (
         r"(?:(?:oh|ah|yes|yeah|hmm|sorry|ok(?:ay)?),? )?you(?:'re| are|’re) (?:\w+ )?(?:right|correct)(?! to\b)",
-        r"(?:(?:oh|ah|yes|yeah),? )?that(?:'s|’s| is) (?:a )?(?:\w+ )?(?:good|great|fair|valid|excellent|better|cleaner) "
-        r"(?:point|catch|idea|approach)",
+        r"(?:(?:oh|ah|yes|yeah),? )?that(?:'s|’s| is) (?:a )?(?:\w+ )?(?:good|great|fair|valid|excellent|better|"
+        r"cleaner) (?:point|catch|idea|approach)",
         r"(?:good|great|nice|fair) (?:catch|point|call|idea)", "fair enough", "right you are",
         "(?:my (?:mistake|bad)|I (?:was wrong|misunderstood|misread))", "makes sense", "agreed",
     ),
@@ -498,8 +500,9 @@ CONCEDES = one_of({
 # A short yes to what was proposed.
 APPROVES = one_of({
     "en": (
-        "yes", "yep", "yeah", "ok(?:ay)?", "sure", "do it", "go ahead", "go for it", "sounds good", "lgtm", "looks good",
-        "perfect", "please do", "proceed", "agreed?", "approved", "great", "let'?s do (?:it|that)", "makes sense", "fine",
+        "yes", "yep", "yeah", "ok(?:ay)?", "sure", "do it", "go ahead", "go for it", "sounds good", "lgtm", "great",
+        "looks good", "perfect", "please do", "proceed", "agreed?", "approved", "let'?s do (?:it|that)", "makes sense",
+        "fine",
     ),
     "de": ("ja", "mach das", "mach es", "passt", "einverstanden", "gerne", "klingt gut", "los"),
     "fr": ("oui", "d'accord", "vas-y", "allez-y", "parfait", "ça marche"),
@@ -511,8 +514,9 @@ APPROVES = one_of({
 # What is put off until another day.
 PUT_OFF = one_of({
     "en": (
-        "later", "in (?:the )?future", "another (?:day|time|pr|branch|session)", r"(?:a |in a )?separate (?:pr|pull request|"
-        r"branch|issue|ticket|commit|session)", r"follow[- ]?ups?", "next time", "for another", "out of scope", "park (?:it|this)",
+        "later", "in (?:the )?future", "another (?:day|time|pr|branch|session)", "next time", "for another",
+        "separate (?:pr|pull request|branch|issue|ticket|commit|session)", r"follow[- ]?ups?", "out of scope",
+        "park (?:it|this)",
         "pick (?:it|this|that) up", "some ?day", "not (?:now|today)", "to find out", "remains to be",
     ),
     "de": ("später", "ein andermal", "nächstes mal", "nicht jetzt", "zurückstellen"),

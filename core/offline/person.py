@@ -36,8 +36,8 @@ _ADVICE = re.compile(
     r"(?:consider|you (?:can|could|may|might)|let me|note that|tip|I (?:should|would|will|must))\b", re.IGNORECASE
 )
 _REQUEST = re.compile(
-    r"(?:now|then|next|go back|rewrite|change|update|move|rename|fix|create|add|make|set|put|convert|show|remove|delete|"
-    r"replace|implement|write|build|run|try|check|look|find|open|generate|refactor|revert|commit|push|merge)\b",
+    r"(?:now|then|next|go back|rewrite|change|update|move|rename|fix|create|add|make|set|put|convert|show|remove|"
+    r"delete|replace|implement|write|build|run|try|check|look|find|open|generate|refactor|revert|commit|push|merge)\b",
     re.IGNORECASE,
 )
 _REPORTED = re.compile(r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|^can we\b", re.IGNORECASE)
@@ -102,15 +102,16 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
 # --- corrections, and what the assistant conceded ---
 
 _CORRECTS = re.compile(
-    r"^(?:no,? |nope,? |actually,? |technically,? |it'?s actually |wrong,? |nein,? |non,? |en fait,? |en realidad,? |eigentlich |不对[,，]?|不是[,，]?|"
-    r"実は|違います[。、]?|いいえ[、,]?|实际上|其实|아니(?:요|에요)?[,.]? )",
-    re.I,
+    r"^(?:no,? |nope,? |actually,? |technically,? |it'?s actually |wrong,? |nein,? |non,? |en fait,? |en realidad,? |"
+    r"eigentlich |不对[,，]?|不是[,，]?|实际上|其实|実は|違います[。、]?|いいえ[、,]?|아니(?:요|에요)?[,.]? )",
+    re.IGNORECASE,
 )
 _STATES = re.compile(
     r"\b(?:is|are|was|were|has|have|does|lives?|comes?|means?|ist|sind|est|sont|es|son)\b|是|在|有|です|ます|입니다"
 )
 _ASKS_HOW = re.compile(
-    r"^what if\b|^I (?:don'?t |do not )?(?:think|see|understand|know)\b|\b(?:do|should|can|could) (?:i|you)\b(?! (?:always|never))",
+    r"^what if\b|^I (?:don'?t |do not )?(?:think|see|understand|know)\b|"
+    r"\b(?:do|should|can|could) (?:i|you)\b(?! (?:always|never))",
     re.IGNORECASE,
 )
 _OWN_FAULT = re.compile(r"^(?:I|if|let me|my|sorry|apolog|we|now)\b|^(?:我|让我|抱歉|対応|修正)", re.IGNORECASE)
@@ -125,7 +126,8 @@ def find_corrections(session: Session, exchanges: list[Exchange]) -> Iterator[Fo
 
 
 _ANEW = re.compile(
-    r"\b(?:should|instead|make it|no longer|rather|actually|change|revert|undo|better|sollte|lieber|doch|plutôt|mejor)\b|改成|改为|还是|やはり|대신",
+    r"\b(?:should|instead|make it|no longer|rather|actually|change|revert|undo|better|sollte|lieber|doch|plutôt|"
+    r"mejor)\b|改成|改为|还是|やはり|대신",
     re.IGNORECASE,
 )
 
@@ -210,8 +212,8 @@ def _instead_of(call: Command, events: list[Event]) -> str:
 # --- what the person knows, and what they put off ---
 
 _KNOWN = re.compile(
-    r"^(?:the |our |my |all |every |each )?[\w`/.@-]+(?: [\w`/.@'-]+){0,5}? (?:is|are|lives?|runs?|needs?|uses?|requires?|must be|"
-    r"comes? from|belongs? to|returns?|sends?|listens? on|depends? on|expects?|supports?|only (?:accepts?|supports?|works?)|does(?:n't| not)|"
+    r"^(?:the |our |my |all |every |each )?[\w`/.@-]+(?: [\w`/.@'-]+){0,5}? (?:is|are|lives?|runs?|needs?|uses?|"
+    r"requires?|must be|comes? from|belongs? to|returns?|sends?|listens? on|depends? on|expects?|supports?|only (?:accepts?|supports?|works?)|does(?:n't| not)|"
     r"do(?:n't| not)) \S",
     re.IGNORECASE,
 )

@@ -60,7 +60,7 @@ _NOTE = re.compile(
 )
 _IMPERATIVE = re.compile(
     r"^(?:pass|use|set|run|add|remove|check|do|don't|call|see|put|keep|avoid|install|open|go|click|enter|select|update|"
-    r"consider|replace|change|create|write|make|test|verify|review|read|fix|move|handle|return|assume|prefer)\b",
+    r"consider|replace|change|create|write|make|test|verify|review|read|fix|move|handle|return|assume|prefer)(?![\w-])",
     re.IGNORECASE,
 )
 _HEDGE = re.compile(
