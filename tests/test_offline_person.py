@@ -51,43 +51,79 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
     "en": {
         WILL: ("Never write the rates into `cache.db` by hand.",),
         CORRECTION: ("The feed of `rates.xml` is read at noon.", "no, the feed of `rates.xml` is read at midnight"),
-        CONCEDED: ("the feed has its own date, why do we parse it from the file name?",
-                   "You're right. The feed carries its date in `published_at`, so the file name is not needed."),
-        CHOICE: ("Where should the rates be kept?\n\n1. In a file beside the program\n2. In the table `rates`", "option 2"),
-        APPROVED: ("I'd recommend keeping `rates.xml` for thirty days before it is deleted.\n\nShall I?", "yes, go ahead"),
-        ANSWERED: ("does `fetch_rates` need the key of the bank?", "No, `fetch_rates` reads the public feed without a key."),
+        CONCEDED: (
+            "the feed has its own date, why do we parse it from the file name?",
+            "You're right. The feed carries its date in `published_at`, so the file name is not needed.",
+        ),
+        CHOICE: (
+            "Where should the rates be kept?\n\n1. In a file beside the program\n2. In the table `rates`",
+            "option 2",
+        ),
+        APPROVED: (
+            "I'd recommend keeping `rates.xml` for thirty days before it is deleted.\n\nShall I?",
+            "yes, go ahead",
+        ),
+        ANSWERED: (
+            "does `fetch_rates` need the key of the bank?",
+            "No, `fetch_rates` reads the public feed without a key.",
+        ),
         PUT_OFF: ("the holidays in `calendar.py` we can do in another branch later",),
         DECIDED: ("## Key decisions\n\n- **One table for all banks**: a bank has too few rates for its own",),
     },
     "de": {
         WILL: ("Schreibe die Kurse niemals von Hand in `cache.db`.",),
-        CORRECTION: ("Der Feed `rates.xml` wird mittags gelesen.", "nein, der Feed `rates.xml` ist erst um Mitternacht fertig"),
-        CONCEDED: ("der Feed hat doch ein eigenes Datum, warum lesen wir es aus dem Dateinamen?",
-                   "Du hast recht. Der Feed trägt sein Datum in `published_at`, der Dateiname wird nicht gebraucht."),
-        CHOICE: ("Wo sollen die Kurse liegen?\n\n1. In einer Datei neben dem Programm\n2. In der Tabelle `rates`", "Variante 2"),
+        CORRECTION: (
+            "Der Feed `rates.xml` wird mittags gelesen.",
+            "nein, der Feed `rates.xml` ist erst um Mitternacht fertig",
+        ),
+        CONCEDED: (
+            "der Feed hat doch ein eigenes Datum, warum lesen wir es aus dem Dateinamen?",
+            "Du hast recht. Der Feed trägt sein Datum in `published_at`, der Dateiname wird nicht gebraucht.",
+        ),
+        CHOICE: (
+            "Wo sollen die Kurse liegen?\n\n1. In einer Datei neben dem Programm\n2. In der Tabelle `rates`",
+            "Variante 2",
+        ),
         APPROVED: ("Ich empfehle, `rates.xml` dreißig Tage aufzuheben.\n\nSoll ich?", "ja, mach das"),
-        ANSWERED: ("braucht `fetch_rates` den Schlüssel der Bank?", "Nein, `fetch_rates` liest den Feed ohne Schlüssel."),
+        ANSWERED: (
+            "braucht `fetch_rates` den Schlüssel der Bank?",
+            "Nein, `fetch_rates` liest den Feed ohne Schlüssel.",
+        ),
         PUT_OFF: ("die Feiertage in `calendar.py` machen wir später einmal",),
-        DECIDED: ("## Entscheidungen\n\n- **Eine Tabelle für alle Banken**: eine Bank hat zu wenige Kurse für eine eigene",),
+        DECIDED: (
+            "## Entscheidungen\n\n- **Eine Tabelle für alle Banken**: eine Bank hat zu wenige Kurse für eine eigene",
+        ),
     },
     "fr": {
         WILL: ("N'écris jamais les cours à la main dans `cache.db`.",),
         CORRECTION: ("Le flux `rates.xml` est lu à midi.", "non, le flux `rates.xml` est lu à minuit"),
-        CONCEDED: ("le flux a sa propre date, pourquoi la lire dans le nom du fichier ?",
-                   "Vous avez raison. Le flux porte sa date dans `published_at`, le nom du fichier ne sert à rien."),
-        CHOICE: ("Où garder les cours ?\n\n1. Dans un fichier à côté du programme\n2. Dans la table `rates`", "option 2"),
+        CONCEDED: (
+            "le flux a sa propre date, pourquoi la lire dans le nom du fichier ?",
+            "Vous avez raison. Le flux porte sa date dans `published_at`, le nom du fichier ne sert à rien.",
+        ),
+        CHOICE: (
+            "Où garder les cours ?\n\n1. Dans un fichier à côté du programme\n2. Dans la table `rates`",
+            "option 2",
+        ),
         APPROVED: ("Je recommande de garder `rates.xml` pendant trente jours.\n\nJe le fais ?", "oui, vas-y"),
-        ANSWERED: ("est-ce que `fetch_rates` a besoin de la clé de la banque ?",
-                   "Non, `fetch_rates` lit le flux public sans aucune clé."),
+        ANSWERED: (
+            "est-ce que `fetch_rates` a besoin de la clé de la banque ?",
+            "Non, `fetch_rates` lit le flux public sans aucune clé.",
+        ),
         PUT_OFF: ("les jours fériés de `calendar.py`, on les fera plus tard",),
         DECIDED: ("## Décisions\n\n- **Une seule table pour toutes les banques**: une banque a trop peu de cours",),
     },
     "es": {
         WILL: ("Nunca escribas los tipos a mano en `cache.db`.",),
         CORRECTION: ("El canal `rates.xml` se lee al mediodía.", "no, el canal `rates.xml` es leído a medianoche"),
-        CONCEDED: ("el canal tiene su propia fecha, ¿por qué la leemos del nombre del archivo?",
-                   "Tienes razón. El canal lleva su fecha en `published_at`, el nombre del archivo no hace falta."),
-        CHOICE: ("¿Dónde guardamos los tipos?\n\n1. En un archivo junto al programa\n2. En la tabla `rates`", "opción 2"),
+        CONCEDED: (
+            "el canal tiene su propia fecha, ¿por qué la leemos del nombre del archivo?",
+            "Tienes razón. El canal lleva su fecha en `published_at`, el nombre del archivo no hace falta.",
+        ),
+        CHOICE: (
+            "¿Dónde guardamos los tipos?\n\n1. En un archivo junto al programa\n2. En la tabla `rates`",
+            "opción 2",
+        ),
         APPROVED: ("Recomiendo guardar `rates.xml` durante treinta días.\n\n¿Lo hago?", "sí, adelante"),
         ANSWERED: ("¿`fetch_rates` necesita la clave del banco?", "No, `fetch_rates` lee el canal público sin clave."),
         PUT_OFF: ("los festivos de `calendar.py` los haremos más adelante",),
@@ -96,36 +132,49 @@ SAID: dict[str, dict[str, tuple[str, ...]]] = {
     "zh": {
         WILL: ("以后不要手动写入 `cache.db`",),
         CORRECTION: ("`rates.xml` 在中午读取。", "不对，`rates.xml` 是在午夜生成并读取的"),
-        CONCEDED: ("数据里本来就有日期，为什么还要从文件名解析？", "你说得对。数据里的 `published_at` 就是日期，不需要再解析文件名。"),
+        CONCEDED: (
+            "数据里本来就有日期，为什么还要从文件名解析？",
+            "你说得对。数据里的 `published_at` 就是日期，不需要再解析文件名。",
+        ),
         CHOICE: ("汇率应该存放在哪里？\n\n1. 程序旁边的一个文件里\n2. 数据表 `rates` 里", "选2"),
         APPROVED: ("建议把 `rates.xml` 保留三十天之后再删除。\n\n可以吗？", "可以，开始吧"),
         ANSWERED: ("`fetch_rates` 需要银行的密钥吗？", "不需要，`fetch_rates` 读取的是公开数据。"),
         PUT_OFF: ("`calendar.py` 里的节假日以后再做，先放着",),
-        DECIDED: ("## 设计决策\n\n- **所有银行共用一张数据表**: 单个银行的汇率条目太少，没有单独建表的意义，共用之后查询更简单",),
+        DECIDED: ("## 设计决策\n\n- **所有银行共用一张数据表**: 单个银行的汇率条目太少，没有单独建表的意义",),
     },
     "ja": {
         WILL: ("`cache.db` には手で書き込まないで、必ずスクリプトを使うこと",),
         CORRECTION: ("`rates.xml` は正午に読まれます。", "違います。`rates.xml` は深夜零時に読み込まれるものです"),
-        CONCEDED: ("フィードに日付があるのに、なぜファイル名から読むのですか？",
-                   "おっしゃる通りです。フィードの `published_at` に日付があるので、ファイル名は不要です。"),
+        CONCEDED: (
+            "フィードに日付があるのに、なぜファイル名から読むのですか？",
+            "おっしゃる通りです。フィードの `published_at` に日付があるので、ファイル名は不要です。",
+        ),
         CHOICE: ("レートはどこに保存しますか？\n\n1. プログラムの隣のファイル\n2. テーブル `rates` の中", "2番"),
-        APPROVED: ("提案：`rates.xml` を三十日間残してから削除する形にします。\n\nよろしいですか？", "はい、お願いします"),
-        ANSWERED: ("`fetch_rates` に銀行の鍵は必要ですか？", "いいえ、`fetch_rates` は公開フィードを鍵なしで読みます。"),
+        APPROVED: (
+            "提案：`rates.xml` を三十日間残してから削除する形にします。\n\nよろしいですか？",
+            "はい、お願いします",
+        ),
+        ANSWERED: (
+            "`fetch_rates` に銀行の鍵は必要ですか？",
+            "いいえ、`fetch_rates` は公開フィードを鍵なしで読みます。",
+        ),
         PUT_OFF: ("`calendar.py` の祝日対応はあとで別途やりましょう",),
-        DECIDED: ("## 設計の決定\n\n- **全銀行で一つのテーブルを使う**: 一つの銀行のレートは少なすぎて、専用のテーブルを作る意味がないため",),
+        DECIDED: ("## 設計の決定\n\n- **全銀行で一つのテーブルを使う**: 一つの銀行のレートは少なすぎるため",),
     },
     "ko": {
         WILL: ("`cache.db` 에는 절대 손으로 쓰지 말고 항상 스크립트를 사용하세요",),
         CORRECTION: ("`rates.xml` 은 정오에 읽습니다.", "아니요, `rates.xml` 은 자정에 읽는 파일입니다"),
-        CONCEDED: ("피드에 날짜가 있는데 왜 파일 이름에서 읽나요?",
-                   "맞습니다. 피드의 `published_at` 에 날짜가 있으므로 파일 이름은 필요 없습니다."),
+        CONCEDED: (
+            "피드에 날짜가 있는데 왜 파일 이름에서 읽나요?",
+            "맞습니다. 피드의 `published_at` 에 날짜가 있으므로 파일 이름은 필요 없습니다.",
+        ),
         CHOICE: ("환율을 어디에 저장할까요?\n\n1. 프로그램 옆의 파일\n2. `rates` 테이블 안", "2번"),
         APPROVED: ("추천: `rates.xml` 을 삼십 일 동안 보관한 뒤 삭제합니다.\n\n진행할까요?", "네, 진행해 주세요"),
         ANSWERED: ("`fetch_rates` 에 은행 키가 필요한가요?", "아니요, `fetch_rates` 는 공개 피드를 키 없이 읽습니다."),
         PUT_OFF: ("`calendar.py` 의 공휴일 처리는 나중에 합시다",),
-        DECIDED: ("## 설계 결정\n\n- **모든 은행이 하나의 테이블을 사용**: 은행 하나의 환율은 너무 적어서 별도의 테이블을 만들 이유가 없음",),
+        DECIDED: ("## 설계 결정\n\n- **모든 은행이 하나의 테이블을 사용**: 은행 하나의 환율은 너무 적음",),
     },
-}  # fmt: skip
+}
 
 
 def session(kind: str, parts: tuple[str, ...]) -> tuple[Turn, ...]:
@@ -162,13 +211,13 @@ def test_what_matters_is_found_in_seven_languages(language: str, kind: str) -> N
 
 
 HARMLESS = {
-    "en": ("commit this and push it please", "run the tests again, they never finish", "thanks, that looks good to me now",
+    "en": ("commit this and push it please", "run the tests again, they never finish", "thanks, that looks good now",
            "can you show me the last three commits?", "no wait, stop, let me think about it for a moment",
            "it still fails with the same error as before", "do whatever you think is best here", "ok let's do it"),
     "de": ("mach weiter und committe das bitte", "lass die Tests noch einmal laufen", "danke, das sieht jetzt gut aus",
            "kannst du mir die letzten drei Commits zeigen?", "nein warte, ich überlege kurz noch einmal",
            "es kommt immer noch derselbe Fehler wie vorhin", "mach es so, wie du denkst", "ok, dann los"),
-    "fr": ("continue et fais le commit s'il te plaît", "relance les tests encore une fois", "merci, c'est bon maintenant",
+    "fr": ("continue et fais le commit stp", "relance les tests encore une fois", "merci, c'est bon maintenant",
            "tu peux me montrer les trois derniers commits ?", "non attends, je réfléchis un moment",
            "ça plante toujours avec la même erreur", "fais comme tu veux ici", "ok, on y va"),
     "es": ("sigue y haz el commit por favor", "ejecuta las pruebas otra vez", "gracias, ahora se ve bien",
@@ -227,7 +276,8 @@ def test_an_answer_that_puts_a_thing_off_is_an_open_task_and_no_decision() -> No
 
 
 def test_a_letter_from_a_table_of_options_is_told_with_its_question() -> None:
-    table = "**May a rate be changed afterwards?**\n\n| Option | Meaning |\n|---|---|\n| A | Yes, by an admin |\n| B | Never |\n\nWhich one?"
+    rows = "| Option | Meaning |\n|---|---|\n| A | Yes, by an admin |\n| B | Never |"
+    table = f"**May a rate be changed afterwards?**\n\n{rows}\n\nWhich one?"
     found = harvest(user("Specify the rates"), says(table), user("B"), edited("spec.md"), says("OK"))
     row = only(found, "decisions")
     assert (row["statement"], row["detail"]) == ("May a rate be changed afterwards? → Never", "(not: Yes, by an admin)")

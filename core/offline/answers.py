@@ -326,7 +326,7 @@ _OF_MOMENT = cues.one_of({
         r"\b(?:can|could|shall|should) we\b(?! (?:always|never|ever))", r"\b(?:see|check|look) (?:if|whether)\b",
         r"^(?:did|is|are|was|were|has|have) (?:it|this|that|everything|all|the (?:tests?|build|fix|change|error))\b",
         r"^does (?:it|everything|this (?:work|look|help|fix))\b", r"\bmake a difference\b",
-        r"^what(?:'s| is| are| was| happened| did| do)? (?:next|left|up|wrong|you|the (?:status|error|problem|issue))\b",
+        r"^what(?:'s| is| are| was| happened| did| do)? (?:next|left|up|wrong|you|the (?:status|error|problem))\b",
         r"^(?:how|what|where) (?:do|does|can|should|if) (?:i|we)?\b", r"^is there (?:a|any) way\b", r"^when\b",
         r"^(?:any|ready|done|really|sure|why not|what else|anything|which|let'?s)\b",
         r"\bneed to (?:fix|run|update|rebase|merge|commit|push|change|rename|re-?run)\b",

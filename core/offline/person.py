@@ -213,7 +213,8 @@ def _instead_of(call: Command, events: list[Event]) -> str:
 
 _KNOWN = re.compile(
     r"^(?:the |our |my |all |every |each )?[\w`/.@-]+(?: [\w`/.@'-]+){0,5}? (?:is|are|lives?|runs?|needs?|uses?|"
-    r"requires?|must be|comes? from|belongs? to|returns?|sends?|listens? on|depends? on|expects?|supports?|only (?:accepts?|supports?|works?)|does(?:n't| not)|"
+    r"requires?|must be|comes? from|belongs? to|returns?|sends?|listens? on|depends? on|expects?|supports?|"
+    r"only (?:accepts?|supports?|works?)|does(?:n't| not)|"
     r"do(?:n't| not)) \S",
     re.IGNORECASE,
 )
