@@ -30,7 +30,8 @@ LONGEST_ANSWER = 220
 class Exchange:
     """What the person said at one place, what stood before it, and what followed until they spoke again.
 
-    `before` is the assistant's closing message that they answer; `replies` are the assistant's texts behind it with
+    `before` is the assistant's closing message that they answer, `touched` the file that was written last before they
+    spoke; `replies` are the assistant's texts behind it with
     their numbers, `events` what happened meanwhile, `refused` the calls before it that they refused; `doubted` says
     that their next words contradict the reply.
     """
@@ -38,6 +39,7 @@ class Exchange:
     number: int
     text: str
     before: Closing | None
+    touched: str
     refused: tuple[Event, ...]
     replies: tuple[tuple[int, Turn], ...]
     events: tuple[Event, ...]
@@ -47,7 +49,11 @@ class Exchange:
     def changed(self) -> tuple[str, ...]:
         """The names of the files that were written before the person spoke again."""
         paths = [row.path for row in self.events if isinstance(row, Edit) and is_change(row) and row.path]
-        return tuple(dict.fromkeys(re.split(r"[\\/]", path)[-1] for path in paths))
+        return tuple(dict.fromkeys(map(_name, paths)))
+
+
+def _name(path: str) -> str:
+    return re.split(r"[\\/]", path)[-1]
 
 
 def read_exchanges(session: Session) -> list[Exchange]:
@@ -63,12 +69,14 @@ def read_exchanges(session: Session) -> list[Exchange]:
         text = turns[number].text.strip()
         if not own_words(text) or any(answer in text for answer in answers):
             continue  # an answer stands with its question
+        written = [row for place, row in session.events if first < place < number and isinstance(row, Edit)]
         said = [(place, turn) for place, turn in enumerate(turns[number + 1 : last], number + 1)]
         found.append(
             Exchange(
                 number=number,
                 text=text,
                 before=next((row for row in session.closings if first < row.number < number), None),
+                touched=next((_name(row.path) for row in reversed(written) if row.path), ""),
                 refused=tuple(
                     row for place, row in session.events if first < place <= number and getattr(row, "refused", False)
                 ),
@@ -278,19 +286,17 @@ def find_agreed(session: Session) -> Iterator[Found]:
         )
         if not answer or len(answer) > 60 or not cues.APPROVES.match(answer):
             continue
-        rows = [row for row in rows_of(closing.turn, closing.number) if row.heading and not _is_heading(row)]
-        first = {row.heading: row for row in reversed(rows) if row.kind == "prose"}
-        told = []
-        for heading, row in reversed(first.items()):
-            topic, said = _TOPIC.sub("", heading), list(sentences(row))
-            if (
-                not said
-                or not _TOPIC.match(heading)
-                or cues.REVIEW_HEADING.search(topic)
-                or not cues.ANCHOR.search(topic)
-            ):
+        told, topic = [], ""
+        for row in rows_of(closing.turn, closing.number):
+            if _is_heading(row):
+                name = clean(row.text).strip("*:： ")
+                fresh = _TOPIC.match(name) and cues.ANCHOR.search(name) and not cues.REVIEW_HEADING.search(name)
+                topic = _TOPIC.sub("", name) if fresh else ""
                 continue
-            text = said[0].text
+            said = list(sentences(row))
+            if not topic or not said or row.kind != "prose":
+                continue
+            text, about, topic = said[0].text, topic, ""  # what is said first below a heading
             if (
                 text.endswith(("?", ":"))
                 or cues.HEDGE.search(text)
@@ -299,7 +305,7 @@ def find_agreed(session: Session) -> Iterator[Found]:
             ):
                 continue
             detail = " ".join(part.text for part in said[1:3])
-            told.append(found("decisions", f"{topic}: {text}", detail, said[0].quote, 64, closing.number))
+            told.append(found("decisions", f"{about}: {text}", detail, said[0].quote, 64, closing.number))
         yield from told[:MOST_CHOSEN]
 
 
@@ -403,7 +409,7 @@ def find_answered(exchanges: list[Exchange], session: Session) -> Iterator[Found
                 text, reason, at, line = answer
                 put_off = cues.PUT_OFF.search(f"{text} {reason}") is not None
                 category = "questions" if put_off else "facts"
-                told.append(found(category, f"{asked} → {text}", reason, line, 57 + 3 * put_off, at))
+                told.append(found(category, f"{asked} → {begun(text)}", reason, line, 57 + 3 * put_off, at))
             elif last and row.replies and not _touched(row, asked):
                 detail = f"asked at the end of “{subject_of(session)}” and not answered"
                 told.append(found("questions", asked, detail, quote, 61, row.number))

@@ -52,7 +52,9 @@ def _context(session: Session, row: Exchange, text: str) -> str:
     subject = subject_of(session)
     about = f"in “{subject}”" if subject and subject[:40] not in row.text else ""
     names = [f"`{name}`" for name in row.changed[:MOST_FILES] if name not in text]
-    return ", ".join(part for part in (about, f"then changed {', '.join(names)}" if names else "") if part)
+    files = f"then changed {', '.join(names)}" if names else ""
+    files = files or (f"after a change of `{row.touched}`" if row.touched and row.touched not in text else "")
+    return ", ".join(part for part in (about, files) if part)
 
 
 # --- will ---
@@ -154,7 +156,8 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
         body = _FILLER.sub("", _CORRECTS.sub("", text if len(text) <= LONGEST else said))
         if fits(body) and not (cues.POINTING.match(body) or _REQUEST.match(body) or _ASKS_HOW.search(body)):
             category = "decisions" if row.changed else "facts"
-            yield found(category, body, f"the assistant agreed: {agreed}", quote, 64, row.number)
+            detail = "; ".join(filter(None, (f"the assistant agreed: {agreed}", _context(session, row, body))))
+            yield found(category, body, detail, quote, 64, row.number)
         return
     if not said or not _CORRECTS.match(said) or "?" in said or not _STATES.search(said):
         return
@@ -279,7 +282,9 @@ def find_unanswered(session: Session, exchanges: list[Exchange]) -> Iterator[Fou
         return
     asks = text.endswith(("?", "？")) or any(questions_in(row.text))
     detail = "asked at the end of the session, nothing was done"
-    about = _context(session, row, text)
+    last = row.before.turn.text.strip().split("\n")[-1].strip() if row.before else ""
+    offered = f"the assistant had asked: {last}" if last.endswith(("?", "？")) and len(last) <= LONGEST else ""
+    about = offered or _context(session, row, text)
     yield found("questions" if asks else "tasks_open", text, ", ".join(filter(None, (detail, about))), text, 60, number)
 
 
