@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from core.conversations.conversation import Turn
 from core.conversations.events import Command, Compaction, Event
 from core.offline import cues
-from core.offline.answers import Exchange, found, questions_in, subject_of
+from core.offline.answers import questions_in
 from core.offline.closing import LONG, SHORT, fits, rows_of
+from core.offline.exchanges import Exchange, found, subject_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
 from core.offline.statements import Found
@@ -146,6 +147,9 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
     if any(isinstance(call, Command) for call in row.refused):
         yield from _refused(session, row)
         return
+    if row.stopped:
+        yield from _interrupted(session, row)
+        return
     if row.before is None:
         return
     agreed = _conceded(row)
@@ -167,6 +171,27 @@ def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
     before = cues.first_sentence(row.before.turn.text, 160)
     detail = f"set right by the person; the assistant had said: {before}" if before else _context(session, row, body)
     yield found("facts", body, detail, quote, 61, row.number)
+
+
+_CONTRAST = re.compile(
+    r"\b(?:not|instead|rather|only|without|never|don'?t|nicht|statt|nur|ohne|pas|sans|plutôt|sin|solo|en vez)\b|"
+    r"不要|而不是|只|別の|ではなく|말고|대신",
+    re.IGNORECASE,
+)
+
+
+def _interrupted(session: Session, row: Exchange) -> Iterator[Found]:
+    """Why the person stopped the assistant: a fact that it did not know, or what it should do otherwise."""
+    text = _FILLER.sub("", _CORRECTS.sub("", " ".join(row.text.split()))).rstrip(". ")
+    if not (20 if text.isascii() else 8) <= len(text) <= LONGEST or "?" in text or cues.POINTING.search(text):
+        return
+    states = _STATES.search(text) and cues.ANCHOR.search(text) and not _BROKEN.search(text) and not _REQUEST.match(text)
+    if _BARE_SUBJECT.match(text) or cues.HEDGE.search(text) or not (states or _CONTRAST.search(text)):
+        return
+    stopped = "its work" if row.stopped == "its work" else f"`{row.stopped}`"
+    detail = ", ".join(filter(None, (f"the person interrupted {stopped}", _context(session, row, text))))
+    category = "facts" if states and not cues.WILL.search(text) else "decisions"
+    yield found(category, text, detail, row.text.split("\n")[0], 60, row.number)
 
 
 def _conceded(row: Exchange) -> str:

@@ -20,9 +20,9 @@ from core.offline.answers import (
     find_chosen,
     find_plans,
     find_undecided,
-    read_exchanges,
 )
 from core.offline.closing import find_closing, read_session
+from core.offline.exchanges import read_exchanges
 from core.offline.models import Models, shipped_models
 from core.offline.people import find_in_talk, find_requests, find_resolutions
 from core.offline.person import find_compacted, find_corrections, find_known, find_unanswered, find_will
