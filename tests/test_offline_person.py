@@ -415,3 +415,28 @@ def test_vague_titles_give_way_to_the_branch() -> None:
     )
     row = harvest(*turns, title="do both please", branch="report-footer")["decisions"][0]
     assert "in “branch report-footer”" in row["detail"]
+
+
+def test_a_question_behind_a_command_of_the_tool_is_open_when_nobody_answered() -> None:
+    asked_twice = Turn("user", "/ask why does `fetch_rates` read the feed two times a day?")
+    turns = (Turn("tool", "Added feed.py to the chat"), Turn("user", "/add feed.py"), Turn("tool", "ok"), asked_twice)
+    found = distil_offline(Conversation("ask", "aider", (*turns, Turn("tool", "Copied to the clipboard"))))
+    assert only(found, "questions")["statement"] == "Why does `fetch_rates` read the feed two times a day?"
+    assert not any(distil_offline(Conversation("list", "aider", (asked_twice, asked_twice))).values())
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("the base of this branch is feature/rates", "facts"),
+        ("keep the old reader, only replace the parser", "decisions"),
+        ("wait, let me look at it first", ""),
+        ("try it again without the cache?", ""),
+    ],
+)
+def test_why_the_person_stopped_the_assistant_is_told_with_what_they_stopped(text: str, category: str) -> None:
+    stop = Turn("system", "[Request interrupted by user]")
+    found = harvest(user("merge"), ran("git merge origin/main"), stop, user(text), ran("git status"), says("OK"))
+    assert [name for name in ("facts", "decisions") if found[name]] == [category] * bool(category), found
+    if category:
+        assert found[category][0]["detail"].startswith("the person interrupted `git merge origin/main`")

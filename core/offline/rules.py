@@ -101,13 +101,16 @@ def _in_session(conversation: Conversation) -> Iterator[Found]:
 
 
 def _in_chat(conversation: Conversation) -> Iterator[Found]:
-    """What the person wants, chooses and knows in a talk with an assistant that has no tools."""
+    """What the person wants, chooses and knows in a talk with an assistant that has no tools; and what they asked last
+    of one that never answered."""
+    session = read_session(conversation)
+    exchanges = read_exchanges(session)
     if any(turn.role == "assistant" for turn in conversation.turns):
-        session = read_session(conversation)
-        exchanges = read_exchanges(session)
         yield from find_choices(exchanges, session)
         yield from find_will(session, exchanges)
         yield from find_known(session, exchanges)
+    elif conversation.format in CODING_TOOLS and any(turn.role == "tool" for turn in conversation.turns):
+        yield from find_unanswered(session, exchanges)
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:

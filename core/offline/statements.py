@@ -288,8 +288,8 @@ def find_questions(rows: list[Row], conversation: Conversation) -> Iterator[Foun
             if explicit:
                 yield from _question(next(part for part in explicit.groups() if part), sentence, 4, row)
     number = _unanswered(conversation)
-    if number < 0 or (conversation.format == "plain" and len(conversation.turns) == 1):
-        # In a text without speakers nobody can tell a question that waits from one that was a figure of speech.
+    if number < 0 or not any(turn.role == "assistant" for turn in conversation.turns):
+        # Where nobody could answer, nobody can tell a question that waits from a figure of speech.
         return
     mine = [row for row in rows if row.turn == number]
     for row in mine[-3:]:
