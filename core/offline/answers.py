@@ -102,6 +102,8 @@ def find_choices(exchanges: list[Exchange], session: Session) -> Iterator[Found]
             continue
         options, question = options_of(row.before.turn.text)
         what = options.get(picked["mark"].upper())
+        if what and not question and _WORK.match(what):
+            continue  # what was done next, not how
         if not what or len(options) < 2 or not _ASKS.search(row.before.turn.text):
             continue
         others = "; ".join(_short(text) for mark, text in options.items() if mark != picked["mark"].upper())
@@ -404,6 +406,10 @@ _SENDS = re.compile(
 )
 
 
+_CONTRAST = re.compile(
+    r"\b(?:not|no|instead of|rather than|over|vs|nicht|statt|pas|en vez)\b|而不|ではなく|대신", re.IGNORECASE
+)
+"""What was weighed against something else says more than what was simply done."""
 _WORK = re.compile(
     r"(?:create|add|implement|update|fix|refactor|write (?:a|an|the|tests?)|extend|modify)\b", re.IGNORECASE
 )
@@ -426,7 +432,9 @@ def find_plans(session: Session) -> Iterator[Found]:
         how = name.partition(": ")[2] or cues.first_sentence(body)
         if how and not _WORK.match(how):
             yield found("decisions", how, f"{title}. {why}" if why else title, "", 70, turn)
-        for text in list(_chosen_below(rows_of(Turn("assistant", plan.text), turn)))[:MOST_CHOSEN]:
+        chosen = list(_chosen_below(rows_of(Turn("assistant", plan.text), turn)))
+        against = [row for row in chosen if _CONTRAST.search(row[0])]
+        for text in (against or chosen[:1])[:MOST_CHOSEN]:
             yield found(
                 "decisions", text[0], f"decided in the plan “{title}”, which was carried out", text[1], 67, turn
             )

@@ -41,6 +41,9 @@ _REQUEST = re.compile(
     r"delete|replace|implement|write|build|run|try|check|look|find|open|generate|refactor|revert|commit|push|merge)\b",
     re.IGNORECASE,
 )
+_OF_STEP = re.compile(
+    r"\bthe (?:other|rest|same)\b|\b(?:too|so) much\b|\byou (?:just|removed|deleted|forgot|missed)\b", re.IGNORECASE
+)
 _REPORTED = re.compile(r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|^can we\b", re.IGNORECASE)
 """What somebody else said is not the person's own will."""
 
@@ -93,7 +96,7 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
             continue
         if cues.POINTING.search(text) or cues.HEDGE.search(re.sub(r"should|可以", "", text)):
             continue
-        if _BARE_SUBJECT.match(text) or _ADVICE.match(text) or _REPORTED.search(text):
+        if _BARE_SUBJECT.match(text) or _ADVICE.match(text) or _REPORTED.search(text) or _OF_STEP.search(text):
             continue
         if text.isascii() and len(text.split()) < (5 if cues.ANCHOR.search(text) else 6):
             continue
@@ -361,7 +364,7 @@ def _messages(rows: list[Row], number: int) -> Iterator[Found]:
     for row in rows:
         said = _FEEDBACK.match(clean(row.text))
         chose = _CHOICE.match(clean(row.text))
-        if chose and len(chose["what"].split()) > 3:
+        if chose and len(chose["what"].split()) > 3 and cues.ANCHOR.search(chose["what"]):
             detail = f"the person answered “{chose['said']}”"
             yield found("decisions", f"Chosen: {chose['what']}", detail, whole(row).quote, 59, number)
         elif said and not said["said"].endswith("?") and not cues.POINTING.search(said["said"]):
