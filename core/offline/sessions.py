@@ -15,9 +15,9 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Call, Command, Commit, Edit, Event, Hook, OtherCall, Plan, Push, Question
+from core.conversations.events import Call, Command, Commit, Edit, Event, Hook, OtherCall, Push
 from core.offline import cues
-from core.offline.prose import Row, Sentence, clean, sentences
+from core.offline.prose import Row, Sentence, sentences
 from core.offline.statements import Found
 
 LOOK_AHEAD = 6
@@ -187,8 +187,6 @@ def find_in_session(session: Session) -> Iterator[Found]:
     yield from _environment(session)
     yield from _checks(session)
     yield from _hooks(session)
-    yield from _answers(session)
-    yield from _plans(session)
 
 
 # --- what ends without a result ---
@@ -479,88 +477,3 @@ def _hooks(session: Session) -> Iterator[Found]:
             if statement not in told:
                 told.add(statement)
                 yield Found("facts", {"statement": statement, "detail": "", "quote": ""}, 60, turn)
-
-
-# --- questions that were answered, plans that were approved ---
-
-
-_ADVISED = re.compile(r"\s*\((?:recommended|empfohlen|推荐|推奨)\)", re.IGNORECASE)
-_POINTS = re.compile(r"\b(?:this|that|these|those|it)\b(?=\W*$|\s+(?:reliably|here|now|way|one|too)\b)", re.IGNORECASE)
-"""A question about something that only the talk around it names."""
-_OF_STATE = re.compile(r"(?:can you|do you|did you|have you|are you|is it|does it|is there|did|has)\b", re.IGNORECASE)
-
-
-def _answers(session: Session) -> Iterator[Found]:
-    """A question that was put to the person is a decision with its answer, and open without one at the very end."""
-    for turn, row in session.events:
-        if not isinstance(row, Question):
-            continue
-        for asked, options, answer in row.asked:
-            question, given = clean(asked), clean(answer)
-            vague = _POINTS.search(question) and not cues.ANCHOR.search(question)
-            if given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
-                text = f"{question} → {_ADVISED.sub('', given)}"
-                kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
-                yield Found(kind, {"statement": text, "detail": "", "quote": answer.strip()}, 75, turn)
-            elif not answer and not row.answered and (turn, row) == session.events[-1]:
-                detail = f"options: {options}" if options else ""
-                yield Found("questions", {"statement": question, "detail": detail, "quote": ""}, 70, turn)
-
-
-_HEADING = re.compile(r"^#{1,3}\s+(?:Plan:?\s+|Implementation Plan:?\s+)?(.+?)\s*#*$", re.MULTILINE | re.IGNORECASE)
-_STEP = re.compile(
-    r"^(?:#{2,4}\s+|\s{0,2}(?=\d))(?:Step\s+)?(?P<number>\d{1,2})[.):]\s+(?P<what>\S.+?)\s*$", re.MULTILINE
-)
-_PATH = re.compile(r"`(?P<path>[\w./-]*\w\.[a-z]{1,5})(?::\d[\d-]*)?`")
-
-
-def _plans(session: Session) -> Iterator[Found]:
-    """The last plan: approved and carried out it is a decision with its reason, else an open task."""
-    plans = [(turn, row) for turn, row in session.events if isinstance(row, Plan) and row.text.strip()]
-    if not plans:
-        return
-    turn, plan = plans[-1]
-    heading = _HEADING.search(plan.text)
-    title = clean(heading[1]) if heading else ""
-    if not title or cues.GENERIC_TITLE.fullmatch(title):
-        return
-    edits = [row for at, row in session.events if at >= turn and isinstance(row, Edit) and not row.refused]
-    why = cues.first_sentence(_section(plan.text, cues.CONTEXT))
-    if plan.approved and edits:
-        how = cues.first_sentence(_section(plan.text, cues.APPROACH))
-        if how:
-            detail = f"{title}. {why}" if why else title
-            yield Found("decisions", {"statement": how, "detail": detail, "quote": ""}, 70, turn)
-        yield from _not_carried_out(session, turn, plan, title, edits)
-    elif plan.approved is not True and not edits:
-        text = f"Planned and not carried out: {title}"
-        yield Found("tasks_open", {"statement": text, "detail": why, "quote": ""}, 65, turn)
-
-
-def _not_carried_out(session: Session, turn: int, plan: Plan, title: str, edits: list[Edit]) -> Iterator[Found]:
-    """Numbered steps of an approved plan that name files of which none was touched, nor named in a command."""
-    steps = list(_STEP.finditer(plan.text))
-    written = " ".join(row.path for row in edits)
-    ran = " ".join(row.words for at, row in session.events if at >= turn and isinstance(row, Command))
-    left = []
-    for at, step in enumerate(steps):
-        body = plan.text[step.start() : steps[at + 1].start() if at + 1 < len(steps) else len(plan.text)]
-        paths = {
-            found["path"].rsplit("/", 1)[-1] for found in _PATH.finditer(re.split(r"^#{1,2} ", body, flags=re.M)[0])
-        }
-        if paths and not any(path in written or path in ran for path in paths):
-            left.append((clean(step["what"]).rstrip(":"), min(paths)))
-    if left and len(left) < len(steps):
-        for what, path in left[:2]:
-            named = "" if path in what else f" (`{path}`)"
-            text = f"Of the plan “{title}” one step was not carried out: {what}{named}"
-            yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 58, turn)
-
-
-def _section(text: str, names: re.Pattern[str]) -> str:
-    """What stands below the first heading of these names, up to the next heading."""
-    parts = re.split(r"^#{1,4}\s+(.+?)\s*$", text, flags=re.MULTILINE)
-    for name, body in zip(parts[1::2], parts[2::2], strict=False):
-        if names.search(name):
-            return body.strip()
-    return ""
