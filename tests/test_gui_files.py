@@ -90,7 +90,7 @@ def test_a_file_renamed_outside_is_still_there_with_its_notes(stand: Stand, tmp_
     """Nobody presses anything: the view notices by itself."""
     (tmp_path / "project" / "kettle.py").rename(tmp_path / "project" / "teapot.py")
     value = stand.desk.dpg.get_value
-    assert stand.desk.until(lambda: value(stand.view.path.item).endswith("teapot.py"), 1500)
+    assert stand.desk.until(lambda: value(stand.view.path.item).endswith("teapot.py"))
     stand.settle()
     assert "It was renamed; before, it was" in value(stand.view._head) and len(stand.view.list.rows) == 3
     assert shown_lines(stand)[4] == "def boil(water):"
@@ -99,7 +99,7 @@ def test_a_file_renamed_outside_is_still_there_with_its_notes(stand: Stand, tmp_
 def test_a_file_that_is_gone_keeps_its_notes_and_says_so(stand: Stand, tmp_path: Path) -> None:
     (tmp_path / "project" / "kettle.py").unlink()
     value = stand.desk.dpg.get_value
-    assert stand.desk.until(lambda: "not there any more" in value(stand.view._head), 1500)
+    assert stand.desk.until(lambda: "not there any more" in value(stand.view._head))
     stand.settle()
     assert len(stand.view.list.rows) == 3 and not stand.desk.dpg.is_item_shown(stand.view.source.item)
     assert "The file is not there any more" in value(stand.view._no_text)
@@ -110,7 +110,7 @@ def test_a_file_saved_outside_is_shown_anew_at_the_same_place(stand: Stand, tmp_
     stand.settle()
     source = tmp_path / "project" / "kettle.py"
     source.write_text(CODE.replace("line_300 = 300", "line_300 = 'new'"), encoding="utf-8")
-    assert stand.desk.until(lambda: shown_lines(stand).get(300) == "line_300 = 'new'", 1500)
+    assert stand.desk.until(lambda: shown_lines(stand).get(300) == "line_300 = 'new'")
 
 
 def test_keys_alone_choose_a_file_a_note_and_delete_it(stand: Stand, home: Workspace) -> None:

@@ -85,7 +85,7 @@ def test_a_key_that_is_held_switches_once_and_moves_on(desk: Desk, at_home: Path
         desk.xdotool("keydown", "ctrl", "keydown", "shift", "keydown", "t")
         for _ in range(40):
             desk.frames(1)
-            desk.xdotool("mousemove", "500", "500")
+            desk.move(500, 500)
         desk.xdotool("keyup", "t", "keyup", "shift", "keyup", "ctrl")
         desk.frames(3)
         assert seat.panel.look.palette.name != light

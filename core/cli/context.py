@@ -1,10 +1,10 @@
-"""`knowledge context` and `knowledge digest`: what a new conversation starts with."""
+"""What an agent is given: `knowledge digest`, `knowledge context` at the start of a conversation, `knowledge mcp` in it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.row import PROJECT, Command, option
+from core.cli.row import PROJECT, Command, flag, option
 
 if TYPE_CHECKING:
     from core.commands.context import ContextPrefix, DigestState
@@ -51,5 +51,14 @@ COMMANDS = (
         "core.commands.context:context",
         context_text,
         (PROJECT,),
+    ),
+    Command(
+        "mcp",
+        "serve coding agents over the Model Context Protocol",
+        "knowledge mcp",
+        "core.mcp_server.serve:serve",  # its text is "": standard output belongs to the protocol
+        arguments=(
+            flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),
+        ),
     ),
 )

@@ -40,7 +40,7 @@ MODULE = {
     "doctor": "status",
     "similar": "alike",
     "supersede": "alike",
-    "mcp": "agents",
+    "mcp": "context",
     "demo": "demo",
 }
 """Command -> the module in this folder that has its row, in the order of `knowledge --help`."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Result
-from core.commands.ledger import LedgerRow
+from core.commands.history import LedgerRow
 from core.commands.panel.bullets import local_day
 from core.commands.panel.files import (
     NotesOverview,

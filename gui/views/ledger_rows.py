@@ -11,7 +11,7 @@ from typing import Any
 
 from core.base.figures import age
 from core.base.order import in_order
-from core.commands.ledger import LedgerRow
+from core.commands.history import LedgerRow
 from gui.columns import Cell, Column
 from gui.icons import icon
 from gui.views.files_rows import short_folder
