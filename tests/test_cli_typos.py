@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.row import Command
-from core.cli.table import command, commands
+from core.cli.table import Command, command, commands
 from tests.cli_call import call
 from tests.made_home import make_home, read, write
 

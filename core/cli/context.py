@@ -1,10 +1,10 @@
-"""What an agent is given: `knowledge digest`, `knowledge context` at the start of a conversation, `knowledge mcp` in it."""
+"""What an agent is given: the digest, a context at the start of a conversation, and tools (`knowledge mcp`) in it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.row import PROJECT, Command, flag, option
+from core.cli.table import PROJECT, Command, flag, option
 
 if TYPE_CHECKING:
     from core.commands.context import ContextPrefix, DigestState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.row import Command, flag, needed, option, optional
+from core.cli.table import Command, flag, needed, option, optional
 from core.cli.text import KEY_CHARACTERS, count, one_line, size
 
 if TYPE_CHECKING:
