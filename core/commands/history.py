@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.base.order import in_order
 from core.base.result import Err, Ok, Result, fail
 from core.commands.workspace import Workspace
 from core.knowledge.ledger import Entry, find_entry, seen_ledger
@@ -40,7 +39,7 @@ def ledger(workspace: Workspace, sha: str = "", status: str = "") -> Result[list
     if status and entries and status not in known:
         return fail("no-status", f"no entry has the status {status!r}", hint=f"there are: {', '.join(sorted(known))}")
     rows = [LedgerRow(key, entry) for key, entry in entries.items() if status in ("", entry.get("status"))]
-    return Ok(in_order(rows, lambda row: (str(row.entry.get("at", "")), row.key), reverse=True))
+    return Ok(sorted(rows, key=lambda row: (str(row.entry.get("at", "")), row.key), reverse=True))
 
 
 def undo_command(workspace: Workspace, run: str = "") -> Result[list[Run]] | Result[UndoReport]:
