@@ -18,7 +18,6 @@ def context_text(context: ContextPrefix) -> str:
     return context.prefix.text
 
 
-_DIGEST = "core.commands.context:digest"
 COMMANDS = (
     Command(
         "digest",
@@ -29,18 +28,17 @@ COMMANDS = (
                 "show",
                 "show it, and whether a new conversation gets it",
                 "knowledge digest show --project .",
-                _DIGEST,
+                "core.commands.context:digest_show",
                 digest_text,
                 (option("--project", "as a conversation in this folder would see it", "DIR"),),
             ),
-            Command("on", "write it anew", "knowledge digest on", _DIGEST, digest_text, given={"action": "on"}),
+            Command("on", "write it anew", "knowledge digest on", "core.commands.context:digest_on", digest_text),
             Command(
                 "off",
                 "delete it: no new conversation gets one",
                 "knowledge digest off",
-                _DIGEST,
+                "core.commands.context:digest_off",
                 digest_text,
-                given={"action": "off"},
             ),
         ),
     ),
