@@ -26,7 +26,6 @@ from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
 from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result, fail
 from core.context_files import Context, load_context
-from core.factindex.bootstrap import from_index
 from core.knowledge.digest import HEADER, project_digest
 from core.knowledge.projects import Projects, known_projects, project_around
 
@@ -204,6 +203,8 @@ def knowledge_block(digest: str, *, secrets: bool = True) -> str:
 
 
 def _facts(paths: Paths, config: Config, project: Path | None, around: Path | None) -> tuple[str, tuple[str, ...]]:
+    from core.factindex.bootstrap import from_index  # off unless the settings want facts
+
     domains = dict.fromkeys((*(domain_of(str(folder)) for folder in (project, around) if folder is not None), GLOBAL))
     found = from_index(paths.knowledge, tuple(domains), datetime.now(UTC), secrets=config.redact)
     if isinstance(found, Err):

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 
 from core.base.result import Ok
 from core.cli.main import main
-from core.commands.context import context, digest
+from core.commands.context import context, digest_on
 from core.commands.facts import bootstrap
 from core.commands.imports import import_memories
 from core.commands.memories import memories_list, recall_command
@@ -76,7 +76,7 @@ def without_frame(text: str) -> str:
 def doors(workspace: Workspace, folder: Path, text: str) -> Iterator[tuple[str, str]]:
     """Name and text of each."""
     app = str(folder / "app")
-    made = digest(workspace, "on")
+    made = digest_on(workspace)
     assert isinstance(made, Ok)
     yield "digest.md", workspace.paths.digest.read_text("utf-8")
     written = workspace.paths.digest.read_text("utf-8")
@@ -149,7 +149,7 @@ def test_no_door_lets_any_mark_through(text: str) -> None:
 def test_what_is_ours_is_still_there(tmp_path: Path) -> None:
     """A gate that took the frame away as well would leave a host without its marks."""
     workspace = store(tmp_path, "plain words")
-    assert isinstance(digest(workspace, "on"), Ok)
+    assert isinstance(digest_on(workspace), Ok)
     found = context(workspace, str(tmp_path / "app"))
     assert isinstance(found, Ok)
     text = found.value.prefix.text

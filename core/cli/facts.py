@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from core.base.choices import FACT_CATEGORIES, FACT_FORMATS
-from core.cli.row import Command, flag, listed, needed, option, optional, repeated, whole_number
+from core.cli.table import Command, flag, listed, needed, option, optional, repeated, whole_number
 from core.cli.text import count
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from core.cli.typos import command_word, suggestion
 if TYPE_CHECKING:
     from core.base.result import Result
     from core.cli.progress import Interrupt
-    from core.cli.row import Command
+    from core.cli.table import Command
     from core.commands.workspace import Workspace
 
 STOPPED = "knowledge: stopped; nothing is lost, run the command again to continue"
