@@ -207,7 +207,9 @@ _OPTION = re.compile(r"(?:^| )--?[\w?]|[|<>&=*~{$]|(?:^| )\.?/")
 # What one does to a system that runs; "write", "implement", "refactor" would make every wish a procedure.
 _LOOK = (
     "check|verify|ensure|make sure|confirm|inspect|look|review|see if|find out|identify|determine|investigate|monitor|"
-    "validate|examine|compare|query|analy[sz]e|observe|diagnose|debug|describe|measure|test (?:if|whether|that)"
+    "validate|examine|compare|query|analy[sz]e|observe|diagnose|debug|describe|measure|test (?:if|whether|that)|"
+    "assess|audit|collect|correlate|detect|evaluate|figure out|gather|locate|obtain|ping|probe|"
+    "profile|retrieve|track|understand|discover|establish|pinpoint"
 )
 _ACT = (
     "restart|reboot|run|execute|start|stop|kill|scale|increase|decrease|reduce|raise|lower|expand|resize|extend|"
@@ -218,10 +220,18 @@ _ACT = (
     "install|uninstall|download|copy|move|mount|unmount|free|clean|clear|purge|prune|back up|backup|add|provide|give|"
     "use|try|consider|follow|contact|escalate|notify|silence|acknowledge|fix|correct|create|edit|change|switch|join|"
     "repeat|prepare|continue|fine[- ]tune|spread|plan|consult|"
-    "set up|take|reach out|watch|report|allocate|assign|limit|refer|read|ask|call"
+    "set up|allow|take|reach out|watch|report|allocate|assign|limit|refer|read|ask|call|"
+    "abort|activate|approve|attach|block|boot|bump|cancel|deactivate|decommission|defragment|demote|"
+    "deregister|detach|disconnect|drop|eject|erase|fail ?over|flush|force|grant|halt|"
+    "inform|initiate|initialize|invoke|launch|lock|migrate|modify|mute|optimi[sz]e|override|page|patch|pause|perform|"
+    "proceed|promote|provision|re-?enable|rebalance|reassign|reclaim|reconfigure|reconnect|redirect|"
+    "redistribute|refresh|reinstall|release|relocate|remount|reset|resolve|resume|resync|retry|return|revoke|"
+    "send|shift|shut ?down|skip|snapshot|suspend|sync|throttle|toggle|transfer|trigger|truncate|"
+    "turn (?:off|on)|unblock|uncordon|undo|unlock|wipe"
 )
 _IMPERATIVE = re.compile(
-    r"(?:(?:please|now|then|next|first|finally|also|you (?:can|may|should|must)|try to),? )*"
+    r"(?:(?:please|now|then|next|first|finally|also|alternatively|additionally|optionally|otherwise|afterwards|lastly|"
+    r"(?:you|we) (?:can|may|should|must|need to|have to|might want to)|try to),? (?:also |then )?)*"
     rf"(?:(?P<look>{_LOOK})|(?:{_ACT}))\b",
     re.IGNORECASE,
 )
