@@ -106,6 +106,15 @@ def turn_in(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
         os.close(fd)
 
 
+@contextlib.contextmanager
+def turn_on(fd: int, seconds: float = TURN_SECONDS) -> Iterator[None]:
+    """One writer of ours at a time on an open file, until its descriptor is closed; with the reservations of
+    `turn_in`."""
+    if sys.platform != "win32":
+        _wait_for_turn(fd, seconds)
+    yield
+
+
 def _wait_for_turn(fd: int, seconds: float) -> None:
     until = time.monotonic() + seconds
     while True:

@@ -156,12 +156,14 @@ def memories(
         return words
     wanted, _, told = words.value
     file, seen = f"memories/{memory.path.name}", memory.sha256
-    unsettled = settled(where) if where != workspace.paths and _is_trusted(workspace, where) else ""
-    edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen)
+    own, trusted = where == workspace.paths, _is_trusted(workspace, where)
+    unsettled = settled(where) if trusted and not own else ""
+    edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen, settles=own)
     if isinstance(edited, Err):
         return edited
-    trusted = _kept_trusted(workspace, where, memory.path, where.changes)
-    sentences = (told, edited.value.warning, unsettled, undone_elsewhere(workspace, where), trusted)
+    unsettled = unsettled or (settled(where) if trusted and not own else "")  # no log lies about in a project
+    unread = _kept_trusted(workspace, where, memory.path, where.changes)
+    sentences = (told, edited.value.warning, unsettled, undone_elsewhere(workspace, where), unread)
     warning = "; ".join(filter(None, sentences))
     return Ok(Reworded(**{**vars(edited.value), "warning": warning}, scope=memory.scope))
 

@@ -49,8 +49,8 @@ from core.knowledge.ledger import (
 )
 from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.lines import PlannedFile, lines_in
+from core.knowledge.log import settle
 from core.knowledge.patience import Patience
-from core.knowledge.promises import settle_promises
 
 UNPROVEN = "unproven"
 """The key of a ledger entry that names the run under which lines of a lost harvest are told (unproven.py)."""
@@ -85,7 +85,7 @@ def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
     for folder in folders_below(paths.knowledge):
         for aside in clear_leftovers(folder):
             state.notes.append(f"an interrupted save left {aside}: compare it with the file beside it")
-    settle_promises(paths)
+    settle(paths)
     finish_moves(paths)
     state.errors += finish_removals(paths)
     ledger = read_ledger(paths)
