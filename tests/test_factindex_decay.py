@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.factindex.confidence import decayed
+from core.factindex.record import decayed
 from tests.factindex_world import NOW, Shelf
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from core.cli.harvest_text import harvest_text
 from core.harvest.report import HarvestReport
-from core.harvest.sources import FILES, Place
+from core.sources.tools import FILES, Place
 from gui.views.harvest_rows import result_lines
 from tests.cli_call import call
 from tests.harvest_world import NOW, FakeModel, World, says, workspace_of

@@ -81,7 +81,7 @@ def take(path: Path, *, work: str = "") -> int:
 
 
 @contextlib.contextmanager
-def turn_in(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
+def folder_lock(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
     """One writer of ours at a time in a folder, across threads and processes; a turn within a turn is the same turn.
 
     It only keeps programs of ours from meeting in the middle of an exchange. Nothing rests on it: an editor takes no
@@ -107,9 +107,9 @@ def turn_in(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def turn_on(fd: int, seconds: float = TURN_SECONDS) -> Iterator[None]:
+def file_lock(fd: int, seconds: float = TURN_SECONDS) -> Iterator[None]:
     """One writer of ours at a time on an open file, until its descriptor is closed; with the reservations of
-    `turn_in`."""
+    `folder_lock`."""
     if sys.platform != "win32":
         _wait_for_turn(fd, seconds)
     yield

@@ -22,8 +22,7 @@ from core.factindex import index
 from core.factindex.bootstrap import BUDGET, choose, from_index
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import item_text
-from core.factindex.entries import entries
-from core.factindex.facts import CATEGORIES, DAMAGE, sort_key
+from core.factindex.facts import CATEGORIES, DAMAGE, entries, sort_key
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
 from core.factindex.held import hold, read_known

@@ -19,7 +19,6 @@ from core.commands.harvest_options import HarvestRequest, harvest_options
 from core.commands.provider import connect_or_refuse, connect_provider, window_tokens
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
-from core.harvest.hashes import HashCache
 from core.harvest.known import KnownStore
 from core.harvest.meter import BYTES_A_TOKEN
 from core.harvest.options import HarvestOptions
@@ -30,6 +29,7 @@ from core.knowledge.changes import read_changes
 from core.knowledge.ledger import rebuild, seen_ledger
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.same import statements
+from core.sources.artifact import HashCache
 
 if TYPE_CHECKING:
     from core.base.answer import Generate

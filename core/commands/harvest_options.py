@@ -9,11 +9,11 @@ from core.base.paths import cache_folder, shipped_root
 from core.base.result import Err, Ok, Result, fail
 from core.commands.sources import chosen_sources, set_sources
 from core.commands.workspace import Workspace
-from core.harvest.artifact import HOME
 from core.harvest.options import DistilSettings, HarvestOptions, read_prompt
-from core.harvest.sources import ALL, places
 from core.harvest.steps import Limits
 from core.knowledge.patience import Patience
+from core.sources.artifact import HOME
+from core.sources.tools import ALL, places
 
 HARVEST_PROMPT = "harvest-conversation.md"
 CATEGORY_PROMPT = "harvest-category.md"
@@ -23,7 +23,7 @@ SUMMARIZE_PROMPT = "summarize.md"
 @dataclass(frozen=True)
 class HarvestRequest:
     """What the person asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
-    `core.harvest.sources.known_name` gives them; `look_around`: a dry run also tells what it did not look at;
+    `core.sources.tools.known_name` gives them; `look_around`: a dry run also tells what it did not look at;
     `rough`: it estimates tokens from sizes alone and reads nothing for it."""
 
     apply: bool = False

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.config_change import NEW_FILE, changed_config, writable_config_file
+from core.base.config import NEW_FILE, changed_config, writable_config_file
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import allow

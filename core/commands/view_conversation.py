@@ -15,13 +15,13 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
-from core.harvest.artifact import Artifact
-from core.harvest.sessions import Shelf
-from core.harvest.sources import EXPORTS
 from core.knowledge.categories import CATEGORY_FILES, read_text
 from core.knowledge.edit import QUARANTINE
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import Entry, seen_ledger
+from core.sources.artifact import Artifact
+from core.sources.sessions import StoreCache
+from core.sources.tools import EXPORTS
 
 SHOWN_BYTES = 1_000_000
 HASHED_BYTES = 64_000_000
@@ -119,8 +119,8 @@ def _session(workspace: Workspace, key: str, entry: Entry, path: str) -> tuple[s
         return None
     copies = cache_folder(workspace.paths.home, workspace.environment) / "stores"
     try:
-        with Shelf(copies) as shelf:
-            data = shelf.content(Artifact(path, name, "session", source=source))
+        with StoreCache(copies) as opened:
+            data = opened.content(Artifact(path, name, "session", source=source))
     except OSError:
         return GONE, Conversation(name, source, ())
     return IN_PLACE if hashlib.sha256(data).hexdigest() == key else CHANGED, read_conversation(name, data)

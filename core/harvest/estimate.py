@@ -18,8 +18,8 @@ from core.harvest.content import distil_step
 from core.harvest.kept_answers import KeptAnswers
 from core.harvest.meter import BYTES_A_TOKEN
 from core.harvest.options import HarvestOptions
-from core.harvest.sessions import Shelf
 from core.harvest.steps import HarvestPlan, Step
+from core.sources.sessions import StoreCache
 
 ANSWER_TOKENS = 700
 """What the answer about one conversation usually takes, all its categories together."""
@@ -83,10 +83,10 @@ def estimate(plan: HarvestPlan, options: HarvestOptions, sample_bytes: int = SAM
     bare = replace(
         options, distil=replace(options.distil, redact=False, judge=False)
     )  # a placeholder weighs what it replaces
-    with Shelf(options.copies) as shelf:
+    with StoreCache(options.copies) as opened:
         for step in sorted(steps, key=lambda one: one.sha256):  # the order of hashes is as good as chance
             if not known or read + step.new_bytes <= sample_bytes:
-                known[step.artifact.path] = _cost(step, bare, shelf)
+                known[step.artifact.path] = _cost(step, bare, opened)
                 read += step.new_bytes
     sample = _sum(known.values())
     costs = [known.get(step.artifact.path) or sample.part(step.new_bytes / max(1, read)) for step in steps]
@@ -94,12 +94,12 @@ def estimate(plan: HarvestPlan, options: HarvestOptions, sample_bytes: int = SAM
     return Estimate(_sum(costs), _fitting(costs, cap) if cap else None)
 
 
-def _cost(step: Step, options: HarvestOptions, shelf: Shelf) -> Cost:
+def _cost(step: Step, options: HarvestOptions, opened: StoreCache) -> Cost:
     counting = _Counting()
     model: Generate = counting
     if options.kept is not None:
         model = KeptAnswers(counting, options.kept, step.sha256, options.asked, keep=False)  # what lies there is free
-    distil_step(step, options, model, shelf)
+    distil_step(step, options, model, opened)
     return Cost(counting.calls, counting.input_tokens, counting.output_tokens)
 
 

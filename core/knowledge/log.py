@@ -117,7 +117,7 @@ def _opened(paths: Paths) -> Iterator[int]:
         try:
             if new:
                 files.sync_folder(paths.state)
-            with locks.turn_on(fd):
+            with locks.file_lock(fd):
                 if files.is_same_file(fd, paths.log):  # else it was taken away while we waited for our turn
                     yield fd
                     return

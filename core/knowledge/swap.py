@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.base import files, temporaries
-from core.base.locks import turn_in
+from core.base.locks import folder_lock
 
 ATTEMPTS = 10
 
@@ -64,7 +64,7 @@ def replace_expected(path: Path, new: bytes | None, expected: bytes) -> bool:
         return _remove(path, expected)
     mode = _writable_mode(path)
     spent: list[Path] = []
-    with turn_in(path.parent):
+    with folder_lock(path.parent):
         if files.read_or_empty(path) != expected:
             return False
         came_out = _exchange(path, new, expected, mode, spent)
@@ -80,7 +80,7 @@ def append_expected(path: Path, payload: bytes, expected: bytes) -> bool:
     """Write `payload` at the end of a file that holds `expected`, which ends with a line break, durably, and read it
     back. False, and nothing of it in the file, when it holds something else; what another program has written into it
     in that moment stays. Raises OSError."""
-    with turn_in(path.parent):
+    with folder_lock(path.parent):
         fd = files.open_regular(path, os.O_RDWR | os.O_APPEND)
         try:
             if files.read_descriptor(fd) != expected:
@@ -100,7 +100,7 @@ def append_expected(path: Path, payload: bytes, expected: bytes) -> bool:
 
 def _remove(path: Path, expected: bytes) -> bool:
     """The file goes aside before it is looked at, so that a save in that very moment is not lost."""
-    with turn_in(path.parent):
+    with folder_lock(path.parent):
         if files.read_or_empty(path) != expected:
             return False
         aside = files.temporary_name(path, _short_hash(expected) * 2)
