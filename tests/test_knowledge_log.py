@@ -122,8 +122,8 @@ def test_after_another_save_the_lines_tell_whether_it_was_made(
         with patch("os.getpid", lambda: gone), pytest.raises(OSError):
             carry_out(world.paths, change, cut_off, before=change.edit.before, after=change.edit.after)
     world.knowledge("facts.md", now)
-    assert settle(world.paths) == made and len(read_changes(world.paths)) == made
-    assert not world.paths.edits.exists() and not world.paths.log.exists()
+    assert settle(world.paths) == made == len(read_changes(world.paths))
+    assert not world.paths.edits.exists() and not files.read_or_empty(world.paths.log)
 
 
 def cut_off() -> bool:

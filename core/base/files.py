@@ -161,8 +161,9 @@ def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
 
 
 @temporaries.at_work
-def write_atomic(path: Path, data: bytes, mode: int | None = None) -> None:
-    """Replace `path` by `data`: a reader sees the old bytes or the new, also after a power cut.
+def write_atomic(path: Path, data: bytes, mode: int | None = None, *, lasting: bool = True) -> None:
+    """Replace `path` by `data`: a reader sees the old bytes or the new, also after a power cut; not `lasting`, maybe
+    the old ones still, which is enough for what is made anew from other files.
 
     Keeps the permissions of what was there (a new file is 0600) and writes through a symbolic link to its target.
     """
@@ -179,7 +180,8 @@ def write_atomic(path: Path, data: bytes, mode: int | None = None) -> None:
         with contextlib.suppress(OSError):
             disk.unlink(temporary)
         raise
-    sync_folder(target.parent)
+    if lasting:
+        sync_folder(target.parent)
 
 
 @temporaries.at_work

@@ -161,7 +161,7 @@ def memories(
     edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen, settles=own)
     if isinstance(edited, Err):
         return edited
-    unsettled = unsettled or (settled(where) if trusted and not own else "")  # no log lies about in a project
+    unsettled = unsettled or (settled(where) if trusted and not own else "")
     unread = _kept_trusted(workspace, where, memory.path, where.changes)
     sentences = (told, edited.value.warning, unsettled, undone_elsewhere(workspace, where), unread)
     warning = "; ".join(filter(None, sentences))

@@ -7,8 +7,8 @@ read back, done. One checksummed record a line (base/checked_lines.py):
 - `done`    id: it was made and read back; its row stands in changes.jsonl, though maybe not on the disk yet
 - `void`    id: it was not made
 
-The log is synced at each intent. It shrinks only when nobody is at work and changes.jsonl, which is made from it, is
-synced. Writers take turns on it, so that nobody writes behind a torn line of somebody else.
+The fact index writes its plans into the same log (factindex/sync.py). The log is synced at each intent, and emptied
+only when nobody is at work and changes.jsonl, which is made from it, is synced.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from core.base import files, locks, temporaries
-from core.base.checked_lines import Record, decode_line, encode
+from core.base import files, temporaries
+from core.base.checked_lines import Record, append, each, opened, unfinished
 from core.base.paths import Paths
 from core.knowledge.changes import Change, append_changes, change_of, parse_change, read_changes, sync_changes
 from core.knowledge.hunks import FileEdit, apply_hunks, bare, split
@@ -80,49 +80,20 @@ def carry_out(
     name = secrets.token_hex(6)
     record = {"t": "intent", "id": name, "pid": os.getpid(), "at": time.time(), "change": change.to_json()}
     temporaries.made(name)
-    _append(paths, record | {"before": before, "after": after, "size": size}, durable=True)
+    append(paths.log, record | {"before": before, "after": after, "size": size}, durable=True)
     done = put()
     if done is False:
         with contextlib.suppress(OSError):  # whoever looks sees that nothing was made
-            _append(paths, {"t": "void", "id": name})
+            append(paths.log, {"t": "void", "id": name})
         return None
     told = done if isinstance(done, Change) else change
     try:
         append_changes(paths, [told], durable=False)
-        _append(paths, {"t": "done", "id": name} | ({} if told is change else {"change": told.to_json()}))
+        append(paths.log, {"t": "done", "id": name} | ({} if told is change else {"change": told.to_json()}))
     except OSError as error:
         where = error.filename or paths.changes
         return f"the change was made, but it cannot be undone: {where} cannot be written ({error.strerror})"
     return ""
-
-
-def _append(paths: Paths, record: Record, *, durable: bool = False) -> None:
-    """Add one record; it begins a line of its own whatever stands before it. Raises OSError."""
-    with _opened(paths) as fd:
-        torn = b"\n" * (files.last_byte(fd) not in (b"", b"\n"))
-        with files.naming(paths.log):
-            files.append(fd, torn + encode(record), files.identity_of(fd).size)
-            if durable:
-                files.sync(fd, data_only=True)
-
-
-@contextlib.contextmanager
-def _opened(paths: Paths) -> Iterator[int]:
-    """The log, made if it is not there, for as long as it is this writer's turn."""
-    while True:
-        new = not files.exists(paths.log)
-        if new:
-            files.make_folder(paths.state)
-        fd = files.open_for_append(paths.log)
-        try:
-            if new:
-                files.sync_folder(paths.state)
-            with locks.file_lock(fd):
-                if files.is_same_file(fd, paths.log):  # else it was taken away while we waited for our turn
-                    yield fd
-                    return
-        finally:
-            os.close(fd)
 
 
 # --- after a crash ---------------------------------------------------------------------------------------------------
@@ -130,16 +101,18 @@ def _opened(paths: Paths) -> Iterator[int]:
 
 def settle(paths: Paths, *, whole: bool = True) -> int:
     """Bring what a crash cut off to its end: complete an append, tell changes.jsonl of what was made; returns how many
-    rows that were. `whole` also takes the log away when nobody is at work any more, and what earlier versions left;
-    otherwise a large one is emptied. Raises OSError."""
-    told = 0
-    if whole:
-        told += _carried_over(paths)
+    rows that were. The log is emptied when nobody is at work; not `whole`, that waits until it is large. Raises
+    OSError."""
+    told = _carried_over(paths) if whole else 0
     if not files.exists(paths.log):
         return told
-    with _opened(paths) as fd:
-        intents = _read(files.read_descriptor(fd))
-        if not whole and all(row.state for row in intents) and files.identity_of(fd).size < KEPT_BYTES:
+    with opened(paths.log) as fd:
+        size = files.identity_of(fd).size
+        if not size:
+            return told
+        data = files.read_descriptor(fd)
+        intents = _read(data)
+        if not whole and all(row.state for row in intents) and size < KEPT_BYTES:
             return told
         told_of = _told(paths)
         for row in intents:
@@ -147,14 +120,21 @@ def settle(paths: Paths, *, whole: bool = True) -> int:
             if open_one and _was_made(paths, row, mend=True):
                 append_changes(paths, [row.change], durable=False)
                 told += 1
-        if not any(row.at_work for row in intents):
+        others = [row for row in unfinished(data).values() if "change" not in row]  # of the fact index
+        if not others and not any(row.at_work for row in intents):
             if any(row.state != "void" for row in intents):
                 sync_changes(paths)
-            if whole and sys.platform != "win32":  # which takes no file away that is open
-                files.remove_file(paths.log)
-            else:
-                files.overwrite(fd, b"")
+            files.overwrite(fd, b"")
     return told
+
+
+def take_away(paths: Paths) -> None:
+    """No log lies about in a project when nobody needs it. Raises OSError."""
+    settle(paths)
+    if files.exists(paths.log) and sys.platform != "win32":  # which takes no file away that is open
+        with opened(paths.log) as fd:
+            if not files.identity_of(fd).size:
+                files.remove_file(paths.log)
 
 
 def _carried_over(paths: Paths) -> int:
@@ -192,11 +172,10 @@ def _read(data: bytes) -> list[Intent]:
     """All whole intents; each line vouches for itself, so one that was torn costs itself only."""
     found: dict[str, Record] = {}
     states: dict[str, str] = {}
-    for line in data.split(b"\n"):
-        record = decode_line(line)
-        if record is not None and record.get("t") == "intent":
+    for record in each(data):
+        if record.get("t") == "intent":
             found[str(record.get("id"))] = record
-        elif record is not None:
+        elif record.get("t") in ("done", "void"):
             states[str(record.get("id"))] = str(record.get("t"))
             if "change" in record and str(record.get("id")) in found:
                 found[str(record.get("id"))] |= {"change": record["change"]}
