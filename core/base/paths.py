@@ -84,6 +84,10 @@ class Paths:
         return self.state / "plans"
 
     @cached_property
+    def format(self) -> Path:
+        return self.state / "format"
+
+    @cached_property
     def log(self) -> Path:
         return self.state / "log"
 

@@ -22,6 +22,7 @@ from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import finish_moves, note_now
+from core.knowledge.format import require_known
 from core.knowledge.journal import (
     FrozenPlan,
     Journal,
@@ -48,7 +49,7 @@ from core.knowledge.ledger import (
 )
 from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.lines import PlannedFile, lines_in
-from core.knowledge.log import settle
+from core.knowledge.log import carry_over, settle
 from core.knowledge.patience import Patience
 from core.sources.scan import origin, sha_in_trash
 
@@ -82,9 +83,11 @@ class Recovered:
 def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
     """Finish the last run. Call it under the run lock. Raises OSError when the store itself cannot be used."""
     state = Recovered({})
+    require_known(paths)
     for folder in folders_below(paths.knowledge):
         for aside in clear_leftovers(folder):
             state.notes.append(f"an interrupted save left {aside}: compare it with the file beside it")
+    carry_over(paths)
     settle(paths)
     finish_moves(paths)
     state.errors += finish_removals(paths)

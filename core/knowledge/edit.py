@@ -31,7 +31,7 @@ from core.knowledge.changes import Change, read_changes
 from core.knowledge.file_notes import bind_note, examine, notes_for
 from core.knowledge.hunks import FileEdit, Hunk, apply_hunks, bare, join, line_break, made, section_at, split
 from core.knowledge.lines import PlannedFile, ensure_lines
-from core.knowledge.log import carry_out, put_in_place, settle
+from core.knowledge.log import begin, carry_out, put_in_place
 from core.knowledge.patience import Patience
 
 BY_HAND = "by-hand"
@@ -196,7 +196,7 @@ def add_lines(
             return replace(change, edit=_creation(files.read_file(path), block, section))
 
         try:
-            settle(paths, whole=False)
+            begin(paths)
             told = carry_out(paths, change, put)
             return Ok(Edited(run, file, files.read_file(path).sha256, block, (), told or ""))
         except OSError as error:
@@ -241,7 +241,7 @@ def change_file(
     for _ in range(ATTEMPTS):
         try:
             if settles:
-                settle(paths, whole=False)
+                begin(paths)
         except OSError as error:
             return could_not_write(paths.log, error)
         read = read_editable(paths, file)

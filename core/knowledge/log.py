@@ -28,6 +28,7 @@ from core.base import files, temporaries
 from core.base.checked_lines import Record, append, each, opened, unfinished
 from core.base.paths import Paths
 from core.knowledge.changes import Change, append_changes, change_of, parse_change, read_changes, sync_changes
+from core.knowledge.format import FORMAT, require_known, write_format
 from core.knowledge.hunks import FileEdit, apply_hunks, bare, split
 from core.knowledge.leftovers import is_in_use, is_process_at_work
 from core.knowledge.swap import append_expected, replace_expected
@@ -126,6 +127,19 @@ def settle(paths: Paths, *, whole: bool = True) -> int:
                 sync_changes(paths)
             files.overwrite(fd, b"")
     return told
+
+
+def begin(paths: Paths) -> None:
+    """Before an edit in a home: what an earlier one was killed at is brought to its end. Raises OSError."""
+    carry_over(paths)
+    settle(paths, whole=False)
+
+
+def carry_over(paths: Paths) -> None:
+    """Before the first write into a home: make it a store of this format. Raises OSError, also for a newer one."""
+    if require_known(paths) < FORMAT:
+        settle(paths)
+        write_format(paths)
 
 
 def take_away(paths: Paths) -> None:
