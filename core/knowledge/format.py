@@ -20,11 +20,12 @@ HINT = "use the version of this program that wrote it last, or a later one"
 
 
 def why_refused(paths: Paths) -> Err | None:
-    """An error for a store that a later version wrote; None for one that this program can read."""
+    """An error for a store that a later version wrote; None for one that this program can read, and for one that says
+    nothing: to look at it harms nobody, and before anything is written it is asked again."""
     try:
         found = format_of(paths)
-    except OSError as error:
-        return fail("unreadable", f"the format of the store cannot be read: {error.strerror}", paths.format)
+    except OSError:
+        return None
     return fail("newer-store", _sentence(found), paths.format, HINT) if found > FORMAT else None
 
 
