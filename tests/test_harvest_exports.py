@@ -13,8 +13,8 @@ import pytest
 
 from core.base.markdown import parse_bullets, sanitise_name
 from core.base.result import Ok
+from core.commands.panel.conversations import conversation_view
 from core.commands.sources import chosen_sources, sources
-from core.commands.view_conversation import conversation_view
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.options import HarvestOptions
 from core.sources.artifact import HashCache

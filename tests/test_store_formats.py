@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from core.base.checked_lines import encode
+from core.base.homes import FORMAT, format_of
 from core.base.result import Err, Ok
 from core.commands import bullets
 from core.commands.fact_feed import sync_facts
@@ -22,7 +23,6 @@ from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.factindex.index import read_index
 from core.knowledge.changes import read_changes
-from core.knowledge.format import FORMAT, format_of
 from core.knowledge.journal import read_plans
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, workspace_of
 

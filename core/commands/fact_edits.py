@@ -16,7 +16,7 @@ from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.fact_feed import sync_facts, with_facts
-from core.commands.masking import without_secrets
+from core.commands.statements import without_secrets
 from core.commands.workspace import Workspace, utc_now
 from core.factindex.edits import differing, with_values
 from core.factindex.facts import DISK_FAILED, Fact, Problem, check, mark_of, sort_key

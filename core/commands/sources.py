@@ -132,7 +132,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     named = chosen_sources([name] if name else [*NAMES], typed=True)
     if isinstance(named, Err):
         return named
-    picked, told = set_sources(workspace)
+    picked, problem = set_sources(workspace)
     ledger = seen_ledger(workspace.paths)
     entries = ledger.value if isinstance(ledger, Ok) else {}
     report = SourcesReport([], errors=[ledger.error] if isinstance(ledger, Err) else [])
@@ -140,7 +140,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     found = survey(rows)
     asked = {row.folder for row in rows if row.source == FILES}
     inside = _listed(workspace, [row for row in found.artifacts if row.kind == "store"], asked)
-    report.notes += [*([told] if told else []), *found.notes, *inside.notes]
+    report.notes += [*([problem] if problem else []), *found.notes, *inside.notes]
     report.errors += [*found.errors, *inside.errors]
     by_source: dict[str, list[Artifact]] = {}
     for item in (*(row for row in found.artifacts if row.kind != "store"), *inside.artifacts):
@@ -191,9 +191,9 @@ def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, 
             counts.setdefault(item.source, []).append(item.kind)
     if not counts:
         return []
-    told = ", ".join(f"{name} ({'a database' if 'store' in kinds else len(kinds)})" for name, kinds in counts.items())
+    unread = ", ".join(f"{name} ({'a database' if 'store' in kinds else len(kinds)})" for name, kinds in counts.items())
     first = next(iter(counts))
-    return [f"not looked at: {told}; '--source {first}' reads one of them, 'knowledge sources' tells more"]
+    return [f"not looked at: {unread}; '--source {first}' reads one of them, 'knowledge sources' tells more"]
 
 
 def _at_home(workspace: Workspace) -> list[Artifact]:
@@ -266,8 +266,8 @@ def _days_kept(source: str, rows: Sequence[Place]) -> int:
     folders = [Path(row.folder) for row in rows if row.source == source]
     if source == "claude_code":
         days = [_member(folder.parent / "settings.json", "cleanupPeriodDays") for folder in folders]
-        told = next((row for row in days if isinstance(row, int) and not isinstance(row, bool)), CLAUDE_DAYS)
-        return max(0, told)
+        found = next((row for row in days if isinstance(row, int) and not isinstance(row, bool)), CLAUDE_DAYS)
+        return max(0, found)
     if source == "gemini_cli":
         for folder in folders:
             general = _member(folder.parent / "settings.json", "general")

@@ -265,8 +265,8 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
             continue
         assert entry is not None
         drop_from_trash(entry, row.name)
-        told = {"path": str(held), "status": "pruned", "at": now.isoformat(), "deleted": True}
-        store.entries[f"path:{held}"] = told
+        entry = {"path": str(held), "status": "pruned", "at": now.isoformat(), "deleted": True}
+        store.entries[f"path:{held}"] = entry
         report.purged.append(row.name)
         report.bytes += gone.value
     if report.purged:

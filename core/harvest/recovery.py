@@ -14,6 +14,7 @@ from datetime import datetime
 from itertools import zip_longest
 
 from core.base import files
+from core.base.homes import require_known
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok
 from core.harvest.batch import Applied, write_together
@@ -22,7 +23,6 @@ from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import finish_moves, note_now
-from core.knowledge.format import require_known
 from core.knowledge.journal import (
     FrozenPlan,
     Journal,

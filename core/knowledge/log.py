@@ -26,9 +26,9 @@ from pathlib import Path, PurePath
 
 from core.base import files, temporaries
 from core.base.checked_lines import Record, append, each, opened, unfinished
+from core.base.homes import FORMAT, require_known, write_format
 from core.base.paths import Paths
 from core.knowledge.changes import Change, append_changes, change_of, parse_change, read_changes, sync_changes
-from core.knowledge.format import FORMAT, require_known, write_format
 from core.knowledge.hunks import FileEdit, apply_hunks, bare, split
 from core.knowledge.leftovers import is_in_use, is_process_at_work
 from core.knowledge.swap import append_expected, replace_expected
