@@ -42,7 +42,7 @@ def session(folder: Path, number: int, *said: str, day: str = "2026-06-01") -> s
 def known_id(prompt: str, words: str) -> str:
     """The id under which a line is shown, "" where it is not."""
     block = prompt.partition("<known>")[2].partition("</known>")[0]
-    found = re.search(rf"^(k\d+) \([\w ]+\): .*{re.escape(words)}", block, re.MULTILINE)
+    found = re.search(rf"^(k\d+) \([\w ]+(?:, [\w-]+)?\): .*{re.escape(words)}", block, re.MULTILINE)
     return found[1] if found else ""
 
 

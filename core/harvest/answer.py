@@ -40,8 +40,6 @@ KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 MAX_TAGS = 8
 DOMAIN_CHARACTERS = 40
 """A model's word for a project is a name; what is longer is a sentence."""
-EARLIER_CHARACTERS = 200
-"""So much of what an earlier part gave is shown beside the next one."""
 _FIGURE = re.compile(r"\w*\d[\w.]*\w|\d")
 _TAG = re.compile(r"[a-z0-9-]{1,40}")
 
@@ -291,7 +289,7 @@ def given(arrays: Mapping[str, list[Any]]) -> list[Known]:
             item = _item(row.name, raw) if not (isinstance(raw, dict) and raw.get("confirms")) else None
             if item is not None and item.text and _with_secret(row.name, raw) is None and not redact(item.text).counts:
                 text = f"{item.path}: {item.text}" if item.path else item.text
-                found.append(Known(row.name, sanitise_line(text, EARLIER_CHARACTERS), earlier=True))
+                found.append(Known(row.name, sanitise_line(text, None), earlier=True))
     return found
 
 
@@ -315,12 +313,17 @@ def _offers(item: Item | None, raw: Any, told: Told) -> list[Offer]:
     if not isinstance(raw, dict):
         return []
     new = item.text if item is not None else ""
-    return [
-        Offer(kind, row.category, row.text, new)
-        for kind, categories in OFFERED.items()
-        for row in told.named(raw.get(kind))
-        if row.category in categories and row.text != new and (new or kind != "supersedes")
-    ]
+    found = []
+    for kind, categories in OFFERED.items():
+        for row in told.named(raw.get(kind)):
+            if row.category not in categories or row.text == new or (kind == "supersedes" and not new):
+                continue
+            if not (row.date and told.date and row.date > told.date):
+                found.append(Offer(kind, row.category, row.text, new))
+            elif kind == "supersedes" and item is not None:
+                # What was said later stands, whichever of the two conversations was read first.
+                found.append(Offer(kind, item.category, new, row.text))
+    return found
 
 
 def _too_much(item: Item, raw: Any, before: int) -> str:

@@ -76,7 +76,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     if not tail.conversation.folder and (folder := project_at(item.path)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
     date = day_of(tail.conversation, item.mtime_ns)
-    found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known)
+    found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
     if isinstance(found, Err):
         return found
     entry |= {"bytes": item.size, **facts}
@@ -126,10 +126,10 @@ class ShownSizes:
 
 
 def day_of(conversation: Conversation, mtime_ns: int) -> str:
-    """The UTC day (YYYY-MM-DD) of a conversation: that of its last turn, else of the end that its file tells, else of
-    the file itself; "" where nothing does."""
+    """The UTC day (YYYY-MM-DD) of a conversation: that of its last turn, else of the end or the beginning that its file
+    tells, else of the file itself; "" where nothing does."""
     times = (turn.time for turn in reversed(conversation.turns) if turn.time)
-    for told in (next(times, ""), conversation.ended):
+    for told in (next(times, ""), conversation.ended, conversation.started):
         with suppress(ValueError, OverflowError):
             at = datetime.fromisoformat(told)
             return (at if at.tzinfo is None else at.astimezone(UTC)).date().isoformat()

@@ -20,6 +20,7 @@ from typing import Any
 from core.base import files
 from core.base.markdown import Bullet, sanitise_name
 from core.base.paths import Paths, cache_folder
+from core.base.repository import outside_work_trees
 from core.base.result import Err, Ok, Result
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.same import mark_of_text
@@ -90,7 +91,11 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
 
 
 def is_inside(folder: str, project: str) -> bool:
-    """Whether a folder is a project's or lies below it."""
+    """Whether a folder is a project's or lies below it. A work tree of a repository is that repository."""
+    return _is_below(folder, project) or _is_below(outside_work_trees(folder), outside_work_trees(project))
+
+
+def _is_below(folder: str, project: str) -> bool:
     root = os.path.normpath(project)
     return folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)
 
