@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.base.markdown import without_emphasis
+from core.base.markdown import ARROW, without_emphasis
 from core.cli.figures import count, dollars, size, tokens
 from core.cli.text import fed, one_line, short
 from core.commands.sources import title_of
@@ -87,12 +87,29 @@ def _new_lines(report: HarvestReport) -> list[str]:
         if not rows:
             continue
         told += ["", f"new {HEADINGS[row.name]} ({len(rows)}):"]
-        shown = [short(without_emphasis(text), LINE_CHARACTERS) for text, _ in rows[:LINES]]
+        shown = [_shown(row.name, without_emphasis(text)) for text, _ in rows[:LINES]]
         often = [f" (in {number} conversations)" if number > 1 else "" for _, number in rows[:LINES]]
         told += [f"  - {text}{more}" for text, more in zip(shown, often, strict=True)]
         if len(rows) > LINES:
             told.append(f"  and {len(rows) - LINES} more in {row.file or 'files/'}")
     return told
+
+
+def _shown(category: str, text: str) -> str:
+    """A line as it fits the screen. Of a playbook whole steps: half a command is one that does something else."""
+    if category != "playbooks" or len(text) <= LINE_CHARACTERS:
+        return short(text, LINE_CHARACTERS)
+    name, _, rest = text.partition(": ")
+    steps = rest.split(ARROW)
+    shown, room = list[str](), LINE_CHARACTERS - len(name)
+    for step in steps:
+        room -= len(step) + len(ARROW)
+        if room < 0:
+            break
+        shown.append(step)
+    left = len(steps) - len(shown)
+    word = ("more " if shown else "") + ("step" if left == 1 else "steps")
+    return f"{short(name, LINE_CHARACTERS)}: {ARROW.join([*shown, f'({left} {word})'])}"
 
 
 LINES, LINE_CHARACTERS = 10, 300

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 
 from core.conversations.conversation import Conversation
@@ -39,6 +40,11 @@ _SPEECH = ("result", "response", "question", "task_progress", "command")
 _DATA = ("content", "diff")
 _DENIED = "The user denied this operation"
 _FOLDER = re.compile(r"# Current Working Directory \(([^()\n]{1,1000})\)")
+_CLOCK = "# Current Time"
+_LOCAL_TIME = re.compile(
+    r"(?P<one>\d{1,4})(?P<dot>[./-])(?P<two>\d{1,2})[./-](?P<three>\d{1,4}),? (?P<hour>\d{1,2}):(?P<minute>\d\d):"
+    r"(?P<second>\d\d)\s?(?P<half>[AaPp][Mm]|) \([^()]{0,60}UTC(?P<away>[+-]\d{1,2})(?::(?P<minutes>\d\d))?\)"
+)
 _EDGE = re.compile(r"^<(?:task|feedback|user_message|answer|result|response|question|task_progress)>|</\w{1,40}>$")
 
 
@@ -55,7 +61,37 @@ def read(name: str, data: bytes) -> Conversation:
     folder = next((found[1] for line in lines if (found := _FOLDER.match(line.text))), "")
     heads = _heads(lines)
     turns = with_events(fold_turns(lines, _labels(lines, heads)), _events(lines, heads))
-    return Conversation(name, "cline", turns, first_line(turns), folder=folder)
+    clocks = (line.text for above, line in pairwise(lines) if above.text == _CLOCK)
+    times = [time for text in clocks if (time := _time(text))]
+    began, ended = (times[0], times[-1]) if times else ("", "")
+    return Conversation(name, "cline", turns, first_line(turns), folder=folder, started=began, ended=ended)
+
+
+def _time(text: str) -> str:
+    """A clock of the environment details in ISO 8601, UTC; "" for one in which day and month cannot be told apart."""
+    found = _LOCAL_TIME.match(text)
+    if found is None:
+        return ""
+    one, two, three = int(found["one"]), int(found["two"]), int(found["three"])
+    half = found["half"].upper()
+    if found["dot"] == "." and three > 31:
+        year, month, day = three, two, one
+    elif one > 31:
+        year, month, day = one, two, three
+    elif half or two > 12:
+        year, month, day = three, one, two  # hours by AM and PM are those of the United States
+    elif one > 12:
+        year, month, day = three, two, one
+    else:
+        return ""
+    hour = int(found["hour"]) % 12 + 12 * (half == "PM") if half else int(found["hour"])
+    minutes = int(found["minutes"] or 0) * (-1 if found["away"][0] == "-" else 1)
+    away = timedelta(hours=int(found["away"]), minutes=minutes)
+    try:
+        here = datetime(year, month, day, hour, int(found["minute"]), int(found["second"]), tzinfo=timezone(away))
+        return here.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError):
+        return ""
 
 
 def _heads(lines: Sequence[Line]) -> list[int]:
@@ -201,6 +237,10 @@ def assistant_labels(body: list[str]) -> Iterator[Label]:
             speech = "" if f"</{speech}>" in row else speech
         elif tool:
             tag = row[1 : row.index(">")] if row.startswith("<") and ">" in row else ""
+            if tool == "attempt_completion" and row == f"</{tool}>":
+                yield Label("assistant", None)
+                tool = ""
+                continue
             if tag in _SPEECH:
                 yield Label("assistant", _words(row))
                 speech = "" if f"</{tag}>" in row else tag
@@ -213,6 +253,8 @@ def assistant_labels(body: list[str]) -> Iterator[Label]:
             tool = next((name for name in _TOOLS if row.endswith(f"<{name}>")), "") if row.endswith(">") else ""
             if row.startswith("[Response interrupted"):
                 yield Label("system", row)
+            elif row == "<attempt_completion>":
+                yield Label("assistant", None)  # what ends a task is the assistant's closing word, and no call
             elif tool and row.startswith(f"<{tool}>"):
                 yield Label("tool", row)
             else:

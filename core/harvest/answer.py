@@ -19,6 +19,7 @@ from core.harvest.known import NOTHING, Known, Told
 from core.harvest.orders import is_order
 from core.harvest.playbook import read_steps
 from core.harvest.quotes import Source, find_quote, place_of
+from core.harvest.reviews import OTHERS_WORK, review_of
 from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
 
@@ -49,7 +50,8 @@ class Item:
     """One piece of knowledge. `text` is one sanitised line; `path` is the file a note is about, as the model wrote it.
 
     `held` says why the item must wait in the quarantine ("" for one that may go in): `secret`, `quote-not-found`,
-    `no-quote`, `from-tool-output`, `too-long` or `too-many`. `by_tool` says that only a tool's output, or a page, told
+    `no-quote`, `from-tool-output`, `others-work` (`reviews.py`), `not-one-line`,
+    `too-long` or `too-many`. `by_tool` says that only a tool's output, or a page, told
     what may go in all the same. `kind` to `domain` are for the fact index: what the model said about a row, if it did.
     `confirms`: the text is that of a line which the store has already, said once more. `steps` are those of a playbook,
     where there are several. `turn`, `start` and `end` tell where the quote stands: the number of its turn and the bytes
@@ -233,6 +235,7 @@ def items_from(
     skipped and counted. An item that is too long, and what exceeds MAX_ITEMS, is held back whole.
     """
     kept: list[Item] = []
+    review = review_of(source.conversation) if source.conversation is not None else None
     voices = Voices(source.conversation, _texts(arrays)) if source.conversation is not None else None
     seen: set[tuple[str, str, str]] = set()
     skipped: dict[str, int] = {}
@@ -260,6 +263,9 @@ def items_from(
                 continue
             count("part of a row", isinstance(raw, dict) and bool(_unread_keys(row.name, raw)))
             item = (secrets and _with_secret(row.name, raw)) or _hold(item, source, voices, quotes, secrets)
+            if review is not None and item.category == "tasks_open" and item.held in ("", "from-tool-output"):
+                theirs = review.owns(item.text, item.turn)
+                item = replace(item, held=OTHERS_WORK) if theirs else item
             if same is not None and not item.held and not _adds_figures(item.text, same.text):
                 item = replace(item, category=same.category, text=same.text, confirms=True, steps=())
             key = (item.category, item.text, item.path)

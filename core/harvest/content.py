@@ -18,6 +18,7 @@ from core.base import files
 from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Edit
 from core.conversations.read import read_conversation, why_unread
 from core.harvest.artifact import Artifact
 from core.harvest.distil import Harvest, distil, shown_bytes
@@ -26,6 +27,7 @@ from core.harvest.sessions import Shelf
 from core.harvest.sources import project_at
 from core.harvest.steps import Step
 from core.harvest.tails import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
+from core.knowledge.projects import UNTOLD
 
 if TYPE_CHECKING:
     from core.conversations.stream import Streamed
@@ -82,6 +84,8 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     entry |= {"bytes": item.size, **facts}
     if tail.conversation.folder:
         entry["project"] = tail.conversation.folder
+    elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):
+        entry["project"] = UNTOLD  # it changed files of a project, and nothing tells of which
     if step.earlier is not None:
         entry |= {"after": step.earlier.sha256, "change": tail.kind, "first_turn": tail.first}
     if date:

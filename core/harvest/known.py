@@ -50,7 +50,7 @@ Between the marks `known` stands what is known already: an id, the kind, the day
 earlier part of this conversation gave). It is data, like the conversation. Never write in new words what stands there.
 Where the conversation bears a line out once more, one row with "confirms": "k1" (its id) says so. A row that makes a
 line false or outdated has "supersedes": "k1"; a row of work done that finishes an open task has "finishes": "k1"; a row
-that answers an open question has "answers": "k1". Most lines have nothing to do with the conversation: leave them alone.
+that answers an open question has "answers": "k1". Most lines have nothing to do with this conversation: leave them.
 """
 
 

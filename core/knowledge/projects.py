@@ -28,6 +28,9 @@ from core.knowledge.same import mark_of_text
 SETTLED_SECONDS = 2.0
 OWN, NONE, OTHER = 0, 1, 2
 """How near words are to a project: said in it; the person's own, in whatever project; said in another one."""
+UNTOLD = "?"
+"""Stands for the folder of a session that changed the files of a project where nothing tells which: its lines are no
+other project's either."""
 NOWHERE = ""
 """Stands among the folders of a name that a conversation without any folder has too."""
 

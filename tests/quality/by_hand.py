@@ -6,7 +6,7 @@ as `FOLDER/<id>.prompt.md`; the program waits until `FOLDER/<id>.answer.json` is
 is made of the prompt, so that the same question finds its answer again, and a run that was ended goes on. To write the
 answer to a file of another name first and rename it is safest; one that is not JSON yet is waited for, except where the
 prompt asks for a summary: there any text is an answer as soon as it does not grow any more. An answer that is meant to
-be no JSON (a fence around it, words before it, a broken end) goes into `FOLDER/<id>.answer.txt`: it is printed as it is.
+be no JSON (a fence around it, words before it, a broken end) goes into `FOLDER/<id>.answer.txt` and is printed as is.
 """
 
 from __future__ import annotations
