@@ -60,6 +60,7 @@ def harvest_text(report: HarvestReport) -> str:
             cost = f", {dollars(report.spent)}" if report.spent else ""
             lines.append(
                 f"spent: {tokens(report.input_tokens)} input and {tokens(report.output_tokens)} output tokens{cost}"
+                f" (as the provider counts them; ~{tokens(report.sent_tokens)} input as the dry run does)"
             )
     for name, number in (("left for a later run", report.deferred), ("too large", report.too_large)):
         if number:
@@ -196,4 +197,10 @@ def _plan_lines(report: HarvestReport) -> list[str]:
         )
     elif report.calls:
         lines.append(f"price: nothing ({asked})")
+    if report.factor_calls and report.token_factor != 1.0:
+        priced = tokens(round(report.tokens * report.token_factor))
+        lines.append(
+            f"tokens: about {priced} input as the provider counts them, {report.token_factor:g} for each of these "
+            f"({count(report.factor_calls, 'call')} so far){'; the price is of those' if report.price else ''}"
+        )
     return lines
