@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Event, Plan, Question, call_event, settled
-from core.conversations.lines import Label, Line, first_line, fold_turns, split_lines, with_events
+from core.conversations.lines import Label, Line, first_line, fold_turns, label, split_lines, with_events
 
 _HEADERS = {"**User:**": "user", "**Assistant:**": "assistant"}
 _PERSON = ("task", "feedback", "user_message", "answer")
@@ -167,7 +167,7 @@ def result_of(event: Call, text: str, start: int) -> Call:
 
 def _labels(lines: Sequence[Line], heads: Sequence[int]) -> Iterator[Label]:
     for line in lines[: heads[0] if heads else len(lines)]:
-        yield Label("system", line.text)
+        yield label("system", line.text)
     for at, number in enumerate(heads):
         end = heads[at + 1] if at + 1 < len(heads) else len(lines)
         role = _HEADERS[lines[number].text]
@@ -197,28 +197,28 @@ def person_labels(body: list[str]) -> Iterator[Label]:
             first, denied = False, row.startswith(_DENIED)
         closed = closed or row == "</environment_details>"
         if inside:
-            yield Label("user", _words(row))
+            yield label("user", _words(row))
             inside = "" if f"</{inside}>" in row else inside
         elif result:
             zone, foreign = "tool", result[1] not in ANSWERS
             first, denied = not row[result.end() :].strip(), row[result.end() :].strip().startswith(_DENIED)
-            yield Label(zone, row)
+            yield label(zone, row)
         elif closed and row.startswith("[TASK RESUMPTION]"):
             # The person's next message, sent together with the one above.
             zone, foreign, closed = "system", False, False
-            yield Label(zone, row)
+            yield label(zone, row)
         elif row.startswith("<environment_details>"):
             # From here on nothing is the person's: this block closes every message.
             zone, foreign, denied = "system", True, False
-            yield Label(zone, row)
+            yield label(zone, row)
         elif row.startswith(tags) and (not foreign or (denied and row.startswith("<feedback>"))):
             inside = row[1 : row.index(">")]
-            yield Label("user", _words(row))
+            yield label("user", _words(row))
             inside = "" if f"</{inside}>" in row else inside
         elif row == "---" and not any(later.strip() for later in body[number + 1 : number + 3]):
-            yield Label("", None)
+            yield label("", None)
         else:
-            yield Label("" if not row.strip() else zone, row)
+            yield label("" if not row.strip() else zone, row)
 
 
 def assistant_labels(body: list[str]) -> Iterator[Label]:
@@ -228,37 +228,37 @@ def assistant_labels(body: list[str]) -> Iterator[Label]:
     for row in body:
         if thinking or row.startswith("<thinking>"):
             thinking = "</thinking>" not in row
-            yield Label("system", row)
+            yield label("system", row)
         elif data:
-            yield Label("tool", row)
+            yield label("tool", row)
             data = "" if f"</{data}>" in row else data
         elif speech:
-            yield Label("assistant", _words(row))
+            yield label("assistant", _words(row))
             speech = "" if f"</{speech}>" in row else speech
         elif tool:
             tag = row[1 : row.index(">")] if row.startswith("<") and ">" in row else ""
             if tool == "attempt_completion" and row == f"</{tool}>":
-                yield Label("assistant", None)
+                yield label("assistant", None)
                 tool = ""
                 continue
             if tag in _SPEECH:
-                yield Label("assistant", _words(row))
+                yield label("assistant", _words(row))
                 speech = "" if f"</{tag}>" in row else tag
                 continue
             data = tag if tag in _DATA and f"</{tag}>" not in row else ""
-            yield Label("tool" if row.strip() else "", row)
+            yield label("tool" if row.strip() else "", row)
             tool = "" if f"</{tool}>" in row else tool
         else:
             # A call may begin behind the words of a sentence; it then goes on in the next line.
             tool = next((name for name in _TOOLS if row.endswith(f"<{name}>")), "") if row.endswith(">") else ""
             if row.startswith("[Response interrupted"):
-                yield Label("system", row)
+                yield label("system", row)
             elif row == "<attempt_completion>":
-                yield Label("assistant", None)  # what ends a task is the assistant's closing word, and no call
+                yield label("assistant", None)  # what ends a task is the assistant's closing word, and no call
             elif tool and row.startswith(f"<{tool}>"):
-                yield Label("tool", row)
+                yield label("tool", row)
             else:
-                yield Label("" if not row.strip() or row == "---" else "assistant", None if row == "---" else row)
+                yield label("" if not row.strip() or row == "---" else "assistant", None if row == "---" else row)
 
 
 def _words(row: str) -> str | None:
