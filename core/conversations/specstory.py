@@ -90,8 +90,10 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
     for number, line in enumerate(lines):
         text = line.text
         if number <= last:
-            if command or shell == "before":
-                shell, command = _shell_state(text, shell, command)
+            if not command and shell != "before":
+                yield label(role, text)
+                continue
+            shell, command = _shell_state(text, shell, command)
             yield label("assistant" if command else role, text)
             command = "" if command == "last" else command
             continue
