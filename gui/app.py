@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from core.base.result import Err, ErrorInfo, Result
 from core.commands.workspace import Workspace, open_workspace
-from gui.display import Glfw, display_problem, find_glfw, monitor_scale
 from gui.geometry import Geometry, grown, least_size, on_screen, read_geometry, remembered, write_geometry
+from gui.toolkit.window import Glfw, display_problem, find_glfw, monitor_scale
 
 if TYPE_CHECKING:
     from gui.panel import KnowledgePanel
@@ -70,7 +70,7 @@ def begin(words: Sequence[str] | None) -> int:
 
 def demo_of(own: Workspace) -> Result[Workspace]:
     """A new demo home."""
-    from core.commands.demo_home import demo_home
+    from core.commands.demo import demo_home
 
     return demo_home(own)
 
@@ -83,9 +83,9 @@ def refuse(error: ErrorInfo, status: int = 1) -> int:
 
 def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Workspace | None = None) -> int:
     """One window with the panel in it; remembers its place at the end. `own` is the person's home beside a demo's."""
-    from gui.key_gate import KeyGate
-    from gui.loop import FrameLoop, window_context
     from gui.panel import KnowledgePanel
+    from gui.toolkit.keys import KeyGate
+    from gui.toolkit.window import FrameLoop, window_context
 
     wakes: list[FrameLoop] = []
     interrupted: list[int] = []

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from core.harvest.sources import SOURCES
 from core.llm.generate import PROVIDERS
+from core.sources.tools import SOURCES
 from tests.harvest_world import World
 
 # No clock decides, and an innocent change meets the same examples as the last one; campaigns draw new ones.

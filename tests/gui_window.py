@@ -1,13 +1,17 @@
-"""One real window for all tests of the panel: frames are pumped here, clicks and keys come from xdotool.
+"""One real window for all tests of the panel: frames are pumped here, clicks and keys come over the screen.
 
 `from tests.gui_window import Desk, desk_fixture` brings the fixture `desk`. Without a display it starts Xvfb itself,
 and ends it by its process id; where Xvfb is not installed the tests are skipped and say so. Dear PyGui allows one
 window a process, so all test files share it; every test gets an empty page and leaves nothing behind.
+
+Nobody looks at the pixels of that window, and without a graphics card they cost forty times what the rest of a frame
+does: Mesa is asked to paint none. A frame takes less than a millisecond then: tests wait by the clock, not by frames.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import shutil
 import subprocess
@@ -22,6 +26,49 @@ import pytest
 WIDTH, HEIGHT = 1280, 800
 SCREEN = "1440x900x24"
 NOTICED_SECONDS = 2.0  # what a hand did has reached the window long before, however busy the machine is
+PATIENCE_SECONDS = 30.0  # for whatever must come about
+TWO_CLICKS_SECONDS, ONE_ROW = 0.55, 30  # what is slower, or further down the window, is no double click
+
+
+class Hand:
+    """Mouse and keyboard of the screen. Every call returns when the screen has done it and told the window."""
+
+    def __init__(self) -> None:
+        self._x11, self._test = ctypes.CDLL("libX11.so.6"), ctypes.CDLL("libXtst.so.6")
+        self._x11.XOpenDisplay.restype = ctypes.c_void_p
+        self._x11.XStringToKeysym.restype = self._x11.XkbKeycodeToKeysym.restype = ctypes.c_ulong
+        self._screen = ctypes.c_void_p(self._x11.XOpenDisplay(None))
+
+    def _done(self) -> None:
+        self._x11.XSync(self._screen, 0)
+
+    def move(self, x: int, y: int) -> None:
+        """The mouse goes there."""
+        self._test.XTestFakeMotionEvent(self._screen, -1, x, y, ctypes.c_ulong(0))
+        self._done()
+
+    def button(self, number: int, down: bool) -> None:
+        """A button of the mouse, or (4 and 5) its wheel."""
+        self._test.XTestFakeButtonEvent(self._screen, number, down, ctypes.c_ulong(0))
+        self._done()
+
+    def key(self, name: str, down: bool) -> None:
+        """A key by its X name; a capital brings its Shift along."""
+        named = {"ctrl": "Control_L", "shift": "Shift_L", "alt": "Alt_L"}.get(name, name)
+        sign = ctypes.c_ulong(self._x11.XStringToKeysym(named.encode("ascii")))
+        code = self._x11.XKeysymToKeycode(self._screen, sign)
+        assert code, f"no key of this screen is {name!r}"
+        codes = [code]
+        if self._x11.XkbKeycodeToKeysym(self._screen, code, 0, 0) != sign.value:
+            codes.insert(0 if down else 1, self._x11.XKeysymToKeycode(self._screen, ctypes.c_ulong(0xFFE1)))
+        for each in codes:
+            self._test.XTestFakeKeyEvent(self._screen, each, down, ctypes.c_ulong(0))
+        self._done()
+
+    def focus(self, window: int) -> None:
+        """Give a window the keyboard."""
+        self._x11.XSetInputFocus(self._screen, ctypes.c_ulong(window), 2, ctypes.c_ulong(0))
+        self._done()
 
 
 class Desk:
@@ -30,10 +77,9 @@ class Desk:
     def __init__(self) -> None:
         import dearpygui.dearpygui as dpg
 
-        from gui.display import find_glfw
-        from gui.jobs import Jobs
-        from gui.key_gate import KeyGate
-        from gui.loop import FrameLoop
+        from gui.toolkit.jobs import Jobs
+        from gui.toolkit.keys import KeyGate
+        from gui.toolkit.window import FrameLoop, find_glfw
 
         class CountingGate(KeyGate):
             """The keyboard as it is, and how often a key of it went down or up."""
@@ -64,14 +110,17 @@ class Desk:
         self.loop = FrameLoop(self.jobs, self._tick, glfw=self.glfw, drawn=self.gate.drawn)
         self.look: Any = None
         self.page = 0
-        self._window_id = ""
+        self._window_id = 0
+        self._mouse_at = (0, 0)
+        self._clicked_at = (0, 0.0)  # how low, and when
+        self.hand = Hand()
         self.frames(4)
         self.gate.listen(self.glfw)
 
     def fresh(self, scale: float = 1.0, theme: str = "dark") -> None:
         """An empty page with a look of its own, bound as a host would bind the panel's root."""
-        from gui.palette import PALETTES
-        from gui.theme import Look
+        from gui.toolkit.styles import PALETTES
+        from gui.toolkit.theme import Look
 
         self.look = Look(self.jobs, PALETTES[theme], scale)
         self.look.gate = self.gate
@@ -102,14 +151,16 @@ class Desk:
         for _ in range(count):
             self.loop.frame()
 
-    def until(self, true: Callable[[], object], frames: int = 300) -> bool:
-        """Draw until `true()` is, `frames` times at the most; whether it became true."""
-        for _ in range(frames):
-            if true():
-                return True
+    def until(self, true: Callable[[], object], frames: int | None = None) -> bool:
+        """Draw until `true()` is, for half a minute or so many frames at the most; whether it became true."""
+        end, drawn = time.monotonic() + PATIENCE_SECONDS, 0
+        while not true():
+            if drawn == frames or time.monotonic() > end:
+                return False
             self.loop.frame()
+            drawn += 1
             time.sleep(0.002)
-        return bool(true())
+        return True
 
     def middle(self, item: int) -> tuple[int, int]:
         """Where the middle of an item is on the screen."""
@@ -130,12 +181,9 @@ class Desk:
         return place
 
     def xdotool(self, *words: str) -> None:
-        """Run xdotool and let the window see what it did."""
-        self._do(*words)
-        time.sleep(0.02)
-
-    def _do(self, *words: str) -> None:
+        """Run xdotool, for what `hand` cannot, and let the window see what it did."""
         subprocess.run(["xdotool", *words], check=True, timeout=10, stdout=subprocess.DEVNULL)
+        time.sleep(0.02)
 
     def notice(self, noticed: Callable[[], object], seconds: float = NOTICED_SECONDS) -> bool:
         """Draw until the window has noticed what the hand did: the screen is a program of its own, and can be late.
@@ -150,7 +198,8 @@ class Desk:
 
     def move(self, x: int, y: int) -> None:
         """Put the mouse somewhere on the screen."""
-        self._do("mousemove", str(x), str(y))
+        self.hand.move(x, y)
+        self._mouse_at = (x, y)
         left, top = (int(part) for part in self.dpg.get_viewport_pos())
         if not (left <= x < left + WIDTH and top <= y < top + HEIGHT):
             time.sleep(0.02)
@@ -160,13 +209,14 @@ class Desk:
         self.frames(1)
         if not self.notice(lambda: [int(part) for part in self.dpg.get_mouse_pos(local=False)] == seen, 0.2):
             # GLFW does not notice a mouse that comes back to where it left the window.
-            self._do("mousemove", str(x - 1), str(y), "mousemove", str(x), str(y))
+            self.hand.move(x - 1, y)
+            self.hand.move(x, y)
             self.notice(lambda: [int(part) for part in self.dpg.get_mouse_pos(local=False)] == seen)
         self.frames(2)
 
     def button(self, button: int, down: bool) -> None:
         """Press a button of the mouse, or let it go."""
-        self._do("mousedown" if down else "mouseup", str(button))
+        self.hand.button(button, down)
         named = {1: self.dpg.mvMouseButton_Left, 2: self.dpg.mvMouseButton_Middle, 3: self.dpg.mvMouseButton_Right}
         self.frames(1)
         self.notice(lambda: self.dpg.is_mouse_button_down(named[button]) is down)
@@ -184,12 +234,18 @@ class Desk:
 
     def _click(self, button: int, times: int) -> None:
         if times > 1:  # as quick as a hand, however slow the frames are: a double click must not become two
-            self.xdotool("click", "--repeat", str(times), "--delay", "30", str(button))
+            for _ in range(times):
+                self.hand.button(button, True)
+                self.hand.button(button, False)
             self.frames(4 * times + 3)
-            return
-        self.button(button, True)
-        self.button(button, False)
-        self.frames(4)
+        else:  # and two that are meant as two must not become a double click
+            height = self._mouse_at[1]
+            if abs(height - self._clicked_at[0]) < ONE_ROW:
+                time.sleep(max(0.0, self._clicked_at[1] + TWO_CLICKS_SECONDS - time.monotonic()))
+            self.button(button, True)
+            self.button(button, False)
+            self.frames(4)
+        self._clicked_at = (self._mouse_at[1], time.monotonic())
 
     def drag(self, item: int, by: int) -> None:
         """Drag an item to the right by so many pixels (to the left when negative)."""
@@ -204,7 +260,9 @@ class Desk:
     def wheel(self, item: int, clicks: int) -> None:
         """Turn the wheel over an item, down when positive."""
         self.point(item)
-        self.xdotool("click", "--repeat", str(abs(clicks)), "--delay", "2", "5" if clicks > 0 else "4")
+        for _ in range(abs(clicks)):
+            self.hand.button(5 if clicks > 0 else 4, True)
+            self.hand.button(5 if clicks > 0 else 4, False)
         self.frames(abs(clicks) + 3)
 
     def type_text(self, text: str) -> None:
@@ -216,16 +274,15 @@ class Desk:
         """Press a key by its X name: `Escape`, `Return`, `Down`, `ctrl+k`."""
         *held, last = keys.split("+")
         before = self.gate.heard
-        do = self._do if self.gate.listens else self.xdotool
         for key in held:
-            do("keydown", key)
+            self.hand.key(key, True)
         if held:
             self._heard(before + len(held))
-        do("keydown", last)
+        self.hand.key(last, True)
         self._heard(before + len(held) + 1)
         self.frames(1)
         for key in (last, *reversed(held)):
-            do("keyup", key)
+            self.hand.key(key, False)
         self._heard(before + 2 * len(held) + 2)
         self.frames(2)
 
@@ -246,16 +303,11 @@ class Desk:
         """Give the window the keyboard: without a window manager nobody does, and a program of another test that had
         it gives it back to nobody."""
         if not self._window_id:
-            found = subprocess.run(
-                ["xdotool", "search", "--name", "knowledge tests"],
-                capture_output=True,
-                text=True,
-                timeout=10,
-                check=False,
-            ).stdout.split()
-            self._window_id = found[-1] if found else ""
+            search = ["xdotool", "search", "--name", "knowledge tests"]
+            found = subprocess.run(search, capture_output=True, text=True, timeout=10, check=False).stdout.split()
+            self._window_id = int(found[-1]) if found else 0
         if self._window_id:
-            subprocess.run(["xdotool", "windowfocus", self._window_id], check=False, timeout=10)
+            self.hand.focus(self._window_id)
         self.frames(3)
 
     def screenshot(self, path: Path) -> Path:
@@ -275,6 +327,7 @@ class Desk:
 
 
 _open: list[Desk] = []
+_screens: list[subprocess.Popen[bytes]] = []
 
 
 def _start_screen() -> None:
@@ -287,6 +340,7 @@ def _start_screen() -> None:
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", SCREEN, "-noreset", "-nolisten", "tcp", "-r"]
     screen = subprocess.Popen(command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     atexit.register(screen.terminate)
+    _screens.append(screen)
     os.close(write)
     with os.fdopen(read) as answer:
         number = answer.readline().strip()
@@ -295,16 +349,26 @@ def _start_screen() -> None:
     os.environ["DISPLAY"] = f":{number}"
 
 
-def open_desk() -> Desk:
-    """The one window of this process, opened when first wanted."""
+def open_screen() -> None:
+    """A screen for windows; skips the test where there is none to be had."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the panel's window is tested under Linux with Xvfb")
+    if not shutil.which("xdotool"):
+        pytest.skip("the panel's window is not tested here: xdotool is not installed")
+    if not _screens and (not os.environ.get("DISPLAY") or os.environ.get("PYTEST_XDIST_WORKER")):
+        _start_screen()
+
+
+def open_desk(*, paints: bool = True) -> Desk:
+    """The one window of this process, opened when first wanted; where nothing `paints`, its pixels stay black."""
     if not _open:
-        if not sys.platform.startswith("linux"):
-            pytest.skip("the panel's window is tested under Linux with Xvfb")
-        if not shutil.which("xdotool"):
-            pytest.skip("the panel's window is not tested here: xdotool is not installed")
-        if not os.environ.get("DISPLAY") or os.environ.get("PYTEST_XDIST_WORKER"):
-            _start_screen()
+        open_screen()
+        before = os.environ.get("GALLIUM_NOOP")
+        if not paints:
+            os.environ["GALLIUM_NOOP"] = "1"  # read once, with the first window; programs that we start paint
         _open.append(Desk())
+        if not paints:
+            os.environ.pop("GALLIUM_NOOP") if before is None else os.environ.update(GALLIUM_NOOP=before)
         atexit.register(_open[0].dpg.destroy_context)
     return _open[0]
 
@@ -312,7 +376,7 @@ def open_desk() -> Desk:
 @pytest.fixture(name="desk")
 def desk_fixture() -> Iterator[Desk]:
     """The window with an empty page."""
-    opened = open_desk()
+    opened = open_desk(paints=False)
     opened.fresh()
     yield opened
     opened.clear()

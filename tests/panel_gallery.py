@@ -26,9 +26,9 @@ from core.base.trust import allow_project
 from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.memories import memories, save
+from core.commands.memories import memories_archive, save
 from core.commands.workspace import Workspace
-from gui.views.search_rows import Asked
+from gui.views.search import Asked
 from tests import gui_window, panel_gallery_lists
 from tests.gui_window import Desk, open_desk
 from tests.panel_desk import Seat, workspace_at
@@ -103,7 +103,7 @@ def full_home(folder: Path) -> Workspace:
                 file.write(json.dumps(record) + "\n")
     for text, tags in MEMORIES:
         assert isinstance(save(workspace, text, tag=tags), Ok)
-    assert isinstance(memories(workspace, "archive", "1"), Ok)
+    assert isinstance(memories_archive(workspace, "1"), Ok)
     context = "---\nversion: 1\n---\n\n# How I work\n\n" + "Answer in short sentences. 短く答える。 🔥\n\n" * 60
     workspace.paths.context.write_text(context, encoding="utf-8")
     project = project_paths(workspace.cwd)
@@ -180,7 +180,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shell.run("view.settings")
         settings_of: Any = panel.workbench.views["settings"]
         desk.dpg.set_value(settings_of.filter, "digest")
-        settings_of._filter("digest")
+        settings_of.typed("digest")
         seat.settle()
         for _ in range(3):
             settings_of.press("Down", False)

@@ -13,8 +13,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.base.config import SHIPPED_FILE, Config, LoadedConfig, load_config, user_config_file
-from core.base.config_change import NEW_FILE, changed_config, writable_config_file
+from core.base.config import (
+    NEW_FILE,
+    SHIPPED_FILE,
+    Config,
+    LoadedConfig,
+    changed_config,
+    load_config,
+    user_config_file,
+    writable_config_file,
+)
 from core.base.result import Err, Ok
 from core.base.settings import SETTINGS, parse_setting
 from core.base.trust import allow

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from core.base import files
-from core.base.locks import turn_in
+from core.base.locks import folder_lock
 from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
 from core.knowledge.swap import replace_expected
 
@@ -23,10 +23,10 @@ def test_a_turn_waits_for_the_other_and_holds_within_itself(tmp_path: Path) -> N
 
     def other() -> None:
         begun.set()
-        with turn_in(tmp_path):
+        with folder_lock(tmp_path):
             order.append("other")
 
-    with turn_in(tmp_path), turn_in(tmp_path):
+    with folder_lock(tmp_path), folder_lock(tmp_path):
         thread = threading.Thread(target=other)
         thread.start()
         begun.wait(10)
@@ -40,14 +40,14 @@ def test_nobody_waits_for_ever_and_a_folder_that_is_not_there_stops_nobody(tmp_p
     gone: list[bool] = []
 
     def impatient() -> None:
-        with turn_in(tmp_path, seconds=0.01):
+        with folder_lock(tmp_path, seconds=0.01):
             gone.append(True)
 
-    with turn_in(tmp_path):
+    with folder_lock(tmp_path):
         thread = threading.Thread(target=impatient)
         thread.start()
         thread.join(10)
-    with turn_in(tmp_path / "nowhere"):
+    with folder_lock(tmp_path / "nowhere"):
         gone.append(True)
     assert gone == [True, True]
 

@@ -49,7 +49,7 @@ def test_memories_of_two_places_are_told_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize("action", ["edit", "archive", "restore"])
 def test_a_memory_without_its_id_is_wrong_usage(tmp_path: Path, action: str) -> None:
     said = told(tmp_path, "memories", action, code=2)
-    assert f"'knowledge memories {action}' needs an id" in said and "lists the ids" in said
+    assert f"'knowledge memories {action}' needs ID" in said and "'knowledge memories' lists them" in said
 
 
 @pytest.mark.parametrize("query", ["", "  "])

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from core.base import figures
 from core.base.result import Ok
-from core.cli import figures
 from core.cli.main import main
 from core.cli.progress import reporter
 from core.commands.demo import make_demo_home

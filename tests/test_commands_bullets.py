@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from core.commands import bullets
-from core.commands.meant import find_meant
+from core.commands.notes import list_tasks
+from core.commands.notes import notes as notes_of
+from core.commands.statements import resolve_bullet
 from core.commands.undo import undo
 from core.knowledge.bullet_text import BulletRef
 from tests.made_home import error, make_home, read, value, write
@@ -74,10 +76,10 @@ def test_a_task_of_two_conversations_is_done_once(tmp_path: Path) -> None:
         "# Tasks\n\n## Open\n\n- buy tea [from: a, 2026-01-01]\n- Buy tea [from: b, 2026-01-02]\n",
     )
     value(bullets.done(workspace, "buy tea"))
-    assert not value(bullets.list_tasks(workspace, "open")) and len(value(bullets.list_tasks(workspace, "done"))) == 2
+    assert not value(list_tasks(workspace, "open")) and len(value(list_tasks(workspace, "done"))) == 2
     assert error(bullets.done(workspace, "buy tea")).code == "already-done"
     value(bullets.reopen(workspace, "tea"))
-    assert len(value(bullets.list_tasks(workspace, "open"))) == 2
+    assert len(value(list_tasks(workspace, "open"))) == 2
 
 
 def test_a_place_names_that_very_line_and_tells_of_the_others(tmp_path: Path) -> None:
@@ -115,11 +117,11 @@ def test_a_task_is_done_once_and_can_be_reopened(tmp_path: Path) -> None:
     value(bullets.add(workspace, "tasks", "write the release notes"))
     value(bullets.done(workspace, "release"))
     assert error(bullets.done(workspace, "release")).code == "already-done"
-    done = find_meant(workspace.paths, "tasks_done", "release")
+    done = resolve_bullet(workspace.paths, "tasks_done", "release")
     assert value(done).refs[0].line > read(workspace, "tasks.md").split("\n").index("## Done")
     value(bullets.reopen(workspace, "release"))
-    assert value(find_meant(workspace.paths, "tasks_open", "release"))
-    assert value(find_meant(workspace.paths, "tasks", "release"))
+    assert value(resolve_bullet(workspace.paths, "tasks_open", "release"))
+    assert value(resolve_bullet(workspace.paths, "tasks", "release"))
 
 
 def test_words_bring_back_the_line_that_is_struck_and_not_the_one_that_replaced_it(tmp_path: Path) -> None:
@@ -196,14 +198,14 @@ def test_the_notes_of_a_file_are_found_under_its_new_and_its_old_name(tmp_path: 
     value(bullets.add(workspace, "files", "starts cold", file="engine.py"))
     (tmp_path / "engine.py").rename(tmp_path / "motor.py")
     for name in ("motor.py", "engine.py", str(tmp_path / "motor.py")):
-        found = value(bullets.notes(workspace, name))
+        found = value(notes_of(workspace, name))
         assert [row.bullet.text for row in found.bullets] == ["starts cold"]
         assert found.path == str(tmp_path / "motor.py")
     value(bullets.edit(workspace, "files", "starts", "starts warm"))
-    assert value(bullets.notes(workspace, "motor.py")).to_json()["bullets"][0]["text"] == "starts warm"
+    assert value(notes_of(workspace, "motor.py")).to_json()["bullets"][0]["text"] == "starts warm"
 
 
 def test_a_file_without_notes_has_none(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
-    found = value(bullets.notes(workspace, "nowhere.py"))
+    found = value(notes_of(workspace, "nowhere.py"))
     assert found.bullets == () and found.note == ""

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from core.base.result import Ok
-from core.commands import demo_folder as demo_folders
-from core.commands.demo import demo, make_demo_home
-from core.commands.demo_home import demo_home
+from core.commands import demo as demo_folders
+from core.commands.demo import demo, demo_home, make_demo_home
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace

@@ -11,7 +11,8 @@ import pytest
 from core.base import files, locks
 from core.commands import bullets
 from core.commands.doctor import doctor
-from core.commands.history import trash_restore
+from core.commands.notes import notes as notes_of
+from core.commands.trash import trash_restore
 from core.commands.workspace import Workspace, reopened
 from core.knowledge.check import Finding
 from core.knowledge.file_notes import read_records, write_records
@@ -226,7 +227,7 @@ def test_a_stranger_on_a_reused_inode_does_not_keep_the_note(tmp_path: Path) -> 
     assert {finding.code for finding in findings(workspace)} == {"note-stranger", "note-orphaned"}
     findings(workspace, repair=True)
     assert findings(workspace) == []
-    assert [row.bullet.text for row in value(bullets.notes(workspace, "engine.py")).bullets] == ["starts cold"]
+    assert [row.bullet.text for row in value(notes_of(workspace, "engine.py")).bullets] == ["starts cold"]
     assert "about another" in read(workspace, f"files/{name}@12345.md")
 
 
@@ -235,7 +236,7 @@ def test_a_note_follows_a_file_that_an_editor_replaced(tmp_path: Path) -> None:
     (tmp_path / "new").write_text("x = 2\n")
     (tmp_path / "new").replace(tmp_path / "engine.py")
     repaired(workspace, "note-moved")
-    assert [row.bullet.text for row in value(bullets.notes(workspace, "engine.py")).bullets] == ["starts cold"]
+    assert [row.bullet.text for row in value(notes_of(workspace, "engine.py")).bullets] == ["starts cold"]
 
 
 @pytest.mark.parametrize("damage", ["missing", "damaged", "incomplete"])

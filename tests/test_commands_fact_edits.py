@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.commands.fact_edits import delete_fact, edit_fact, facts_view, merge_facts
-from core.commands.facts import facts_command
+from core.commands.facts import facts_list
 from core.commands.undo import undo
 from tests.facts_home import (
     YAML,
@@ -83,9 +83,9 @@ def test_a_deleted_fact_stays_deleted_until_it_is_undone(taught: World) -> None:
 def test_two_facts_become_one_and_its_words_confirm_it(taught: World) -> None:
     workspace = workspace_of(taught)
     before = taught.text(YAML)
-    pairs = value(facts_command(workspace, "list", similar=True)).pairs
+    pairs = value(facts_list(workspace, similar=True)).pairs
     assert pairs == ()
-    merged = value(facts_command(workspace, "merge", ["global:fact:001", "global:fact:002"]))
+    merged = value(merge_facts(workspace, "global:fact:001", "global:fact:002"))
     assert (merged.into.source_count, merged.into.related) == (2, ("global:fact:002",))
     assert [fact.id for fact in facts_of(taught)][:2] == ["global:fact:001", "global:fact:003"]
     taught.converse("User: b\n")

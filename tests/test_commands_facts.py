@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.cli.facts_text import validation_text
-from core.cli.harvest_text import harvest_text
+from core.cli.facts import validation_text
+from core.cli.harvest import harvest_text
 from core.commands.fact_check import check_facts
 from core.commands.fact_feed import sync_facts
 from core.commands.facts import bootstrap, validate

@@ -9,7 +9,11 @@ import pytest
 
 from core.base import files, locks
 from core.commands import bullets, history
-from core.commands.history import UndoReport, ledger, runs, trash_list, trash_purge
+from core.commands.ledger import ledger
+from core.commands.runs import runs
+from core.commands.trash import trash_list, trash_purge
+from core.commands.undo import UndoReport
+from core.commands.undo import undo as take_back
 from core.commands.workspace import Workspace
 from core.knowledge.changes import read_changes
 from core.knowledge.journal import read_plans
@@ -18,7 +22,7 @@ from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, m
 
 
 def undo(workspace: Workspace, run: str) -> UndoReport:
-    return value(history.undo(workspace, run, patience=HURRIED))
+    return value(take_back(workspace, run, patience=HURRIED))
 
 
 def entries(workspace: Workspace) -> dict[str, dict[str, Any]]:
@@ -203,19 +207,19 @@ def test_undo_cut_at_any_step_is_finished_by_the_next(
 def test_an_unknown_run_names_the_newest_and_an_undo_is_no_run(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     edited = value(bullets.add(workspace, "facts", "a"))
-    found = error(history.undo(workspace, "20200101T000000-abcdef", patience=HURRIED))
+    found = error(take_back(workspace, "20200101T000000-abcdef", patience=HURRIED))
     assert found.code == "unknown-run" and edited.run in found.hint
     for name in ("../../etc/passwd", ".", "", "x" * 999, "a\0b"):
-        assert error(history.undo(workspace, name, patience=HURRIED)).code == "unknown-run"
+        assert error(take_back(workspace, name, patience=HURRIED)).code == "unknown-run"
     undo(workspace, edited.run)
-    assert error(history.undo(workspace, f"undo-{edited.run}", patience=HURRIED)).code == "not-undoable"
+    assert error(take_back(workspace, f"undo-{edited.run}", patience=HURRIED)).code == "not-undoable"
 
 
 def test_undo_waits_for_no_running_harvest(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     edited = value(bullets.add(workspace, "facts", "a"))
     with locks.locked(workspace.paths.lock):
-        assert error(history.undo(workspace, edited.run, patience=HURRIED)).code == "lock-held"
+        assert error(take_back(workspace, edited.run, patience=HURRIED)).code == "lock-held"
     assert "- a [from: by-hand" in read(workspace, "facts.md")
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from core.base.result import Ok, Result
-from core.cli.store_text import missing_text
-from core.commands.history import trash_purge, trash_restore
+from core.cli.history import missing_text, settled_text
 from core.commands.missing import Settled, missing
+from core.commands.trash import trash_purge, trash_restore
 from core.commands.undo import undo
 from core.harvest.missing import Missing
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, never, ordinary, says, workspace_of
@@ -53,7 +53,7 @@ def test_the_next_run_says_so_once_and_the_named_command_puts_everything_back(wo
     assert [(row.file, len(row.lines)) for row in listed(world)] == [("facts.md", 2), ("tasks.md", 2)]
     assert "4 lines missing" in missing_text(listed(world)) and "    - one [from:" in missing_text(listed(world))
     back = settled(world, "restore")
-    assert isinstance(back, Ok) and "4 lines put back" in missing_text(back.value)
+    assert isinstance(back, Ok) and "4 lines put back" in settled_text(back.value)
     assert {name: (world.paths.knowledge / name).read_bytes() for name in whole} == whole
     assert listed(world) == [] and missing_text([]) == "nothing is missing\n"
     assert isinstance(undo(workspace_of(world), back.value.run, patience=HURRIED), Ok)
@@ -75,7 +75,7 @@ def test_what_is_gone_on_purpose_is_never_spoken_of_again(world: World) -> None:
     """A person who empties a file in an editor is not asked for ever, and the trash goes when its time has come."""
     swallowed(world)
     gone = settled(world, "accept")
-    assert isinstance(gone, Ok) and isinstance(gone.value, Settled) and "gone on purpose" in missing_text(gone.value)
+    assert isinstance(gone, Ok) and isinstance(gone.value, Settled) and "gone on purpose" in settled_text(gone.value)
     assert listed(world) == [] and world.run(FakeModel(never)).notes == []
     world.clock = NOW + timedelta(days=99)
     assert not world.run(FakeModel(never)).errors and not world.trash()

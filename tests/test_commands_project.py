@@ -10,8 +10,7 @@ import pytest
 from core.base.result import Err
 from core.commands import bullets
 from core.commands.context import context
-from core.commands.memories import memories, recall_command, save
-from core.commands.memory_records import Listed
+from core.commands.memories import Listed, memories_list, recall_command, save
 from core.commands.project import find_project
 from core.commands.search import search
 from core.commands.status import status
@@ -46,7 +45,7 @@ def test_the_default_home_is_no_project_of_another_home(person: Path, tmp_path: 
     assert value(find_project(other)) is None
     assert value(search(other, "port")).entries == 0
     assert value(recall_command(other, "tabs")).memories == ()
-    listed = value(memories(other))
+    listed = value(memories_list(other))
     assert isinstance(listed, Listed) and listed.memories == ()
     assert value(context(other)).prefix.text == ""
     told = value(status(other))

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.store_text import quarantine_text
-from core.commands.history import undo
+from core.cli.quarantine import quarantine_text
 from core.commands.quarantine import (
     ReleasedMany,
     quarantine,
@@ -17,6 +16,7 @@ from core.commands.quarantine import (
     quarantine_drop,
     quarantine_list,
 )
+from core.commands.undo import undo
 from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home, read, value, write
 
 TOLD = "[from: chat, 2026-05-01]"

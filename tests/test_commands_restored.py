@@ -8,11 +8,12 @@ from unittest.mock import patch
 
 import pytest
 
-from core.cli.store_text import trash_text
+from core.cli.history import released_text
 from core.commands import trash as trash_commands
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.history import trash, trash_list, trash_release, trash_restore, undo
+from core.commands.trash import trash_list, trash_release, trash_restore
+from core.commands.undo import undo
 from core.commands.workspace import Workspace
 from core.knowledge.ledger import read_ledger
 from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home, value
@@ -69,10 +70,9 @@ def test_a_released_one_goes_with_the_next_harvest(tmp_path: Path, clock: Clock)
     sha = restored(workspace, clock)
     assert error(trash_release(workspace, "0000", now=clock, patience=HURRIED)).code == "not-restored"
     let_go = value(trash_release(workspace, sha[:9], now=clock, patience=HURRIED))
-    assert trash_text(let_go).startswith(f"released: {path}\n") and let_go.to_json()["paths"] == [str(path)]
+    assert released_text(let_go).startswith(f"released: {path}\n") and let_go.to_json()["paths"] == [str(path)]
     assert harvested(workspace, model, clock).reclaimed == 1 and not path.exists() and model.asked == 1
-    assert error(trash(workspace, "release")).code == "no-sha"
-    assert "nothing is kept" in error(trash(workspace, "release", sha)).hint
+    assert "nothing is kept" in error(trash_release(workspace, sha)).hint
 
 
 def test_a_better_model_reads_it_and_leaves_it_there(tmp_path: Path, clock: Clock) -> None:

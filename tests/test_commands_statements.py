@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from core.commands.panel.bullets import category_view
 from core.commands.statements import change_all, said, said_with
 from core.commands.undo import undo
-from core.commands.view import category_view
 from core.commands.workspace import Workspace
 from tests.made_home import error, make_home, read, value, write
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from core.base.result import Err, Ok
-from core.cli.store_text import undo_text
+from core.cli.history import undo_text
 from core.commands import bullets
 from core.commands.quarantine import quarantine_accept
 from core.commands.runs import runs

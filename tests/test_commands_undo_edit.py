@@ -11,7 +11,7 @@ import pytest
 from core.base import disk, locks
 from core.base.paths import project_paths
 from core.base.result import Err, Ok
-from core.commands.memories import memories, save
+from core.commands.memories import memories_edit, save
 from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge.changes import read_changes
@@ -37,7 +37,7 @@ def project_fixture(tmp_path: Path) -> Path:
 
 def edit(workspace: Workspace, words: str, project: str = "") -> str:
     """The run of an edit of the project's first memory."""
-    done = value(memories(workspace, "edit", "project:1", words, project=project, now=lambda: NOW))
+    done = value(memories_edit(workspace, "project:1", words, project=project, now=lambda: NOW))
     return str(vars(done)["run"])
 
 
@@ -60,9 +60,9 @@ def test_an_edit_of_a_projects_memory_is_taken_back_from_any_folder_of_it(tmp_pa
 
 
 def test_who_edits_from_elsewhere_is_told_where_the_undo_works(tmp_path: Path, project: Path) -> None:
-    far = memories(opened(tmp_path, tmp_path), "edit", "project:1", "Far away.", project=str(project), now=lambda: NOW)
+    far = memories_edit(opened(tmp_path, tmp_path), "project:1", "Far away.", project=str(project), now=lambda: NOW)
     assert isinstance(far, Ok) and str(project) in str(vars(far.value)["warning"])
-    near = memories(opened(tmp_path, project), "edit", "project:1", "Near by.", now=lambda: NOW)
+    near = memories_edit(opened(tmp_path, project), "project:1", "Near by.", now=lambda: NOW)
     assert isinstance(near, Ok) and not vars(near.value)["warning"]
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from core.base.result import Err, Ok
-from core.commands import bullets, view_files
-from core.commands.mentions import mentioned_lines
-from core.commands.overview import overview
+from core.commands import bullets
+from core.commands.panel import files
+from core.commands.panel.bullets import all_bullets, bullet_history, category_view, category_views
+from core.commands.panel.conversations import conversation_key, conversation_view
+from core.commands.panel.files import decoded, mentioned_lines, notes_overview, source_mark, source_text
+from core.commands.panel.overview import overview
 from core.commands.quarantine import quarantine_accept
 from core.commands.trash import trash_restore
 from core.commands.undo import undo
-from core.commands.view import all_bullets, bullet_history, category_view, category_views
-from core.commands.view_conversation import conversation_key, conversation_view
-from core.commands.view_files import decoded, notes_overview, source_mark, source_text
 from core.commands.workspace import Workspace
 from tests.made_home import HURRIED, Clock, Model, converse, harvested, make_home, value
 
@@ -187,7 +187,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
         result = source_text(workspace, str(tmp_path / name))
         assert isinstance(result, Err) and result.error.code == code, name
     assert source_mark(str(tmp_path / "gone")) == (0, 0, 0)
-    assert view_files.SOURCE_BYTES == 2_000_000
+    assert files.SOURCE_BYTES == 2_000_000
 
 
 def test_notes_find_their_lines() -> None:

@@ -16,11 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.conversations import chatgpt, claude_ai, export_file, json_array
-from core.conversations.export_file import OpenExport, export_kind
+from core.conversations import json_array
+from core.conversations.collections import export_file
+from core.conversations.collections.export_file import OpenExport, export_kind
+from core.conversations.collections.store_file import StoreError
+from core.conversations.formats import chatgpt, claude_ai
 from core.conversations.json_array import ArraySource
 from core.conversations.read import read_all, read_conversation
-from core.conversations.store_file import StoreError
 from tests.corpus import CORPUS
 from tests.export_makers import chat, claude_chat, zipped
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from core.conversations.collections.store_file import StoreFile
+from core.conversations.collections.stores import OpenStore
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Compaction, Edit, FileRead, Question, Search, Todos
 from core.conversations.read import read_conversation, why_unread
-from core.conversations.store_file import StoreFile
-from core.conversations.stores import OpenStore
 from tests.made_records import check_records, document, lines, said
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from core.conversations.opencode_files import OpenFolder, is_storage
+from core.conversations.collections.opencode_files import OpenFolder, is_storage
+from core.conversations.collections.store_file import StoreError
+from core.conversations.collections.stores import OpenStore
 from core.conversations.read import read_conversation
-from core.conversations.store_file import StoreError
-from core.conversations.stores import OpenStore
 from tests.store_makers import MAKERS, opencode_files
 
 

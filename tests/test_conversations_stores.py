@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from core.conversations.collections.store_file import StoreError
+from core.conversations.collections.stores import OpenStore
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
-from core.conversations.store_file import StoreError
-from core.conversations.stores import OpenStore
 from tests.store_makers import MAKERS, say_in_opencode
 
 SAID = {

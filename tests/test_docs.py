@@ -3,39 +3,58 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from core.base.settings import SETTINGS
-from core.cli.text import TEXT
-from core.commands.table import COMMANDS
+from core.cli.parser import parse
+from core.cli.table import commands
+from tests.architecture import modules
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SHIPPED = (ROOT / "config.toml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda row: row.name)
-def test_every_command_is_documented(command) -> None:  # type: ignore[no-untyped-def]
-    """It stands in the README's table, has a text form, an example that parses, and a function behind it."""
-    assert f"| `knowledge {command.name}` |" in README
-    assert command.name in TEXT
-    assert command.example.startswith(f"knowledge {command.name}")
-    assert callable(command.function())
-    for argument in command.arguments:
-        assert argument.help, f"{command.name} {argument.names} says nothing about itself"
+def test_every_command_is_documented() -> None:
+    """It stands in the README's table; it and each of its subcommands has an example that parses, a function behind it
+    and a report in front."""
+    wrong = []
+    for command in commands():
+        if f"| `knowledge {command.name}` |" not in README:
+            wrong.append(f"{command.name} has no row in the README")
+        for row in (command, *command.subcommands):
+            whole = f"knowledge {command.name}" if row is command else f"knowledge {command.name} {row.name}"
+            found, given = parse(shlex.split(row.example.partition(" > ")[0])[1:])
+            unknown = set(given) - {"home", "config", "json", "quiet", "debug"}
+            itself = found in command.leaves and (row is command or found is row)
+            taken = inspect.signature(found.function()).parameters
+            checks = {
+                "says nothing about itself": bool(row.summary),
+                "has an example of another command": row.example.startswith(whole),
+                "has an example that does not parse as it": itself,
+                "passes what its function does not take": unknown <= set(taken),
+                "has no text form": callable(found.text),
+            }
+            checks |= {f"{argument.names} says nothing about itself": bool(argument.help) for argument in row.arguments}
+            wrong += [f"{whole} {sentence}" for sentence, right in checks.items() if not right]
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda row: row.key)
-def test_every_setting_is_documented(setting) -> None:  # type: ignore[no-untyped-def]
+def test_every_setting_is_documented() -> None:
     """The shipped config.toml has it with a comment above, and the README names it."""
     lines = SHIPPED.split("\n")
-    at = next(number for number, line in enumerate(lines) if re.match(rf"{setting.key}\s*=", line))
-    assert lines[at - 1].startswith("#"), f"{setting.key} has no comment above it in config.toml"
-    assert f"`{setting.key}`" in README
+    wrong = []
+    for setting in SETTINGS:
+        at = next((number for number, line in enumerate(lines) if re.match(rf"{setting.key}\s*=", line)), 0)
+        if not lines[at - 1].startswith("#"):
+            wrong.append(f"{setting.key} is not in config.toml with a comment above it")
+        if f"`{setting.key}`" not in README:
+            wrong.append(f"{setting.key} is not in the README")
+    assert not wrong, "\n".join(wrong)
 
 
 def test_config_has_no_key_that_nothing_reads() -> None:
@@ -61,22 +80,21 @@ def test_modules_that_the_journey_names_exist() -> None:
     names = re.findall(r"`([a-z_]+/[a-z_]+\.py|[a-z_]+\.py)`", text)
     assert len(names) > 20, "the journey is told in another way, or this test does not find it"
     for name in names:
-        assert (
-            (ROOT / name).exists() or (ROOT / "core" / name).exists() or (ROOT / "core" / "commands" / name).exists()
-        ), f"no core/{name}"
+        places = (ROOT, ROOT / "core", ROOT / "core" / "commands")
+        assert any((place / name).exists() for place in places), f"no core/{name}"
 
 
 def test_errors_speak_with_one_voice() -> None:
     """Messages stand one under the other behind `knowledge: `: small letters, and commands between single quotes."""
     checked, wrong = 0, []
-    for path in sorted((ROOT / "core").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for module in modules():
+        for node in module.nodes if module.name.startswith("core") else ():
             name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
             if isinstance(node, ast.Call) and name in ("fail", "ErrorInfo"):
                 hints = [row.value for row in node.keywords if row.arg == "hint"]
                 texts = [_written(part) for part in [*node.args[1:2], *node.args[3:4], *hints]]
                 checked += len(texts)
-                wrong += [f"{path.name}:{node.lineno}: {text}" for text in texts if text[:1].isupper() or "`" in text]
+                wrong += [f"{module.file}:{node.lineno}: {text}" for text in texts if text[:1].isupper() or "`" in text]
     assert checked > 300 and wrong == []
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.factindex.confidence import decayed
+from core.factindex.record import decayed
 from tests.factindex_world import NOW, Shelf
 from tests.facts_home import facts_of, harvested
 from tests.harvest_world import FakeModel, World

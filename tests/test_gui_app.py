@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gui_window import open_desk
+from tests.gui_window import open_screen
 
 ROOT = Path(__file__).resolve().parents[1]
 RESTING = 0.3  # of one core: a window at rest draws one frame a second
@@ -65,7 +65,7 @@ def work_in_a_while(pid: int) -> float:
 @pytest.mark.parametrize("words", [["--demo", "--light"], ["--home", "somewhere", "--scale", "1.5"]])
 def test_it_opens_stays_quiet_and_closes_cleanly(tmp_path: Path, words: list[str]) -> None:
     """The whole program in a real window, ended as a terminal ends it; the next start finds its place again."""
-    open_desk()  # skips where there is no display to be had, and starts one
+    open_screen()  # skips where there is no display to be had, and starts one
     if not shutil.which("xdotool"):
         pytest.skip("xdotool is not installed")
     program = subprocess.Popen(

@@ -11,8 +11,8 @@ import pytest
 from core.base.result import Ok
 from core.commands import bullets
 from core.commands.workspace import Workspace
-from gui.source_lines import LONGEST, drawable
-from gui.views.files_rows import cell, gather, headline, load, matching, note_rows
+from gui.toolkit.source_lines import LONGEST, drawable
+from gui.views.files import cell, gather, headline, load, matching_notes, note_rows
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home
@@ -60,7 +60,7 @@ def test_notes_stand_in_the_order_of_their_lines(home: Workspace, tmp_path: Path
     loaded = load(home, data.notes[0])
     assert loaded.spans == (None, (4, 4), (300, 300)) and loaded.marks == {4, 300} and loaded.lines[7] == "LIMIT = 8"
     assert [row.meta.split("  ·  ")[0] for row in note_rows(loaded)] == ["whole file", "line 4", "line 300"]
-    assert matching(data.notes, "設計") == [1] and matching(data.notes, "doubles KETTLE") == [0]
+    assert matching_notes(data.notes, "設計") == [1] and matching_notes(data.notes, "doubles KETTLE") == [0]
     assert cell(data.notes[0], 1) == ("kettle.py", "text") and cell(data.notes[0], 3) == "3"
     assert headline(data.notes[0]) == ("", "hint")
     os.remove(data.notes[0].source)
@@ -90,7 +90,7 @@ def test_a_file_renamed_outside_is_still_there_with_its_notes(stand: Stand, tmp_
     """Nobody presses anything: the view notices by itself."""
     (tmp_path / "project" / "kettle.py").rename(tmp_path / "project" / "teapot.py")
     value = stand.desk.dpg.get_value
-    assert stand.desk.until(lambda: value(stand.view.path.item).endswith("teapot.py"), 1500)
+    assert stand.desk.until(lambda: value(stand.view.path.item).endswith("teapot.py"))
     stand.settle()
     assert "It was renamed; before, it was" in value(stand.view._head) and len(stand.view.list.rows) == 3
     assert shown_lines(stand)[4] == "def boil(water):"
@@ -99,7 +99,7 @@ def test_a_file_renamed_outside_is_still_there_with_its_notes(stand: Stand, tmp_
 def test_a_file_that_is_gone_keeps_its_notes_and_says_so(stand: Stand, tmp_path: Path) -> None:
     (tmp_path / "project" / "kettle.py").unlink()
     value = stand.desk.dpg.get_value
-    assert stand.desk.until(lambda: "not there any more" in value(stand.view._head), 1500)
+    assert stand.desk.until(lambda: "not there any more" in value(stand.view._head))
     stand.settle()
     assert len(stand.view.list.rows) == 3 and not stand.desk.dpg.is_item_shown(stand.view.source.item)
     assert "The file is not there any more" in value(stand.view._no_text)
@@ -110,7 +110,7 @@ def test_a_file_saved_outside_is_shown_anew_at_the_same_place(stand: Stand, tmp_
     stand.settle()
     source = tmp_path / "project" / "kettle.py"
     source.write_text(CODE.replace("line_300 = 300", "line_300 = 'new'"), encoding="utf-8")
-    assert stand.desk.until(lambda: shown_lines(stand).get(300) == "line_300 = 'new'", 1500)
+    assert stand.desk.until(lambda: shown_lines(stand).get(300) == "line_300 = 'new'")
 
 
 def test_keys_alone_choose_a_file_a_note_and_delete_it(stand: Stand, home: Workspace) -> None:
@@ -124,7 +124,7 @@ def test_keys_alone_choose_a_file_a_note_and_delete_it(stand: Stand, home: Works
     stand.click(stand.toast()[1])
     assert len(gather(home, None).notes[0].rows) == 3
     stand.press("slash")
-    view._filter("plan")
+    view.typed("plan")
     stand.press("Escape")
     assert view.words == "" and not stand.look.typing()
 

@@ -54,7 +54,7 @@ def example() -> str:
 
 def test_the_readme_example_draws_answers_a_key_and_ends_cleanly(tmp_path: Path) -> None:
     """It lets Dear PyGui run callbacks on its own thread, as most hosts do; the panel must cope with that, too."""
-    desk = open_desk()  # skips where there is no display to be had, and starts one
+    desk = open_desk(paints=False)  # skips where there is no display to be had, and starts one
     assert isinstance(make_demo_home(str(tmp_path / ".manual_slop")), Ok)
     done = subprocess.run(
         [sys.executable, "-c", f"PROGRAM = {example()!r}\n{PERSON}"], env=environment(tmp_path), cwd=tmp_path,

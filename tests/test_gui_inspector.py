@@ -10,15 +10,13 @@ import pytest
 
 from core.base.result import Err, Ok
 from core.commands import bullets
-from core.commands.overview import overview
-from core.commands.view import category_view
-from core.commands.view_bullet import bullet_view
-from core.commands.view_conversation import conversation_key
+from core.commands.panel.bullets import bullet_view, category_view
+from core.commands.panel.conversations import conversation_key
+from core.commands.panel.overview import overview
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
 from gui.state import NOTHING, Selection
-from gui.views.inspector_page import CHUNK, chunks
-from gui.views.inspector_rows import load, turn_rows
+from gui.views.inspector_rows import CHUNK, chunks, load, turn_rows
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read, value

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from core.commands.alike import similar, supersede
+from core.commands.alike import similar, supersede_list
 from core.commands.workspace import Workspace
 from gui.state import Selection
 from gui.views.inspector_rows import load
-from gui.views.knowledge_pairs import pair_lists
-from gui.views.knowledge_rows import gather
+from gui.views.knowledge_rows import gather, pair_lists
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, read, value, write
@@ -132,7 +131,7 @@ def test_keep_both_is_remembered_and_writes_no_bullet(stand: Stand, home: Worksp
     stand.click(stand.view.tabs["outdated"].item)
     stand.click(point(stand, "→")["both"].item)
     assert read(home, "facts.md") == FACTS and texts(stand) == [] and stand.view.tabs["outdated"].count == 0
-    assert value(supersede(home)).to_json() == []
+    assert value(supersede_list(home)).to_json() == []
 
 
 def test_the_buttons_of_a_pair_do_what_they_say(stand: Stand, home: Workspace) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gui_window import open_desk
+from tests.gui_window import open_screen
 from tests.panel_launches import fault, launch
 
 
@@ -14,13 +14,13 @@ from tests.panel_launches import fault, launch
 def test_it_opens_and_closes_by_its_button_or_says_why_not(tmp_path: Path, home: str) -> None:
     """A store on a read-only disk can still be read; a torn file of ours must not keep the window from opening; a slip
     in config.toml is told in one line. Nothing in the home changes by being looked at."""
-    open_desk()  # skips where there is no display to be had, and starts one
+    open_screen()  # skips where there is no display to be had, and starts one
     assert fault(launch(home, tmp_path)) == ""
 
 
 def test_ctrl_c_at_the_very_moment_the_window_comes_closes_it_like_its_button(tmp_path: Path) -> None:
     """An impatient person must not be answered with a traceback; what is remembered is written all the same."""
-    open_desk()
+    open_screen()
     for number in range(3):
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -28,7 +28,7 @@ def harvested_at(folder: Path) -> Workspace:
 
 def test_every_view_opens_by_its_number_and_is_refreshed_without_a_new_item(desk: Desk, at_home: Path) -> None:
     """Items made at each refresh would eat the memory of a panel that stays open for weeks."""
-    from gui.views.table import VIEWS
+    from gui.workbench import VIEWS
 
     with seated(desk, workspace_at(at_home)) as seat:
         for view in (*(row.name for row in VIEWS[1:]), "ledger"):

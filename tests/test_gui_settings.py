@@ -80,7 +80,7 @@ def test_the_settings_are_filtered_and_changed_by_keys_alone(desk: Desk, at_home
         desk.press("Escape")
         for key in ("End", "Home", "Page_Down"):
             desk.press(key)
-            assert desk.until(lambda: desk.dpg.is_item_visible(view.editors[view.chosen].item), 60), key
+            assert desk.until(lambda: desk.dpg.is_item_visible(view.editors[view.chosen].item)), key
 
 
 def test_no_setting_has_the_words(desk: Desk, at_home: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from core.base.answer import Answer
 from core.base.result import Result, fail
 from core.cli.main import main
-from core.harvest.breaker import DOUBTFUL, HOPELESS
+from core.harvest.meter import DOUBTFUL, HOPELESS
 from tests.harvest_world import FakeModel, World, ordinary, sha256
 from tests.llm_server import model_server, reply
 

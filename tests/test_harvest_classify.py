@@ -15,11 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.harvest.artifact import Artifact
 from core.harvest.classify import classify, classify_conversation, plan_steps
-from core.harvest.protection import Protection
-from core.harvest.scan import Scan, Split
 from core.harvest.steps import CLASSES, Limits
+from core.sources.artifact import Artifact
+from core.sources.scan import Protection, Scan, Split
 from tests.bad_input import make_socket
 from tests.harvest_world import NOW, FakeModel, World, never, sha256
 

@@ -16,7 +16,7 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.result import Ok, Result, fail
-from core.cli.harvest_text import harvest_text
+from core.cli.harvest import harvest_text
 from core.cli.main import main
 from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
 from core.harvest.asking import RETRY_SUFFIX

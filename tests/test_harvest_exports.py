@@ -13,13 +13,13 @@ import pytest
 
 from core.base.markdown import parse_bullets, sanitise_name
 from core.base.result import Ok
+from core.commands.panel.conversations import conversation_view
 from core.commands.sources import chosen_sources, sources
-from core.commands.view_conversation import conversation_view
 from core.commands.workspace import Workspace, open_workspace
-from core.harvest.hashes import HashCache
 from core.harvest.options import HarvestOptions
-from core.harvest.sessions import Shelf
-from core.harvest.sources import FILES, Place
+from core.sources.artifact import HashCache
+from core.sources.sessions import StoreCache
+from core.sources.tools import FILES, Place
 from tests.export_makers import chat, claude_chat, zipped
 from tests.harvest_world import FakeModel, World
 
@@ -154,5 +154,5 @@ def test_unchanged_conversations_are_hashed_once(tmp_path: Path, monkeypatch: py
     world, cache = World(tmp_path), HashCache()
     path = left(tmp_path / "c.json", *(chat(f"id-{at}", "T", f"w {at}") for at in range(3)))
     world.run(FakeModel(), cache, **vars(reading(world, path)))
-    monkeypatch.setattr(Shelf, "content", lambda *_: pytest.fail("a conversation was hashed again"))
+    monkeypatch.setattr(StoreCache, "content", lambda *_: pytest.fail("a conversation was hashed again"))
     assert world.run(FakeModel(), cache, **vars(reading(world, path))).harvested == 0

@@ -14,7 +14,7 @@ from core.base.result import Err, Ok
 from core.commands.history import undo_command
 from core.commands.workspace import open_workspace
 from core.harvest.imports import ImportReport, plan_import, run_import
-from core.harvest.remembered import remembered
+from core.sources.remembered import remembered
 from tests.corpus import CORPUS
 from tests.harvest_world import World
 

@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Any
 
 from core.base.result import Ok
-from core.commands.alike import supersede
+from core.commands.alike import supersede_accept, supersede_list
 from core.commands.context import context
 from core.harvest.known import KnownStore, Told
 from core.knowledge.categories import read_category
@@ -143,12 +143,12 @@ def test_offers_are_recorded_and_nothing_changes_by_itself(world: World) -> None
     assert "- Cache entries live for one hour [from: x, 2026-01-01]\n" in world.text("facts.md")
     workspace = workspace_of(world)
     for old in ("for one hour", "Measure the cache", "How long do"):
-        done = supersede(workspace, "accept", old)
+        done = supersede_accept(workspace, old)
         assert isinstance(done, Ok), done
     assert "- ~~Cache entries live for one hour~~" in world.text("facts.md")
     assert world.text("tasks.md").partition("## Done")[2].strip().startswith("- Measure the cache hit rate [from: x")
     assert "~~How long do cache entries live?~~" in world.text("questions.md")
-    left = supersede(workspace)
+    left = supersede_list(workspace)
     assert isinstance(left, Ok) and left.value.to_json() == []
 
 
@@ -335,7 +335,7 @@ def test_an_older_conversation_does_not_outdate_what_was_said_later(world: World
         return {"facts": [row], "finishes": [task]}
 
     world.run(FakeModel(answering))
-    left = supersede(workspace_of(world))
+    left = supersede_list(workspace_of(world))
     assert isinstance(left, Ok)
     [pair] = left.value.to_json()
     assert "one day" in json.dumps(pair["old"]) and "one hour" in json.dumps(pair["new"])

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.harvest_text import harvest_text
+from core.cli.harvest import harvest_text
 from core.harvest.report import HarvestReport
-from core.harvest.sources import FILES, Place
-from gui.views.harvest_rows import result_lines
+from core.sources.tools import FILES, Place
+from gui.views.harvest_dialog import result_lines
 from tests.cli_call import call
 from tests.harvest_world import NOW, FakeModel, World, says, workspace_of
 

@@ -11,7 +11,7 @@ import pytest
 from core.base.result import Ok
 from core.cli.main import main
 from core.cli.text import to_json, visible
-from core.commands.view_bullet import bullet_view
+from core.commands.panel.bullets import bullet_view
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, OtherCall
 from core.conversations.read import read_conversation

@@ -9,6 +9,7 @@ import pytest
 
 from core.base.markdown import parse_bullets
 from core.commands import bullets
+from core.commands.notes import notes as notes_of
 from core.knowledge.file_facts import facts_about
 from tests.made_home import make_home, value, write
 
@@ -76,10 +77,10 @@ def test_asked_about_a_file_they_stand_behind_its_notes(tmp_path: Path, clone: P
     source = clone / "cmd" / "log" / "logger.go"
     source.write_text("package log\n")
     write(workspace, "facts.md", "# Facts\n\n- cmd/log/logger.go: rotates at midnight\n")
-    alone = value(bullets.notes(workspace, str(source)))
+    alone = value(notes_of(workspace, str(source)))
     assert [(row.file, row.bullet.text) for row in alone.bullets] == [
         ("facts.md", "cmd/log/logger.go: rotates at midnight")
     ]
     value(bullets.add(workspace, "files", "Needs a lock", file=str(source)))
-    both = value(bullets.notes(workspace, str(source)))
+    both = value(notes_of(workspace, str(source)))
     assert [row.bullet.text for row in both.bullets] == ["Needs a lock", "cmd/log/logger.go: rotates at midnight"]

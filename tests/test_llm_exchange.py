@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from core.llm.exchange import Broken, exchange
+from core.llm.exchange import TransportError, exchange
 from core.llm.wire import Call, Reply
 from tests.llm_server import PATIENT_SECONDS, ask, drip, endless, head, model_server, reply, told
 
@@ -150,7 +150,7 @@ def keeping(**plays: int) -> Iterator[Keeping]:
         server.server_close()
 
 
-def posted(state: Keeping, cancelled: Callable[[], bool] = lambda: False) -> Reply | Broken:
+def posted(state: Keeping, cancelled: Callable[[], bool] = lambda: False) -> Reply | TransportError:
     return exchange(Call("ollama", state.address, {}, {}), seconds=60.0, max_bytes=1000, cancelled=cancelled)
 
 
@@ -178,7 +178,7 @@ def test_a_call_on_a_kept_connection_is_cut_when_it_is_cancelled_and_the_next_on
 
     def work() -> None:
         assert isinstance(posted(state), Reply)
-        assert posted(state, lambda: len(state.cookies) == 2) == Broken("cancelled")
+        assert posted(state, lambda: len(state.cookies) == 2) == TransportError("cancelled")
         assert state.hung_up.wait(PATIENT_SECONDS)
         answer = posted(state)
         assert isinstance(answer, Reply) and answer.body == b'{"number": 3}' and state.connections == 2

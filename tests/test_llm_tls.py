@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.llm.exchange import Broken, exchange
+from core.llm.exchange import TransportError, exchange
 from core.llm.transport import Patience, post
 from core.llm.wire import Call, Reply
 from tests.llm_server import KEY, PATIENT_SECONDS, drip, model_server, reply, time_is_up_when_stuck
@@ -45,7 +45,7 @@ def call_to(url: str) -> Call:
     return Call("openai", f"{url}/v1/chat/completions", {"Authorization": f"Bearer {KEY}"}, {"n": 1}, KEY)
 
 
-def within(url: str, seconds: float) -> Reply | Broken:
+def within(url: str, seconds: float) -> Reply | TransportError:
     return exchange(call_to(url), seconds=seconds, max_bytes=10_000, cancelled=lambda: False)
 
 
@@ -70,11 +70,11 @@ def test_the_deadline_holds_and_the_connection_is_cut(
             good = within(server.url, 5.0)
             assert isinstance(good, Reply) and good.body == b'{"n": 2}'
             time_is_up_when_stuck(monkeypatch, server)
-            assert within(server.url, 60.0) == Broken("timeout")
+            assert within(server.url, 60.0) == TransportError("timeout")
             assert server.broken_off.wait(PATIENT_SECONDS)
 
 
 def test_a_server_that_never_shakes_hands_cannot_hold_us() -> None:
     """A half-broken proxy does just that."""
     with socket.create_server(("127.0.0.1", 0)) as mute:
-        assert within(f"https://127.0.0.1:{mute.getsockname()[1]}", 0.4) == Broken("timeout")
+        assert within(f"https://127.0.0.1:{mute.getsockname()[1]}", 0.4) == TransportError("timeout")

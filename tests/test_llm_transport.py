@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from core.base.result import Ok
-from core.llm.exchange import Broken, Line, exchange
+from core.llm.exchange import CancellableSocket, TransportError, exchange
 from core.llm.generate import connect
 from core.llm.transport import retry_after, retry_info
 from core.llm.wire import Call, ModelSettings, Reply, excerpt, host_of, is_loopback
@@ -116,7 +116,7 @@ def test_cancelling_ends_a_pause_between_tries() -> None:
 
 def test_no_prompt_goes_out_on_a_line_that_was_cut_while_connecting() -> None:
     """Else a conversation would be sent after the user had cancelled, when a slow connection comes about at last."""
-    line = Line()
+    line = CancellableSocket()
     line.cut()
     with pytest.raises(ConnectionAbortedError):
         line.follow(object())
@@ -281,9 +281,9 @@ def test_the_proxy_of_the_environment_is_used_for_everyone_else(monkeypatch: Any
     with model_server(reply(good()), drip(b"HTTP/1.1 200 OK\r\nX-Slow: ", b"a")) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url)
         first = exchange(call, seconds=5.0, max_bytes=10_000, cancelled=lambda: False)
-        assert not isinstance(first, Broken) and first.status == 200
+        assert not isinstance(first, TransportError) and first.status == 200
         time_is_up_when_stuck(monkeypatch, proxy)
-        assert exchange(call, seconds=60.0, max_bytes=10_000, cancelled=lambda: False) == Broken("timeout")
+        assert exchange(call, seconds=60.0, max_bytes=10_000, cancelled=lambda: False) == TransportError("timeout")
         assert proxy.broken_off.wait(PATIENT_SECONDS)
     assert [request.path for request in proxy.requests] == ["http://model.invalid/api/chat"] * 2
 

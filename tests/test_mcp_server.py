@@ -1,4 +1,4 @@
-"""A coding agent's session: a real client of the protocol's SDK, a real server process, real files.
+"""A coding agent's session: a real client of the protocol's SDK, a real server, real files.
 
 Without these a person who registers the server would find out in the middle of their work that a tool fails, or that
 an agent wrote a memory which nobody approved.
@@ -22,7 +22,11 @@ from core.base.choices import ENTRY_KINDS
 mcp = pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
 
 from mcp import Client, StdioServerParameters  # noqa: E402
+from mcp.server import MCPServer  # noqa: E402
 from mcp_types import ElicitResult  # noqa: E402
+
+from core.commands.workspace import open_workspace  # noqa: E402
+from core.mcp_server.server import build_server  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = {
@@ -52,17 +56,26 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def server(home: Path, *more: str) -> StdioServerParameters:
+def process(home: Path, *more: str) -> StdioServerParameters:
+    """The server as a client starts it."""
     return StdioServerParameters(
         command=sys.executable,
-        args=["-m", "core", "--home", str(home), "mcp", *more],
+        args=["-m", "core", *more],
         cwd=str(home.parent),
         env={"PYTHONPATH": str(ROOT), "PATH": "", "HOME": str(home.parent), "XDG_CACHE_HOME": str(home.parent)},
     )
 
 
+def server(home: Path, *, allow_writes: bool = False, settings: Path | None = None) -> MCPServer[Any]:
+    """The server, without a process of its own."""
+    workspace = open_workspace(str(home), settings, {"XDG_CACHE_HOME": str(home.parent)}, home.parent)
+    return build_server(workspace.value, allow_writes=allow_writes)
+
+
 def session(
-    parameters: StdioServerParameters, work: Callable[[Client], Awaitable[Any]], answer: ElicitResult | None = None
+    asked_of: StdioServerParameters | MCPServer[Any],
+    work: Callable[[Client], Awaitable[Any]],
+    answer: ElicitResult | None = None,
 ) -> tuple[Any, list[str]]:
     """Run `work` in a session; returns its result and the questions that the person was asked."""
     asked: list[str] = []
@@ -73,7 +86,7 @@ def session(
         return answer
 
     async def run() -> Any:
-        async with Client(parameters, elicitation_callback=person if answer is not None else None) as client:
+        async with Client(asked_of, elicitation_callback=person if answer is not None else None) as client:
             return await work(client)
 
     return asyncio.run(asyncio.wait_for(run(), 60)), asked
@@ -84,8 +97,7 @@ def test_the_settings_of_the_folder_that_an_agent_works_on_do_not_count(home: Pa
     (tmp_path / "config.toml").write_text(
         f'[paths]\nhome = "{tmp_path}/theirs"\n[ai_settings.knowledge]\nredact = false\n'
     )
-    asked = server(home)
-    asked.args[2:4] = []  # without --home
+    asked = process(home, "mcp")  # without --home
     asked.env["MANUAL_SLOP_HOME"] = str(home)  # type: ignore[index]
     result, _ = session(asked, lambda client: client.call_tool("get_context", {}))
     assert "Port 8080" in told(result) and KEY not in told(result)
@@ -96,8 +108,7 @@ def test_a_setting_counts_from_the_moment_it_is_made(home: Path, tmp_path: Path)
     is given while nobody can read what the settings say."""
     settings = tmp_path / "named.toml"
     settings.write_text("[ai_settings.knowledge]\nredact = false\n")
-    asked = server(home)
-    asked.args[2:2] = ["--config", str(settings)]
+    asked = server(home, settings=settings)
 
     async def work(client: Client) -> list[str]:
         said = [told(await client.call_tool("list_tasks", EVERYWHERE))]
@@ -132,7 +143,7 @@ def test_an_agent_finds_every_tool_and_resource(home: Path) -> None:
         whole = await client.read_resource("knowledge://context")
         return listed.tools, resources.resources, digest.contents[0], whole.contents[0]
 
-    (tools, resources, digest, whole), _ = session(server(home), work)
+    (tools, resources, digest, whole), _ = session(process(home, "--home", str(home), "mcp"), work)
     assert {tool.name for tool in tools} >= TOOLS
     assert [tool.name for tool in tools if not tool.annotations.read_only_hint] == ["save_memory"]
     assert all(tool.description for tool in tools)
@@ -232,7 +243,7 @@ def test_allow_writes_saves_without_asking(home: Path) -> None:
         first = await client.call_tool("save_memory", {"content": "Prefers tabs", "tags": ["style"]})
         return first, await client.call_tool("save_memory", {"content": "  "})
 
-    (first, empty), _ = session(server(home, "--allow-writes"), work)
+    (first, empty), _ = session(process(home, "--home", str(home), "mcp", "--allow-writes"), work)
     assert data(first)["display"].startswith("✓ Saved memory 1: 001-prefers-tabs.md\nLocation: ")
     assert empty.is_error and "an empty text is no memory" in told(empty)
 
@@ -246,7 +257,7 @@ def test_a_wrong_argument_is_told_in_one_plain_sentence(home: Path) -> None:
             await client.call_tool("list_tasks", {"state": "doing", "limit": "many"}),
         ]
 
-    answers, _ = session(server(home, "--allow-writes"), work)
+    answers, _ = session(server(home, allow_writes=True), work)
     assert all(answer.is_error and "http" not in told(answer) and "\n" not in told(answer) for answer in answers)
     assert told(answers[0]) == (
         "save_memory cannot be called like that: it has no argument 'text'; 'content' is missing. It takes content, "
@@ -284,7 +295,7 @@ def test_an_answer_is_bounded_and_nothing_in_it_is_cut(home: Path) -> None:
     assert data(pages[-1])["warnings"] == [] and len(pages) < 6
 
 
-@pytest.mark.parametrize("number", [300, 1_203])
+@pytest.mark.parametrize("number", [300, 603])
 def test_a_long_list_has_all_its_rows_and_the_newest_first(home: Path, number: int) -> None:
     """Of 300 memories 159 came, the last one cut and the newest never; of 10,003 none."""
     for at in range(1, number + 1):
@@ -369,8 +380,7 @@ def test_broken_settings_are_told_by_a_resource_too(home: Path, tmp_path: Path) 
     """The client got no reason, and the terminal a traceback."""
     settings = tmp_path / "named.toml"
     settings.write_text("[ai_settings.knowledge]\nredact = true\n")
-    asked = server(home)
-    asked.args[2:2] = ["--config", str(settings)]
+    asked = server(home, settings=settings)
 
     async def work(client: Client) -> list[str]:
         settings.write_text("[ai_settings.knowledge\n")
@@ -422,12 +432,14 @@ def test_nothing_in_a_memory_can_push_away_or_forge_the_question(home: Path, tex
 
 
 @pytest.mark.parametrize("text", ["word " * 1_000, "a\n" * 100])
-@pytest.mark.parametrize("more", [[], ["--allow-writes"]])
-def test_what_nobody_could_read_in_that_moment_is_refused(home: Path, text: str, more: list[str]) -> None:
+@pytest.mark.parametrize("allow_writes", [False, True])
+def test_what_nobody_could_read_in_that_moment_is_refused(home: Path, text: str, allow_writes: bool) -> None:
     async def work(client: Client) -> Any:
         return await client.call_tool("save_memory", {"content": text})
 
-    result, asked = session(server(home, *more), work, ElicitResult(action="accept", content={"save": True}))
+    result, asked = session(
+        server(home, allow_writes=allow_writes), work, ElicitResult(action="accept", content={"save": True})
+    )
     assert result.is_error and "save its gist" in told(result) and asked == []
     assert not (home / "knowledge" / "memories").exists()
 

@@ -167,7 +167,7 @@ def test_edit_and_archive_can_be_taken_back(tmp_path: Path, monkeypatch: pytest.
 
 def test_an_edit_of_what_changed_meanwhile_is_refused(tmp_path: Path) -> None:
     """The panel shows one text and must not write over another."""
-    from core.commands.memories import memories, save
+    from core.commands.memories import memories_archive, memories_edit, save
     from core.commands.workspace import open_workspace
 
     opened = open_workspace(str(tmp_path / "home"), cwd=tmp_path)
@@ -176,8 +176,11 @@ def test_an_edit_of_what_changed_meanwhile_is_refused(tmp_path: Path) -> None:
     assert isinstance(saved, Ok)
     path = saved.value.memory.path
     path.write_text(path.read_text(encoding="utf-8") + "By hand.\n", encoding="utf-8")
-    for action, words in (("edit", "New"), ("archive", "")):
-        refused = memories(opened.value, action, "1", words, seen=saved.value.memory.sha256)
+    seen = saved.value.memory.sha256
+    for refused in (
+        memories_edit(opened.value, "1", "New", seen=seen),
+        memories_archive(opened.value, "1", seen=seen),
+    ):
         assert isinstance(refused, Err) and refused.error.code == "changed-outside"
     assert path.read_text(encoding="utf-8").endswith("By hand.\n")
 

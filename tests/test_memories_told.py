@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from core.base.result import Ok, fail
-from core.commands.memories import recall_command
-from core.commands.memory_records import Recalled
+from core.commands.memories import Recalled, recall_command
 from core.commands.search import SearchReport
 from core.commands.workspace import Workspace, open_workspace
 from tests.test_memories import run

@@ -18,7 +18,7 @@ from core.base.result import Ok
 from core.commands.context import context, digest
 from core.commands.facts import bootstrap
 from core.commands.imports import import_memories
-from core.commands.memories import memories, recall_command
+from core.commands.memories import memories_list, recall_command
 from core.commands.workspace import Workspace, open_workspace
 from core.context_files import CLOSE as END
 from core.context_files import OPEN as BEGIN
@@ -97,7 +97,7 @@ def doors(workspace: Workspace, folder: Path, text: str) -> Iterator[tuple[str, 
         assert isinstance(recalled, Ok)
         yield "recall", recalled.value.display
         yield from (("recall --json", row["text"]) for row in recalled.value.to_json())
-    listed = memories(workspace)
+    listed = memories_list(workspace)
     assert isinstance(listed, Ok)
     yield from (("memories", row) for row in texts(listed.value.to_json()))  # type: ignore[union-attr]
     for answer in (

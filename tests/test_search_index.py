@@ -15,7 +15,7 @@ import pytest
 
 from core.base import files, locks
 from core.search import query, store
-from core.search.freshness import differences
+from core.search.index import differences
 from tests.search_shelf import Shelf, answers, entries_of
 
 QUERIES = ("port 8080", "session_store.py", "ession_st", "the server", "C++", "数据", "nothing of the kind")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.base.result import Ok
 from core.base.search_entry import SearchEntry, SearchSource
 from core.search import reading
-from core.search.candidates import EVERYTHING, SMALL, Filters, Found, _matches
+from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, _matches
 from core.search.index import open_index
 from core.search.query import rank_all, search
 from core.search.rank import weighted
@@ -49,7 +49,7 @@ def test_no_word_is_overlooked(texts: list[str], asked: str) -> None:
     query = parse_query(asked, database, stems)
     texts = [*texts, f"{texts[0]} é"]  # not plain ASCII: read the other way
     rows = [Row(at, "bullet", "", "", text, "", "", "", "", "", "", 0) for at, text in enumerate(texts)]
-    for one in see_all(query, Found({row.id: row for row in rows}, {}), stems):
+    for one in see_all(query, Candidates({row.id: row for row in rows}, {}), stems):
         counts, words = slow(one.row.text, query, stems)
         assert [round(count, 6) for count in one.counts] == [round(count, 6) for count in counts]
         assert one.words == words

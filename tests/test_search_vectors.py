@@ -172,11 +172,11 @@ def test_an_endpoint_is_asked_as_its_documentation_says(httpserver: HTTPServer) 
 
 def test_an_embedder_that_is_not_installed_says_how_to_get_it() -> None:
     """The sentence names the extra."""
-    from core.search.embedders import local_embedder
+    from core.search.vectors import local_embedder
 
     result = local_embedder("minilm")
     if isinstance(result, Err):
-        assert "vectors-hq" in result.error.hint
+        assert "vectors" in result.error.hint
     else:
         made = result.value(["a car", "an automobile", "chicken soup"])
         assert isinstance(made, Ok) and len(made.value[0]) == 384

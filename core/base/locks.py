@@ -81,7 +81,7 @@ def take(path: Path, *, work: str = "") -> int:
 
 
 @contextlib.contextmanager
-def turn_in(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
+def folder_lock(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
     """One writer of ours at a time in a folder, across threads and processes; a turn within a turn is the same turn.
 
     It only keeps programs of ours from meeting in the middle of an exchange. Nothing rests on it: an editor takes no

@@ -11,6 +11,8 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 
+from core.base.late import late
+
 _ROUNDS = 3  # an address inside a JSON string inside a JSON string
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
@@ -28,8 +30,8 @@ _UNDER = (
     r"|(?<=&)(?:(?P<named>quot|amp|lt|gt|apos|nbsp|equals|colon);|#(?P<dec>\d{2,3});|#[xX](?P<hex>[0-9a-fA-F]{2});)"
     rf"|(?<=\^)\[?{_CODE}|(?<=[{_CONTROLS}])"
 )
-_COVER = re.compile(rf"[\x1b\\\[%&^{_CONTROLS}]{_UNDER})")
-_COVER_ANYWHERE = re.compile(
+_COVER = late(rf"[\x1b\\\[%&^{_CONTROLS}]{_UNDER})")
+_COVER_ANYWHERE = late(
     rf"[\x1b\\\[%&^{_CONTROLS}\x9b␛{_INVISIBLE}]{_UNDER}|(?<=␛){_CODE}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[\x9b{_INVISIBLE}]))"
 )
 """One escape, code or invisible character. The first character is asked for by itself: only then is the search fast."""

@@ -23,7 +23,7 @@ from collections.abc import Set as AbstractSet
 from html import unescape
 from typing import NamedTuple
 
-from core.base.redact import redact
+from core.base.late import late
 
 # --- characters that nobody sees -------------------------------------------------------------------------------------
 
@@ -34,11 +34,11 @@ _UNSEEN = (
     "\U000e0000-\U000e0fff"
 )
 _ZWNJ, _ZWJ, _EMOJI_STYLE = "\u200c", "\u200d", "\ufe0f"
-_RUN = re.compile(f"[{_UNSEEN}\u200c\u200d\ufe00-\ufe0f]+")
-_SURROGATES = re.compile("[\ud800-\udfff]")
-BREAKS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_RUN = late(f"[{_UNSEEN}\u200c\u200d\ufe00-\ufe0f]+")
+_SURROGATES = late("[\ud800-\udfff]")
+BREAKS = late("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 """What ends a line for somebody, beside "\n"."""
-_JOINING = re.compile(
+_JOINING = late(
     "[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1900-\u1c4f\ua840-\ua8ff\ua980-\uaaff\uabc0-\uabff"
     "\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00010eff\U00011000-\U00011fff\U0001e900-\U0001e95f]"
 )
@@ -173,7 +173,7 @@ class Mark(NamedTuple):
 
 
 def _mark(kind: str, needs: str, pattern: str, example: str) -> Mark:
-    return Mark(kind, needs, re.compile(pattern, re.IGNORECASE | re.MULTILINE), example)
+    return Mark(kind, needs, late(pattern, re.IGNORECASE | re.MULTILINE), example)
 
 
 MARKS: tuple[Mark, ...] = (
@@ -211,20 +211,20 @@ MARKS: tuple[Mark, ...] = (
     _mark("image tag", "<&\\%", rf"(?P<open>{_LT})\s*(?:img|iframe)[\s/]+(?=\S)", "<img src=x>"),
 )
 """Every mark but links and images, which `tame` handles below, and who speaks at the beginning of a line."""
-_ORIGIN_OF_OURS = re.compile(r"\[from: (?:(?!\[from: )[^\n])*, \d{4}-\d\d-\d\d\][ \t]*$", re.MULTILINE)
+_ORIGIN_OF_OURS = late(r"\[from: (?:(?!\[from: )[^\n])*, \d{4}-\d\d-\d\d\][ \t]*$", re.MULTILINE)
 """A provenance that ends its line, to the letter."""
-_ROLE = re.compile(
+_ROLE = late(
     r"^[ \t>#*_~]*(?P<name>human|user|assistant|system|developer)(?=[ \t]*[*_]{0,3}[ \t]*:)",
     re.IGNORECASE | re.MULTILINE,
 )
-_HINT = re.compile(r"[<{\[&\\%]")
-_ADDRESS = re.compile(r"\](?=[(:])|<|\b(?:href|src|action)\s*=", re.IGNORECASE)
-_MAY_BE_SCRIPT = re.compile(r"(?i)script|data|&|\\")
-_NO_LETTER = re.compile(r"[\x00-\x20\x7f-\xa0\"'<>(\\]")
-_SCRIPT = re.compile(r"(?:java|vb|live)script:|data:")
+_HINT = late(r"[<{\[&\\%]")
+_ADDRESS = late(r"\](?=[(:])|<|\b(?:href|src|action)\s*=", re.IGNORECASE)
+_MAY_BE_SCRIPT = late(r"(?i)script|data|&|\\")
+_NO_LETTER = late(r"[\x00-\x20\x7f-\xa0\"'<>(\\]")
+_SCRIPT = late(r"(?:java|vb|live)script:|data:")
 _LOOK_AHEAD = 300
-_PARAGRAPH_END = re.compile(r"(\n[ \t]*\n)")
-_DEFINITION = re.compile(r"^[ \t>*+-]{0,12}\[[^\]\n]+\]:", re.MULTILINE)
+_PARAGRAPH_END = late(r"(\n[ \t]*\n)")
+_DEFINITION = late(r"^[ \t>*+-]{0,12}\[[^\]\n]+\]:", re.MULTILINE)
 
 
 def for_prompt(text: str, *, secrets: bool = True, origins: bool = False) -> str:
@@ -233,6 +233,8 @@ def for_prompt(text: str, *, secrets: bool = True, origins: bool = False) -> str
     safe = tame(text, origins=origins)
     if not secrets:
         return safe
+    from core.base.redact import redact  # five hundred shapes: only for who fills a prompt
+
     masked = redact(safe).text
     return safe if masked == safe else tame(masked, origins=origins)
 

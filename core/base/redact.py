@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
+from core.base.late import late
 from core.base.literals import seeker
 from core.base.look_through import look_through
 from core.base.secret_names import STEMS, named_secrets
@@ -49,19 +50,19 @@ class _Found(NamedTuple):
 
 
 _KEY, _SHAPE, _PACKED, _CONTEXT, _NAMED, _LIBRARY = range(6)
-_PEM_HEAD = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_REST = re.compile(r"(?:(?:\\[nr]|\s)+[A-Za-z0-9+/=]{16,})+(?:(?:\\[nr]|\s)+[A-Za-z0-9+/]+={1,2})?")
+_PEM_HEAD = late(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_END = late(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_REST = late(r"(?:(?:\\[nr]|\s)+[A-Za-z0-9+/=]{16,})+(?:(?:\\[nr]|\s)+[A-Za-z0-9+/]+={1,2})?")
 _PEM_BYTES = 20_000
-_PACKED_WORD = re.compile(r"[A-Za-z0-9+/]{20,}(?:\r?\n[ \t]{0,12}[A-Za-z0-9+/]{2,}){0,400}={0,2}")
+_PACKED_WORD = late(r"[A-Za-z0-9+/]{20,}(?:\r?\n[ \t]{0,12}[A-Za-z0-9+/]{2,}){0,400}={0,2}")
 _PACKED_BYTES = re.compile(rb"[A-Za-z0-9+/]{20,24}")
-_WORD = re.compile(r"[A-Za-z0-9+/_-]{20,}")
-_TOKEN_END = re.compile(r"[^\w.~+/=-]")
-_TOKEN_START = re.compile(
+_WORD = late(r"[A-Za-z0-9+/_-]{20,}")
+_TOKEN_END = late(r"[^\w.~+/=-]")
+_TOKEN_START = late(
     r"(?:[\"'`]?[ \t]{0,4}[+\\]?[ \t]{0,4}\r?\n[ \t>|#*]{0,16}[\"'`]?|[\"'`][ \t]{0,4}\+[ \t]{0,4}[\"'`])(?=[\w./+=-])"
 )
 _WRAPPED_PIECES = 12
-_KEEP = re.compile(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|sha(?:1|256|384|512)-", re.I)
+_KEEP = late(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|sha(?:1|256|384|512)-", re.I)
 _RUN = b"x" * 20
 _TABLE = bytes(0x78 if (chr(code).isalnum() and code < 128) or chr(code) in "+/" else 0x20 for code in range(256))
 _DIGITS = bytes(0x30 if 0x30 <= code < 0x3A else code if code in b" -" else 0x2E for code in range(256))

@@ -10,6 +10,8 @@ import itertools
 import re
 from collections.abc import Iterator
 
+from core.base.late import late
+
 _ENGLISH = r"pass(?:words?|wd|wort|phrase|code|(?<=mot de pass)e|(?<=motdepass)e|(?<=palavra-pass)e)?|pwd"
 _FOREIGN = (  # as words of their own: an enclave is no clave
     r"kennwort|passwörter|zugangscode|mdp|contraseña|contrasena|clave|senha|parola"
@@ -21,7 +23,7 @@ _SCRIPTS = (
 )
 _KEYS = r"secret(?:[_-]?(?:access[_-]?)?key)?|token|key|credentials?|(?<=[_/:])auth(?!or)|psk|[_-]pat(?![a-z])|signature|connection[_ -]?string"
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
-NAME = re.compile(rf"(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})")
+NAME = late(rf"(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}|{_KEY_SCRIPTS})")
 """The last word of a name, in lowered text: of a password (p) or of a key or token (k)."""
 STEMS = (
     "pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "_pat", "-pat", "signature", "connection", "kennwort", "zugangscode",
@@ -49,15 +51,15 @@ _SUFFIX = (
 _CLOSED = rf"(?:{_QUOTE}|\*{{1,3}}|_{{2}}|</\w{{1,10}}>)?[\])]?"
 _MARKS = r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|===?|\?=|->|→|[:=：＝])(?:[ \t]{0,8}|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$)))"
 _OPENED = r"(?:\*{1,3}|_{2}|<(?:b|code|strong|string|em|td|span)>|\\?\[|\()?[ \t]?"
-ASSIGNED = re.compile(rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS}){_OPENED}{_VALUE}", re.I | re.M)
-OPTION = re.compile(rf"(?P<sep>[ \t]{{1,4}}){_VALUE}")
-CELL = re.compile(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
-TAG = re.compile(r"(?P<sep>(?:[ \t][^<>\n]{0,80})?>\s{0,4})(?:<!\[CDATA\[)?(?P<bare>[^<>\s]{4,200})", re.I)
-BESIDE = re.compile(
+ASSIGNED = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS}){_OPENED}{_VALUE}", re.I | re.M)
+OPTION = late(rf"(?P<sep>[ \t]{{1,4}}){_VALUE}")
+CELL = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
+TAG = late(r"(?P<sep>(?:[ \t][^<>\n]{0,80})?>\s{0,4})(?:<!\[CDATA\[)?(?P<bare>[^<>\s]{4,200})", re.I)
+BESIDE = late(
     rf"{_SUFFIX}{_QUOTE}?[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}}){_VALUE}",
     re.I,
 )
-CALL = re.compile(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
+CALL = late(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
 _FOR = (
     r"(?:[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|pour|du|de|des|à|au|para|del|el|la|le|da|do|от|для|к|на"
     r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:[^\s:=\"'`.,;!?]{1,40}(?:[ \t]|(?=[:：=]))){0,4}?)"
@@ -66,13 +68,13 @@ _BE = (
     r"(?:is(?:[ \t](?:now|currently|still))?|was|are|be|=|:|：|set to|changed to|reset to|ist(?:[ \t]jetzt)?|lautet|wäre|war|est|es|era"
     r"|fue|é|è|jest|to|је|er|är|on|是|为|為|は|が|는|은|가|이|→|(?<=[ \t])[-–—])"
 )
-PROSE = re.compile(
+PROSE = late(
     rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?[ \t]{{0,2}})(?P<sep>(?<![a-z]){_BE}(?:[ \t]{{1,3}}|(?<![a-z])))){_OPENED}{_VALUE}",
     re.I,
 )
-BEHIND = re.compile(rf"(?P<sep>[ \t]{{1,2}}){_VALUE}", re.I)
+BEHIND = late(rf"(?P<sep>[ \t]{{1,2}}){_VALUE}", re.I)
 
-_ABOUT_KEYS = re.compile(
+_ABOUT_KEYS = late(
     r"(?i)(?:api|access|auth|private|account|encryption|encrypt|decryption|signing|sign|master|license|service|subscription"
     r"|storage|deploy|client|consumer|app|application|admin|root|server|secret|shared|webhook|hmac|aes|jwt|cookie|crypto"
     r"|ssh|gpg|pgp|rsa|wallet|host|user|team|project|org|integration|write|read|ingest|instrumentation|push|dev|prod|live"
@@ -100,39 +102,37 @@ jwt github openai anthropic google aws field input required optional hash hashed
 current prod production dev local
 """
 _PLACEHOLDER_WORDS = frozenset(_PLACEHOLDER_WORDS_TEXT.split())
-_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[-_. ]+|.", re.S)
-_FIRST_WORD = re.compile(
+_PARTS = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[-_. ]+|.", re.S)
+_FIRST_WORD = late(
     r"(?i)(?:your|example|sample|dummy|fake|placeholder|insert|replace|change[-_]?(?:me|this|it)|mock|redacted|undefined|xxx|todo|test|<)"
 )
-_ONLY_WORDS = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*[-_]?\d{0,3}$")
-_TEMPLATE = re.compile(
+_ONLY_WORDS = late(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*[-_]?\d{0,3}$")
+_TEMPLATE = late(
     r"\$\{|\{\{|\$\(|<%|%>|\#\{|@\{|\{[A-Za-z_][\w.]*(?:\(\))?(?:![rsa])?(?::[^{}]*)?\}|\{\d*\}|<[A-Za-z][\w ./-]*>|%[({]?[A-Za-z_]\w*[)}%]"
 )
-_FILLED = re.compile(r"(?i)x{4,}|\*{3,}|\.{3}|…|•{3}|#{4,}|_{4,}|^%[sdrv]$|-{5,}|redacted|\[masked")
-_VARIABLE = re.compile(r"\$\{?[A-Za-z_][\w:]*\}?$|\$[A-Z_]{3,}|\$\d$|\$env:|@[A-Za-z_]\w*@?$|%[A-Z_]+%$|[{(<\[]")
-_SOURCE = re.compile(
-    r"environ|getenv|process\.env|import\.meta|secrets\.[A-Za-z]|^vault:|^op://|^arn:|^ref\+|^ssm:|^env:"
-)
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z._/:?!|-]*\d{0,2}$")  # one class: a group in a group takes for ever
-_PATH = re.compile(
+_FILLED = late(r"(?i)x{4,}|\*{3,}|\.{3}|…|•{3}|#{4,}|_{4,}|^%[sdrv]$|-{5,}|redacted|\[masked")
+_VARIABLE = late(r"\$\{?[A-Za-z_][\w:]*\}?$|\$[A-Z_]{3,}|\$\d$|\$env:|@[A-Za-z_]\w*@?$|%[A-Z_]+%$|[{(<\[]")
+_SOURCE = late(r"environ|getenv|process\.env|import\.meta|secrets\.[A-Za-z]|^vault:|^op://|^arn:|^ref\+|^ssm:|^env:")
+_IDENTIFIER = late(r"[A-Za-z_][A-Za-z._/:?!|-]*\d{0,2}$")  # one class: a group in a group takes for ever
+_PATH = late(
     r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]|[\w+.-]{0,20}://|\.[A-Za-z]"
     r"|[\w.@/-]+\.(?:py|js|ts|tsx|jsx|go|rs|md|json|toml|ya?ml|txt|env|pem|key|html?|css|sh|rb|java|php|c|h|cpp|lock|pub|crt|xml)(?:[:)#].*)?$"
 )
-_CODE = re.compile(
+_CODE = late(
     r"[A-Za-z_]\w*\.[A-Za-z_]\w*(?:[.(\[]|$)|[A-Za-z_][\w.:]*(?:\(|\[|<[A-Z]\w*[<>])|self\b|this\b|await\b|new\b|return\b|[!=<>&|]=|=>|=="
     r"|(?i:u?int|float|byte|string|uint|vec|char|varchar|bytes)\d*(?i:array|vec|_t)?(?:\(\d*\)|\[\d*\])?[?!]?$|[A-Za-z_]\w*::|\.\.|&(?:mut|str|self)\b|\w+\[?\]"
 )
-_CHECKS = re.compile(r"(?:[a-z_]+(?::[\w,]+)?\|)+[a-z_]+(?::[\w,]+)?$")  # what a form demands: required|min:8
-_FIELD = re.compile(
+_CHECKS = late(r"(?:[a-z_]+(?::[\w,]+)?\|)+[a-z_]+(?::[\w,]+)?$")  # what a form demands: required|min:8
+_FIELD = late(
     r"(?i)pass|secret|token|key|user|field|input|required|invalid|type|text|hidden|confirm|forgot|login|auth|string|error|name|email"
 )
-_ARGUMENT = re.compile(
+_ARGUMENT = late(
     r"(?i)(?:pass\w*|pwd|secret|token|key|user|arg|param|val(?:ue)?|var|input|field|str|text|prompt|hash|test|foo|bar|item|opt|[a-z]|tmp|temp|line|step|part|phase|level|version|v|p|num|id|utf|base|sha|md|aes|rsa|hs|rs|es|sha_?)_?\d+$"
 )
-_NUMBERS = re.compile(
+_NUMBERS = late(
     r"[\d.,:_/+-]+(?:[kKmMgG]?[bB]?|ms|s|px|em|rem|%|x|th|st|nd|rd|tok(?:ens)?|h|d|min)?(?:/\w+)?[).\]]*$|\d{4}-\d\d-\d\d|0x[0-9a-fA-F]{1,8}$|#[0-9a-fA-F]{3,8}$|v?\d+\.\d+"
 )
-_CONTENT = re.compile(
+_CONTENT = late(
     r"(?i)(?:sha(?:1|256|384|512)[-:]|md5:|urn:|data:|did:|spdx|utf-?8|iso-|base64|[0-9a-f]{8}-[0-9a-f]{4}-)"
 )
 
@@ -184,8 +184,8 @@ def _columns(text: str) -> Iterator[tuple[int, int, str]]:
             at = done = row.end() + 1
 
 
-_TABLE_HEAD = re.compile(r"^(?P<head>[ \t>]{0,12}\|[^\n]{3,400})\n[ \t>]{0,12}\|[ \t:|-]{3,400}$", re.M)
-_TABLE_ROW = re.compile(r"[ \t>]{0,12}\|(?P<row>[^\n]{1,1000}?)\|?[ \t]{0,12}(?:$|(?=\n))")
+_TABLE_HEAD = late(r"^(?P<head>[ \t>]{0,12}\|[^\n]{3,400})\n[ \t>]{0,12}\|[ \t:|-]{3,400}$", re.M)
+_TABLE_ROW = late(r"[ \t>]{0,12}\|(?P<row>[^\n]{1,1000}?)\|?[ \t]{0,12}(?:$|(?=\n))")
 
 
 def _places(lowered: str, present: frozenset[str]) -> list[int]:
@@ -273,10 +273,10 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
     return True
 
 
-_SETS = re.compile(
+_SETS = late(
     r"(?:^|[\s;=\"'`])(?:set(?:x|env)?|ENV|ARG|config set|secrets? set|putenv)(?:[ \t]{1,2}-{1,2}\w{1,10}){0,3}[ \t]{1,2}$"
 )
-_BEHIND_WORDS = re.compile(
+_BEHIND_WORDS = late(
     r"(?i)(?:^|\s)(?:login|machine|user|username|identified by|with|using|use|try|enter|typed?|mit dem|dem|avec le|le|con la|la|"
     r"requirepass|masterauth|enable|create (?:user|role)\b[^\n;]{0,80}|alter (?:user|role)\b[^\n;]{0,80}|my|the|wpa|с|using the)"
     r"(?:[ \t]\S{1,60}){0,2}[ \t](?:require|master)?$|(?:^|\s)(?:require)$"

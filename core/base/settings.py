@@ -144,7 +144,7 @@ SETTINGS: tuple[Setting, ...] = (
     _choice("reclaim", "always", "model", "never"),
     _whole("trash_days", 0, 36_500),
     _switch("reclaim_foreign"),
-    _choice("embedder", "", "minilm", "wordllama", "openai"),
+    _choice("embedder", "", "minilm", "openai"),
     _row("embedder_model", "text", _any, "the name of a model as a text, or an empty text"),
     _row("embedder_base_url", "text", _address, _ADDRESS_WORDS),
     _switch("fact_index"),

@@ -9,10 +9,18 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from typing import IO, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from core.cli.mistakes import slip, with_category
-from core.cli.parser import build_parser
+from core.cli.parser import UsageError, build_parser, parse
+from core.cli.typos import command_word, suggestion
+
+if TYPE_CHECKING:
+    from core.base.result import Result
+    from core.cli.progress import Interrupt
+    from core.cli.row import Command
+    from core.commands.workspace import Workspace
+
+STOPPED = "knowledge: stopped; nothing is lost, run the command again to continue"
 
 
 def run() -> NoReturn:
@@ -42,38 +50,51 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
     """Run one command line and return its exit status. Streams are those of the process unless given."""
     out, err = out or sys.stdout, err or sys.stderr
     _tolerate_any_text(out, err)
-    parser = build_parser(arguments)
     if not arguments:
-        parser.print_help(out)
-        return 2
-    if told := slip(arguments):
-        from core.cli.text import visible
-
-        print(visible(f"knowledge: {told}"), file=err)
+        build_parser().print_help(out)
         return 2
     try:
-        options = vars(parser.parse_args(with_category(arguments)))
+        row, options = _parsed(arguments)
+    except UsageError as error:
+        _tell(str(error), err)
+        return 2
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
+    return _guarded(row, options, out, err)
+
+
+def _parsed(arguments: Sequence[str]) -> tuple[Command, dict[str, Any]]:
+    """The row to run with what was given. Raises UsageError, and SystemExit after help."""
+    if reported := suggestion(arguments):
+        raise UsageError(reported)
+    first = command_word(arguments)
+    before = arguments[: list(arguments).index(first)] if first else arguments
+    if not first or {"-h", "--help", "--version"} & set(before):
+        build_parser().parse_args(arguments)  # prints what there is, or says that a command is needed
+    return parse(arguments)
+
+
+def _guarded(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
+    """Run it; what nobody foresaw is one sentence, unless the person wants to see it."""
+    debug = options.pop("debug", False)
     try:
-        return _dispatch(options, out, err)
+        return _dispatch(row, options, out, err)
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
-        print("knowledge: stopped; nothing is lost, run the command again to continue", file=err)
+        print(STOPPED, file=err)
         return 130
     except (OSError, ImportError) as error:
-        if options.get("debug"):
+        if debug:
             raise
         print(f"knowledge: {_refusal(error)}", file=err)
         return 1
     except Exception as error:
-        if options.get("debug"):
+        if debug:
             raise
-        from core.cli.text import one_line, visible
+        from core.cli.text import one_line
 
-        said = visible(one_line(f"unexpected {type(error).__name__}: {error}"))
-        print(f"knowledge: {said}. Run it with --debug to see where.", file=err)
+        _tell(one_line(f"unexpected {type(error).__name__}: {error}. Run it with --debug to see where."), err)
         return 1
 
 
@@ -86,67 +107,92 @@ def _refusal(error: OSError | ImportError) -> str:
     return f"{plain}; nothing is lost, mend that (knowledge --debug tells more), then run the command again."
 
 
-def _dispatch(options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
+def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
+    """Open the home, run the command, print what came of it."""
     from pathlib import Path
 
     from core.base.result import Err
-    from core.cli.interrupt import Interrupt
-    from core.cli.text import errors_of, grouped, one_line, prepare, to_json, to_text, visible
-    from core.commands.table import COMMAND
+    from core.cli.progress import Interrupt
     from core.commands.workspace import open_workspace
 
-    command = COMMAND[options.pop("command")]
     home, config = options.pop("home", ""), options.pop("config", "")
     as_json, quiet = options.pop("json", False), options.pop("quiet", False)
-    options.pop("debug", None)
     opened = open_workspace(home, Path(config) if config else None)
     if isinstance(opened, Err):
-        print(visible(f"knowledge: {opened.error}"), file=err)
+        _tell(str(opened.error), err)
         return 1
+    workspace = opened.value
     if not quiet:
-        for warning in opened.value.loaded.warnings:
-            print(visible(f"knowledge: {warning}"), file=err)
-    prepare(command.name)  # the report: told even where the system refuses every file from now on
-    is_new = not opened.value.paths.home.exists()
-    with Interrupt(enabled=command.long) as interrupt:
-        if command.long:
-            from core.cli.progress import reporter
-
-            options |= {"progress": reporter(err, quiet), "cancelled": interrupt.pressed}
-        result = command.function()(opened.value, **options)
+        for warning in workspace.loaded.warnings:
+            _tell(warning, err)
+    is_new = not workspace.paths.home.exists()
+    with Interrupt(enabled=row.long) as interrupt:
+        result = _run(row, workspace, options, interrupt, err, quiet)
     if isinstance(result, Err):
-        print(visible(f"knowledge: {result.error}"), file=err)
+        _tell(str(result.error), err)
         return 2 if result.error.code == "usage" else 1
-    if is_new and not quiet and opened.value.paths.home.exists():
-        print(visible(f"knowledge: made a new home: {opened.value.paths.home}"), file=err)
-    if quiet and not as_json and command.name == "harvest":
-        result.value.lines = []
-    ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
-    shown = to_json(result.value, ascii_only=ascii_only) if as_json else visible(to_text(command.name, result.value))
+    if is_new and not quiet and workspace.paths.home.exists():
+        _tell(f"made a new home: {workspace.paths.home}", err)
+    if not _printed(row, result.value, out, err, as_json=as_json, quiet=quiet):
+        return 1
+    failed = _report_problems(row, workspace, result.value, err, as_json=as_json, quiet=quiet)
+    if interrupt.pressed():
+        print(STOPPED, file=err)
+        return 130
+    if row.afterwards is not None and not failed and not as_json:
+        row.afterwards(result.value, err)
+    return 1 if failed else 0
+
+
+def _run(
+    row: Command, workspace: Workspace, options: dict[str, Any], interrupt: Interrupt, err: IO[str], quiet: bool
+) -> Result[Any]:
+    if row.long:
+        from core.cli.progress import reporter
+
+        options |= {"progress": reporter(err, quiet), "cancelled": interrupt.pressed}
+    result: Result[Any] = row.function()(workspace, **options)
+    return result
+
+
+def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: bool, quiet: bool) -> bool:
+    """Print the report. False, with a sentence, where the output cannot be written."""
+    from core.cli.text import to_json, visible
+
+    if as_json:
+        ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
+        shown = to_json(value, ascii_only=ascii_only)
+    else:
+        shown = visible((row.quiet_text or row.text if quiet else row.text)(value))
     try:
         print(shown, file=out, end="", flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:
         print(f"knowledge: the output cannot be written: {error.strerror or error}.", file=err)
-        return 1
-    told_before = opened.value.loaded.warnings
-    for warning in () if quiet else getattr(result.value, "warnings", ()):
-        if warning in told_before:
-            continue
-        print(visible(one_line(warning)), file=err)
-    errors = errors_of(result.value)
-    told = [] if command.name == "doctor" and not as_json else grouped(errors)  # the report itself names them
-    for sentence in told:
-        print(visible(f"knowledge: {sentence}"), file=err)
-    if interrupt.pressed():
-        print("knowledge: stopped; nothing is lost, run the command again to continue", file=err)
-        return 130
-    if command.name == "demo" and not errors and not as_json:
-        from core.cli.demo_panel import open_panel
+        return False
+    return True
 
-        open_panel(result.value, err)
-    return 1 if errors else 0
+
+def _report_problems(
+    row: Command, workspace: Workspace, value: Any, err: IO[str], *, as_json: bool, quiet: bool
+) -> bool:
+    """Warnings and failures that a report carries, on stderr. True when something failed."""
+    from core.cli.text import errors_of, grouped, one_line, visible
+
+    for warning in () if quiet else getattr(value, "warnings", ()):
+        if warning not in workspace.loaded.warnings:  # those were told before
+            print(visible(one_line(warning)), file=err)
+    errors = errors_of(value)
+    for sentence in [] if row.names_errors and not as_json else grouped(errors):
+        _tell(sentence, err)
+    return bool(errors)
+
+
+def _tell(sentence: str, err: IO[str]) -> None:
+    from core.cli.text import visible
+
+    print(visible(f"knowledge: {sentence}"), file=err)
 
 
 def _tolerate_any_text(*streams: IO[str]) -> None:

@@ -1,26 +1,49 @@
-"""The argument parser, made from the table of commands."""
+"""The argument parser, made from the table of commands, with subcommands as argparse has them."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Collection
+import re
+from collections.abc import Sequence
+from typing import NoReturn
 
 from core import __version__
-from core.commands.row import Argument, Command
-from core.commands.table import COMMANDS
+from core.cli.row import Argument, Command
+from core.cli.table import command, commands
+from core.cli.typos import command_word, completed, not_taken
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."
+_REQUIRED = re.compile(r"the following arguments are required: (?P<names>.+)")
+
+# What argparse says, as of Python 3.11 to 3.14, which differ in quotation marks.
+_CHOICE = re.compile(r"argument (?P<name>\S+): invalid choice: (?P<typed>.+) \(choose from (?P<choices>.+)\)")
+_NO_NUMBER = re.compile(r"argument (?P<name>\S+): invalid int value: (?P<typed>.+)")
 
 
-def build_parser(words: Collection[str] | None = None) -> argparse.ArgumentParser:
-    """A parser whose result has `command` and, by name, the command's arguments that were given.
+class UsageError(Exception):
+    """Words that cannot be understood; its text is a sentence for the person."""
 
-    With the `words` of a command line, commands that are not among them get no arguments: nobody will look at them, and
-    making them takes longer than a command that only looks at something.
-    """
+
+def parse(arguments: Sequence[str]) -> tuple[Command, dict[str, object]]:
+    """The row to run, and by name what was given. Raises UsageError, and SystemExit after help."""
+    row = command(command_word(arguments))
+    words = completed(arguments)
+    options, left = build_parser([row]).parse_known_args(words)
+    given = vars(options)
+    leaf: Command = given.pop("row")
+    del given["command"]
+    given.pop("subcommand", None)
+    if left:
+        raise UsageError(not_taken(row, leaf, left))
+    return leaf, given
+
+
+def build_parser(rows: Sequence[Command] = ()) -> argparse.ArgumentParser:
+    """A parser whose result has `row` and, by name, the arguments that were given. Without `rows` it has all commands,
+    for who asks what there is."""
     common = _common()
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="knowledge",
         description=DESCRIPTION,
         epilog="Begin with 'knowledge demo', or with 'knowledge harvest': it changes nothing without --apply.",
@@ -29,13 +52,32 @@ def build_parser(words: Collection[str] | None = None) -> argparse.ArgumentParse
         formatter_class=_formatter,
     )
     parser.add_argument("--version", action="version", version=f"knowledge {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
-    for command in COMMANDS:
-        if words is None or command.name in words:
-            _add_command(commands, command, common)
-        else:
-            commands.add_parser(command.name, help=command.summary, add_help=False, formatter_class=_formatter)
+    group = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
+    for row in rows or commands():
+        _add_command(group, row, common, full=bool(rows))
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """Mistakes as one sentence, like every other error of this program, instead of the usage and a line."""
+
+    listing = ""
+    """The command that lists what this one wants one of."""
+
+    def error(self, message: str) -> NoReturn:
+        more = f"'{self.prog} --help' tells more."
+        if found := _CHOICE.match(message):
+            choices = ", ".join(re.findall(r"[^\s',]+", found["choices"]))
+            raise UsageError(f"{found['typed']} is no {found['name']}; choose one of {choices}. {more}")
+        if found := _NO_NUMBER.match(message):
+            raise UsageError(f"{found['name']} takes a whole number, and {found['typed']} is none. {more}")
+        found = _REQUIRED.match(message)
+        if found is None:
+            raise UsageError(f"'{self.prog}': {message}. {more}")
+        example = (self.epilog or "").removeprefix("example: ")
+        listing = f" {self.listing!r} lists them." if self.listing else ""
+        hint = f"For example '{example}'." if example.startswith("knowledge ") else "'knowledge --help' lists them."
+        raise UsageError(f"'{self.prog}' needs {found['names'].replace(', ', ' and ')}. {hint}{listing}")
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
@@ -47,10 +89,10 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
     return argparse.HelpFormatter(prog, width=(columns if columns > 0 else 80) - 2)
 
 
-def _common() -> argparse.ArgumentParser:
+def _common() -> _Parser:
     """What every command takes, before its name or after it. A suppressed default keeps the one from overwriting the
     other."""
-    common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS, formatter_class=_formatter)
+    common = _Parser(add_help=False, argument_default=argparse.SUPPRESS, formatter_class=_formatter)
     group = common.add_argument_group("everywhere")
     group.add_argument("--home", metavar="DIR", help="the home folder (default: ~/.manual_slop)")
     group.add_argument("--config", metavar="FILE", help="the settings file to use")
@@ -61,19 +103,39 @@ def _common() -> argparse.ArgumentParser:
 
 
 def _add_command(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], command: Command, common: argparse.ArgumentParser
+    group: argparse._SubParsersAction[_Parser],
+    row: Command,
+    common: _Parser,
+    *,
+    full: bool,
 ) -> None:
-    parser = commands.add_parser(
-        command.name,
-        help=command.summary,
-        description=command.summary[0].upper() + command.summary[1:] + ".",
-        epilog=f"example: {command.example}",
+    """One command. Without `full` only its line in the list: nobody looks at its arguments."""
+    if not full:
+        group.add_parser(row.name, help=row.summary, add_help=False, formatter_class=_formatter)
+        return
+    parser = group.add_parser(
+        row.name,
+        help=row.summary,
+        description=row.summary[0].upper() + row.summary[1:] + ".",
+        epilog=f"example: {row.example}",
         parents=[common],
         allow_abbrev=False,
         formatter_class=_formatter,
     )
-    for argument in command.arguments:
+    for argument in row.arguments:
         _add_argument(parser, argument)
+    parser.set_defaults(row=row, **row.given)
+    if row.subcommands:
+        inner = parser.add_subparsers(
+            dest="subcommand",
+            metavar="SUBCOMMAND",
+            title="subcommands",
+            description=f"Without one: {row.subcommands[0].name}. 'knowledge {row.name} SUBCOMMAND --help' tells more.",
+        )
+        for leaf in row.subcommands:
+            _add_command(inner, leaf, common, full=True)
+            if row.subcommands[0].name == "list":
+                inner.choices[leaf.name].listing = f"knowledge {row.name}"
 
 
 def _add_argument(parser: argparse.ArgumentParser, argument: Argument) -> None:

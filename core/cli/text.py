@@ -1,68 +1,52 @@
-"""What a command's result looks like: text on a terminal, or one JSON document.
-
-The texts are looked up by name and imported when they are printed, so that one command does not pay for the others.
-"""
+"""What the reports of several commands share, and the one JSON document that each can be instead."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from core.base.result import ErrorInfo
+from core.base.figures import age, count, dollars, size, tokens
 
-_STATUS, _STORE = "core.cli.status_text", "core.cli.store_text"
-TEXT = {
-    "harvest": "core.cli.harvest_text:harvest_text",
-    "import": "core.cli.imports_text:imports_text",
-    "sources": "core.cli.sources_text:sources_text",
-    "status": f"{_STATUS}:status_text",
-    "digest": f"{_STATUS}:digest_text",
-    "context": f"{_STATUS}:context_text",
-    "config": f"{_STATUS}:config_text",
-    "trust": f"{_STATUS}:trust_text",
-    "demo": f"{_STATUS}:demo_text",
-    "notes": f"{_STORE}:notes_text",
-    "add": f"{_STORE}:change_text",
-    "done": f"{_STORE}:done_text",
-    "reopen": f"{_STORE}:reopen_text",
-    "edit": f"{_STORE}:change_text",
-    "rm": f"{_STORE}:change_text",
-    "unstrike": f"{_STORE}:change_text",
-    "search": "core.cli.search_text:search_text",
-    "save": "core.cli.memory_text:save_text",
-    "recall": "core.cli.memory_text:recall_text",
-    "memories": "core.cli.memory_text:memories_text",
-    "similar": "core.cli.alike_text:similar_text",
-    "supersede": "core.cli.alike_text:supersede_text",
-    "mcp": "core.cli.memory_text:mcp_text",
-    "facts": "core.cli.facts_text:facts_text",
-    "ledger": f"{_STORE}:ledger_text",
-    "trash": f"{_STORE}:trash_text",
-    "undo": f"{_STORE}:undo_text",
-    "missing": f"{_STORE}:missing_text",
-    "quarantine": f"{_STORE}:quarantine_text",
-    "doctor": f"{_STORE}:doctor_text",
-}
+if TYPE_CHECKING:
+    from core.base.result import ErrorInfo
+    from core.knowledge.edit import Edited
 
+__all__ = [
+    "KEY_CHARACTERS",
+    "age",
+    "change_text",
+    "count",
+    "dollars",
+    "errors_of",
+    "fed",
+    "grouped",
+    "one_line",
+    "short",
+    "size",
+    "to_json",
+    "tokens",
+    "visible",
+]
 
-def to_text(command: str, value: Any) -> str:
-    """The report of a command; ends with a line break unless it is empty."""
-    module, name = TEXT[command].split(":")
-    text: str = getattr(import_module(module), name)(value)
-    return text
-
-
-def prepare(command: str) -> None:
-    """Import what `to_text` of this command needs."""
-    if command in TEXT:
-        import_module(TEXT[command].split(":")[0])
+KEY_CHARACTERS = 12
+"""So much of a hash is shown."""
 
 
 def visible(text: str) -> str:
     """Text without characters that would command the terminal: names and words in it come from anywhere."""
     return "".join(char if char in "\n\t" or char.isprintable() else "\ufffd" for char in text)
+
+
+def change_text(edited: Edited) -> str:
+    rows = [edited.file]
+    rows += [f"  - {line.removeprefix('- ')}" for line in edited.removed]
+    rows += [f"  + {line.removeprefix('- ')}" for line in edited.added]
+    if not edited.removed and not edited.added:
+        rows.append("  nothing to change: it is there already")
+    elif edited.run:
+        rows.append(f"'knowledge undo {edited.run}' takes this back")
+    return "\n".join(rows + [f"note: {edited.warning}"] * bool(edited.warning)) + "\n"
 
 
 def fed(facts: Mapping[str, int] | None) -> list[str]:

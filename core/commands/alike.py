@@ -12,7 +12,6 @@ from core.base import files, locks
 from core.base.markdown import sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
-from core.commands.actions import Takes, not_taken
 from core.commands.statements import change_all, placed_refs
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.alike import LEAST_ALIKE, alike, offered, placed, superseding
@@ -27,7 +26,6 @@ from core.knowledge.ledger import seen_ledger
 LOCK_SECONDS = 5.0
 COMPARED = ("facts", "decisions", "questions", "playbooks", "tasks_open")
 CONTRADICTED = ("facts", "decisions")
-TAKES: Takes = {"list": (), "accept": ("MATCH",), "dismiss": ("MATCH",)}
 
 
 @dataclass(frozen=True)
@@ -91,38 +89,37 @@ def similar(workspace: Workspace, *, least: int = LEAST_ALIKE) -> Result[Pairs]:
     return Ok(Pairs(tuple(alike(rows.value, least)), least)) if isinstance(rows, Ok) else rows
 
 
-def supersede(
+def supersede_list(workspace: Workspace) -> Result[Proposals]:
+    """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered."""
+    found = proposals(workspace.paths)
+    return Ok(Proposals(tuple(found.value))) if isinstance(found, Ok) else found
+
+
+def supersede_accept(
     workspace: Workspace,
-    action: str = "list",
-    match: str | BulletRef = "",
+    match: str | BulletRef,
     *,
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
-) -> Result[Proposals | Edited | Dismissed]:
-    """List what a newer statement seems to contradict, and what a model has said to be outdated, finished or answered;
-    `accept` strikes the old one through with a pointer to the new one, or moves a finished task to those done;
-    `dismiss` keeps both for good. `match` is the old bullet: a part of its text, FILE:LINE, or the pair's key."""
-    wrong = not_taken("supersede", action, TAKES, {"MATCH": match})
-    if wrong is not None:
-        return wrong
-    found = proposals(workspace.paths)
-    if isinstance(found, Err):
-        return found
-    if action == "list":
-        return Ok(Proposals(tuple(found.value)))
-    chosen = _chosen(found.value, match)
+) -> Result[Edited]:
+    """Strike the old bullet through with a pointer to the new one, or move a finished task to those done. `match` is
+    the old bullet: a part of its text, FILE:LINE, or the pair's key."""
+    chosen = _chosen(workspace.paths, match)
     if isinstance(chosen, Err):
         return chosen
     pair = chosen.value
-    if action == "dismiss":
-        return _dismiss(workspace.paths, pair)
     new = pair.new.bullet
     pointer = f"{sanitise_line(new.text, None)} {new.provenance}"
     # The same statement from other conversations is as outdated: all of its lines go in the same write.
     refs = placed_refs(pair.old)
     words = pointer if pair.act == "supersede" else ""
-    done = change_all(workspace, pair.act, refs, words, keep_secrets=True, seen=seen, now=now)
-    return Ok(done.value) if isinstance(done, Ok) else done
+    return change_all(workspace, pair.act, refs, words, keep_secrets=True, seen=seen, now=now)
+
+
+def supersede_dismiss(workspace: Workspace, match: str | BulletRef) -> Result[Dismissed]:
+    """Keep both for good: the pair is not proposed again."""
+    chosen = _chosen(workspace.paths, match)
+    return _dismiss(workspace.paths, chosen.value) if isinstance(chosen, Ok) else chosen
 
 
 def proposals(paths: Paths) -> Result[list[Superseding]]:
@@ -161,7 +158,12 @@ def _placed(paths: Paths, categories: tuple[str, ...]) -> Result[list[Placed]]:
     return Ok(rows)
 
 
-def _chosen(rows: list[Superseding], match: str | BulletRef) -> Result[Superseding]:
+def _chosen(paths: Paths, match: str | BulletRef) -> Result[Superseding]:
+    """The proposal whose old bullet `match` names."""
+    listed = proposals(paths)
+    if isinstance(listed, Err):
+        return listed
+    rows = listed.value
     if isinstance(match, BulletRef):
         found = [row for row in rows if row.old.ref == match]
     else:
@@ -195,7 +197,7 @@ def _dismissed(paths: Paths) -> set[str]:
     return {key for key in found if isinstance(key, str)} if isinstance(found, list) else set()
 
 
-def _dismiss(paths: Paths, pair: Superseding) -> Result[Proposals | Edited | Dismissed]:
+def _dismiss(paths: Paths, pair: Superseding) -> Result[Dismissed]:
     path = paths.state / "dismissed.json"
     try:
         with locks.locked(paths.state / "dismissed.lock", work="supersede", patience=LOCK_SECONDS):

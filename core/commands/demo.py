@@ -1,25 +1,72 @@
-"""`knowledge demo`: the whole journey on shipped sample conversations, in a home of its own."""
+"""`knowledge demo`: the whole journey on shipped sample conversations, in a home of its own.
+
+A person has one temporary folder for it. Every demo begins it anew, so that many tries leave one behind; while a demo
+or its window is open there, the next one gets a folder of its own.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import stat
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.base import files
+from core.base import files, locks
 from core.base.config import SHIPPED_FILE, load_config
 from core.base.paths import Paths, shipped_root
 from core.base.result import Err, Ok, Result, fail
-from core.commands.demo_folder import demo_folder
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.status import Status, status
-from core.commands.workspace import Workspace
+from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport, Report
+
+NAME, LOCK = "knowledge-demo-", "lock"
+_held: dict[Path, int] = {}
+"""Folder -> the descriptor of its lock, open as long as this process lives."""
+
+
+def demo_folder() -> Path:
+    """A place for a demo home that is not there yet. Raises OSError."""
+    # As long as the name of any other temporary folder, which stands in the samples: their sizes are always the same.
+    person = f"{os.getuid():08}" if sys.platform != "win32" else "personal"
+    own = Path(os.path.realpath(tempfile.gettempdir()), f"{NAME}{person}")
+    if not _is_private(own) or not _is_free(own):
+        return Path(os.path.realpath(tempfile.mkdtemp(prefix=NAME))) / "home"
+    for left in own.iterdir():
+        if left.name != LOCK:
+            files.remove_tree(left)
+    return own / "home"
+
+
+def held_locks() -> tuple[int, ...]:
+    """Descriptors for a window that is started on a demo: as long as it keeps them open, nobody clears its folder."""
+    return tuple(_held.values())
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether the folder is this person's alone: anybody could have put one of that name among the temporary files."""
+    if not files.exists(folder):
+        files.make_folder(folder, durable=False)
+    found = folder.lstat()
+    if sys.platform == "win32":
+        return stat.S_ISDIR(found.st_mode)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+
+
+def _is_free(folder: Path) -> bool:
+    if folder not in _held:
+        try:
+            _held[folder] = locks.take(folder / LOCK)
+        except locks.LockHeldError:
+            return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -98,3 +145,27 @@ def make_demo_home(into: str = "") -> Result[Path]:
     except (OSError, shutil.Error) as error:
         return fail("demo-failed", f"the demo's home could not be made: {error}", shipped)
     return Ok(home)
+
+
+SETTINGS_NAME = "config.toml"
+NEW_SETTINGS = """# The settings of this demo home. Your own settings file is not touched by what you change here.
+[ai_settings.knowledge]
+digest_enabled = true
+"""
+
+
+def demo_home(workspace: Workspace) -> Result[Workspace]:
+    """Make a new demo home, harvest it by the rules, and open it with settings of its own.
+
+    They lie in the demo's home and name nothing but the switch of the digest: a change of a setting there does not
+    reach the person's own file, and what that one says of other tools' conversations does not reach the demo.
+    """
+    made = demo(workspace, no_panel=True)
+    if isinstance(made, Err):
+        return made
+    own = Path(made.value.home) / SETTINGS_NAME
+    try:
+        files.write_atomic(own, NEW_SETTINGS.encode())
+    except OSError as error:
+        return fail("demo-failed", f"the demo's settings could not be written: {error.strerror}", own)
+    return open_workspace(made.value.home, own, workspace.environment, Path(made.value.home))

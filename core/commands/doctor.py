@@ -20,10 +20,9 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.base.trust import read_trust
 from core.commands.exclusive import with_store
 from core.commands.fact_check import check_facts
-from core.commands.harvest_options import prompt_names
+from core.commands.harvest_options import connect_provider, prompt_names
 from core.commands.history_check import check_history, check_journal
 from core.commands.project import project_problem
-from core.commands.provider import connect_provider
 from core.commands.search import check_index
 from core.commands.sources import set_sources
 from core.commands.workspace import Workspace, utc_now
@@ -172,15 +171,15 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         check_index(workspace),
         _check_settings(workspace),
     )
-    told: set[str] = set()
+    reported: set[str] = set()
     for check in checks:
         try:
             yield from check
         except PermissionError as error:
             place = str(error.filename or paths.home)
-            if place not in told:  # several checks may stumble over it
+            if place not in reported:  # several checks may stumble over it
                 yield Finding("closed", f"this is closed to you, so not all was looked at: {ADVICE}", place)
-            told.add(place)
+            reported.add(place)
 
 
 def _check_rights(paths: Paths) -> Iterator[Finding]:
@@ -240,8 +239,8 @@ def _check_settings(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(left.code, str(left), left.path, note=True)
     if (record := read_trust(workspace.environment)).problem:
         yield Finding("bad-trust", record.problem, str(record.file), note=True)
-    if told := set_sources(workspace)[1]:
-        yield Finding("bad-setting", told, str(workspace.loaded.file))
+    if problem := set_sources(workspace)[1]:
+        yield Finding("bad-setting", problem, str(workspace.loaded.file))
     if workspace.config.provider != "offline":
         ready = connect_provider(workspace, workspace.config.provider, "")
         if isinstance(ready, Err):

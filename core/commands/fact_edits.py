@@ -16,13 +16,12 @@ from core.base.checked_lines import Record
 from core.base.markdown import sanitise_line
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.fact_feed import sync_facts, with_facts
-from core.commands.masking import without_secrets
+from core.commands.statements import without_secrets
 from core.commands.workspace import Workspace, utc_now
-from core.factindex.confidence import unconfirmed
 from core.factindex.edits import differing, with_values
 from core.factindex.facts import DISK_FAILED, Fact, Problem, check, mark_of, sort_key
 from core.factindex.places import FactFiles, Placed, read_all, read_one
-from core.factindex.record import append_records
+from core.factindex.record import append_records, unconfirmed
 from core.factindex.reunite import Renumbered, changed_text, plan_renumbering, retired_id
 from core.factindex.sync import project, record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable

@@ -15,15 +15,13 @@ from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.search_entry import SearchEntry
 from core.commands import fact_cache
-from core.commands.actions import Takes, not_taken
-from core.commands.fact_feed import lines_too_long, sync_facts
+from core.commands.fact_feed import lines_too_long
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
 from core.factindex.bootstrap import BUDGET, choose, from_index
 from core.factindex.bootstrap import Bootstrap as Bootstrap
 from core.factindex.edits import item_text
-from core.factindex.entries import entries
-from core.factindex.facts import CATEGORIES, DAMAGE, sort_key
+from core.factindex.facts import CATEGORIES, DAMAGE, entries, sort_key
 from core.factindex.facts import Fact as Fact
 from core.factindex.facts import Problem as Problem
 from core.factindex.held import hold, read_known
@@ -36,16 +34,6 @@ from core.knowledge.projects import is_inside
 
 FEW = 5
 """So many damaged files are named one by one."""
-_CHOSEN = ("--domain", "--category", "--tag", "--stale", "--similar")
-TAKES: Takes = {
-    "list": (*_CHOSEN, "--format"),
-    "list --similar": _CHOSEN,
-    "validate": (),
-    "sync": ("--accept-removals",),
-    "bootstrap": ("--domain", "--budget"),
-    "merge": (),
-    "renumber": ("--apply",),
-}
 
 
 @dataclass(frozen=True)
@@ -67,8 +55,8 @@ class Validation:
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts validate --json`."""
         rows = [problem.to_json() for problem in self.problems]
-        told = {"path": self.path, "facts": self.facts, "files": self.files, "too_long": list(self.too_long)}
-        return {"valid": not rows, **told, "problems": rows}
+        counts = {"path": self.path, "facts": self.facts, "files": self.files, "too_long": list(self.too_long)}
+        return {"valid": not rows, **counts, "problems": rows}
 
 
 @dataclass(frozen=True)
@@ -85,58 +73,26 @@ class FactList:
         return [row.to_json() for row in (self.facts if self.pairs is None else self.pairs)]
 
 
-def facts_command(
+def facts_list(
     workspace: Workspace,
-    action: str = "list",
-    names: Sequence[str] = (),
+    domains: Sequence[str] = (),
     *,
-    domain: Sequence[str] | None = None,
-    category: str | None = None,
-    tag: str | None = None,
+    category: str = "",
+    tag: str = "",
     stale: bool = False,
     similar: bool = False,
-    format: str | None = None,
-    budget: int | None = None,
-    accept_removals: bool = False,
-    apply: bool = False,
+    format: str = "",
     now: Callable[[], datetime] = utc_now,
-) -> Result[Any]:
-    """`knowledge facts ACTION`. `names` are a PATH to validate, or the two ids to merge."""
-    given = {"--domain": domain, "--category": category, "--tag": tag, "--stale": stale, "--similar": similar}
-    row = "list --similar" if action == "list" and similar else action
-    wrong = not_taken(
-        "facts",
-        row,
-        TAKES,
-        {**given, "--format": format, "--budget": budget, "--accept-removals": accept_removals, "--apply": apply},
-    )
-    if wrong is not None:
-        return wrong
-    most = {"validate": 1, "merge": 2}.get(action, 0)
-    if len(names) > most or (action == "merge" and len(names) != 2):
-        hint = {"merge": "give the ids of two facts: the first stays, the second becomes a part of it"}.get(action, "")
-        return fail("usage", f"'knowledge facts {action}' takes {('no name', 'one path', 'two ids')[most]}", hint=hint)
-    match action:
-        case "validate":
-            return validate(workspace, names[0] if names else "")
-        case "sync":
-            return sync_facts(workspace, accept_removals=accept_removals, now=now)
-        case "bootstrap":
-            return bootstrap(workspace, domain or (), budget=BUDGET if budget is None else budget, now=now)
-        case "merge":
-            from core.commands.fact_edits import merge_facts
-
-            return merge_facts(workspace, names[0], names[1], now=now)
-        case "renumber":
-            from core.commands.fact_edits import renumber_facts
-
-            return renumber_facts(workspace, apply, now=now)
-        case _:
-            listed = list_facts(workspace, domain or (), category or "", tag or "", stale=stale, now=now)
-            if isinstance(listed, Err):
-                return listed
-            found = replace(listed.value, format=format or "text")
-            return Ok(replace(found, pairs=tuple(similar_pairs(found.facts))) if similar else found)
+) -> Result[FactList]:
+    """`knowledge facts list`: the facts that are asked for in a `format`, or (`similar`) the pairs of them that are
+    alike."""
+    if similar and format:
+        return fail("usage", "--similar and --format cannot be used together")
+    listed = list_facts(workspace, domains, category, tag, stale=stale, now=now)
+    if isinstance(listed, Err):
+        return listed
+    found = replace(listed.value, format=format or "text")
+    return Ok(replace(found, pairs=tuple(similar_pairs(found.facts))) if similar else found)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -184,23 +140,23 @@ def list_facts(
     if len(warnings) > FEW:
         warnings[FEW:] = [f"and {len(warnings) - FEW} more ('knowledge facts validate' lists them)"]
     number = len({(problem.file, problem.line) for problem in problems if problem.code not in DAMAGE})
-    told = f"{number} item{'s' * (number != 1)} left out as not valid ('knowledge facts validate' tells why)"
-    return Ok(FactList(chosen, warnings=tuple(warnings + [told] * bool(number))))
+    left_out = f"{number} item{'s' * (number != 1)} left out as not valid ('knowledge facts validate' tells why)"
+    return Ok(FactList(chosen, warnings=tuple(warnings + [left_out] * bool(number))))
 
 
 def bootstrap(
     workspace: Workspace,
     domains: Sequence[str] = (),
     *,
-    budget: int = BUDGET,
+    budget: int | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Bootstrap]:
     """The facts that a new conversation starts with: those of `domains` (none given: of the repository around the
     current folder) and the global ones. Read from index.json, which is what it is for; from the YAML files where that
     is missing or damaged."""
-    if budget < 0:
+    if budget is not None and budget < 0:
         return fail("usage", f"--budget cannot be {budget}")
-    chosen = _bootstrap(workspace, domains, budget, now())
+    chosen = _bootstrap(workspace, domains, BUDGET if budget is None else budget, now())
     return chosen if isinstance(chosen, Err) else Ok(chosen.value[0])
 
 
@@ -231,8 +187,8 @@ def facts_for_context(workspace: Workspace, project: Path | None = None) -> tupl
     if isinstance(chosen, Err):
         return "", f"the conversation starts without the facts: {chosen.error}"
     broken = next((str(problem.error) for problem in chosen.value[1] if problem.code in DAMAGE), "")
-    told = f"the conversation starts without some of the facts: {broken}" if broken else ""
-    return chosen.value[0].text, told
+    problem = f"the conversation starts without some of the facts: {broken}" if broken else ""
+    return chosen.value[0].text, problem
 
 
 def entries_of_file(path: Path, data: bytes) -> Result[Sequence[SearchEntry]]:

@@ -15,11 +15,15 @@ from core.base.paths import cache_folder
 from core.base.price import price
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.settings import find_setting
-from core.commands.harvest_options import HarvestRequest, harvest_options
-from core.commands.provider import connect_or_refuse, connect_provider, window_tokens
+from core.commands.harvest_options import (
+    HarvestRequest,
+    connect_or_refuse,
+    connect_provider,
+    harvest_options,
+    window_tokens,
+)
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
-from core.harvest.hashes import HashCache
 from core.harvest.known import KnownStore
 from core.harvest.meter import BYTES_A_TOKEN
 from core.harvest.options import HarvestOptions
@@ -31,6 +35,7 @@ from core.knowledge.changes import read_changes
 from core.knowledge.ledger import rebuild, seen_ledger
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.same import statements
+from core.sources.artifact import HashCache
 
 if TYPE_CHECKING:
     from core.base.answer import Generate
@@ -290,8 +295,8 @@ def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]
     wanted = sum(step.action == "harvest" for step in report.plan.steps)
     if fitting is None or fitting >= wanted:
         return []
-    told = f"about {fitting} of {wanted} conversations fit" if fitting else "not even one conversation fits"
-    return [f"the cap of {cap:,} tokens a run (max_run_tokens) is too low for all: {told}; the others wait"]
+    how_many = f"about {fitting} of {wanted} conversations fit" if fitting else "not even one conversation fits"
+    return [f"the cap of {cap:,} tokens a run (max_run_tokens) is too low for all: {how_many}; the others wait"]
 
 
 # --- the cache of hashes ---------------------------------------------------------------------------------------------

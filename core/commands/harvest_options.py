@@ -1,19 +1,29 @@
-"""What the person asked of a harvest, and the settings, as the options of a run."""
+"""What the person asked of a harvest, and the settings, as the options of a run; and the provider that they name, made
+ready for calls.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from core.base.paths import cache_folder, shipped_root
 from core.base.result import Err, Ok, Result, fail
 from core.commands.sources import chosen_sources, set_sources
 from core.commands.workspace import Workspace
-from core.harvest.artifact import HOME
 from core.harvest.options import DistilSettings, HarvestOptions, read_prompt
-from core.harvest.sources import ALL, places
 from core.harvest.steps import Limits
 from core.knowledge.patience import Patience
+from core.sources.artifact import HOME
+from core.sources.tools import ALL, places
+
+if TYPE_CHECKING:
+    from core.base.answer import Answer, Generate
+    from core.llm.credentials import KeyFinder
+    from core.llm.wire import ModelSettings
+
 
 HARVEST_PROMPT = "harvest-conversation.md"
 CATEGORY_PROMPT = "harvest-category.md"
@@ -23,7 +33,7 @@ SUMMARIZE_PROMPT = "summarize.md"
 @dataclass(frozen=True)
 class HarvestRequest:
     """What the person asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
-    `core.harvest.sources.known_name` gives them; `look_around`: a dry run also tells what it did not look at;
+    `core.sources.tools.known_name` gives them; `look_around`: a dry run also tells what it did not look at;
     `rough`: it estimates tokens from sizes alone and reads nothing for it."""
 
     apply: bool = False
@@ -64,9 +74,9 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
         limit=request.limit,
         reclaim_foreign=config.reclaim_foreign,
     )
-    of_settings, told = ((), "") if request.sources else set_sources(workspace)
-    if told and not request.rough:  # who only looks is told elsewhere
-        return fail("bad-setting", told, workspace.loaded.file)
+    of_settings, problem = ((), "") if request.sources else set_sources(workspace)
+    if problem and not request.rough:  # who only looks is told elsewhere
+        return fail("bad-setting", problem, workspace.loaded.file)
     named = chosen_sources(request.sources or of_settings)
     if isinstance(named, Err):
         return named
@@ -102,4 +112,58 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
             asked=" ".join((limits.provider, request.model or config.model, config.base_url, *config.command)),
             places=places(named.value, workspace.environment, config.project_roots),
         )
+    )
+
+
+def connect_or_refuse(workspace: Workspace, provider: str, model: str, cancelled: Callable[[], bool]) -> Generate:
+    """The configured model. One that cannot be reached at all is a callable whose every answer is that error, so that
+    each conversation ends `harvest-failed` with the reason."""
+    connected = connect_provider(workspace, provider, model, cancelled)
+    if isinstance(connected, Ok):
+        return connected.value
+    error = connected
+
+    def refuse(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        return error
+
+    return refuse
+
+
+def connect_provider(
+    workspace: Workspace, provider: str, model: str, cancelled: Callable[[], bool] = lambda: False
+) -> Result[Generate]:
+    """Ready the provider for calls; nothing is sent yet. Err for missing credentials or settings."""
+    from core.llm.generate import connect
+
+    return connect(_settings(workspace, provider, model), credentials=_keys(workspace), cancelled=cancelled)
+
+
+def window_tokens(workspace: Workspace, provider: str, model: str) -> int:
+    """The model's window in tokens: as the settings say, else as its server tells, 0 where nobody does."""
+    config = workspace.config
+    if config.model_context_tokens or provider in ("offline", "command"):
+        return config.model_context_tokens
+    from core.llm.window import window_of
+
+    return window_of(_settings(workspace, provider, model), _keys(workspace))
+
+
+def _keys(workspace: Workspace) -> KeyFinder:
+    from core.llm.credentials import keys_from
+
+    return keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
+
+
+def _settings(workspace: Workspace, provider: str, model: str) -> ModelSettings:
+    from core.llm.wire import ModelSettings
+
+    config = workspace.config
+    return ModelSettings(
+        provider=provider,
+        model=model or (config.model if provider == config.provider else ""),
+        base_url=config.base_url if provider == config.provider else "",
+        command=config.command,
+        timeout_seconds=config.request_timeout_seconds,
+        max_answer_bytes=config.max_answer_bytes,
+        max_output_tokens=config.max_output_tokens,
     )

@@ -9,10 +9,10 @@ from core.base import files, locks
 from core.base.conflict import conflict_line
 from core.base.paths import Paths
 from core.base.result import Err, Ok
-from core.harvest.trashed import holds, sha_in_trash, split_in_trash
 from core.knowledge.check import Finding, in_checkout
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger
+from core.sources.scan import holds, sha_in_trash, split_in_trash
 
 
 def check_journal(paths: Paths, locked: bool) -> Iterator[Finding]:

@@ -1,25 +1,27 @@
-"""`knowledge save`, `recall` and `memories`: the three tools of seed 3, with what a person needs beside them."""
+"""`knowledge save`, `recall` and `memories`: the three tools of seed 3 with its display texts, and what a person needs
+beside them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from core.base import locks
 from core.base.homes import why_refused
+from core.base.markdown import sanitise_line
+from core.base.marks import tame
 from core.base.paths import Paths, project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
-from core.commands.actions import Takes, not_taken
-from core.commands.memory_preview import words_of
-from core.commands.memory_records import Listed, Moved, Recalled, Reworded, Saved, in_two_scopes
 from core.commands.project import find_project, may_read, places, project_problem
+from core.commands.statements import BY_COMMAND, all_without_secrets
 from core.commands.undo_edit import settled, undone_elsewhere
 from core.commands.workspace import Workspace, utc_now
-from core.knowledge.edit import change_file
+from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk, bare, line_break, made
 from core.memories import ARCHIVE as ARCHIVE
 from core.memories import (
@@ -31,11 +33,202 @@ from core.memories import (
 )
 from core.memories import recall as recall
 from core.memory_file import Memory as Memory
+from core.memory_file import clean_content, clean_tags
 from core.memory_file import read_memory as read_memory
+
+
+def in_two_scopes(memories: Iterable[Memory]) -> bool:
+    """Whether some belong to the home and some to a project. Each counts from 1: only then does an id need its scope in
+    front, and the seed's texts, which know one folder, stay as they are otherwise."""
+    return len({row.scope for row in memories}) > 1
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A memory that was written, or (`already`) one that says the same and stood there before. `display` is what an
+    agent is told, as seed 3 has it; `warning` a sentence about the secrets that were replaced in it ("" for none)."""
+
+    memory: Memory
+    warning: str = ""
+    already: bool = False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return (self.warning,) if self.warning else ()
+
+    @property
+    def display(self) -> str:
+        path = self.memory.path
+        if self.already:
+            return f"✓ Already saved as {self.memory.id:03d}: {path.name}\nLocation: {path}"
+        return f"✓ Saved memory {self.memory.id}: {path.name}\nLocation: {path}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The return value of seed 3's `save_memory`, with `warnings` when there are any."""
+        row = {"display": self.display, "path": str(self.memory.path), "memory_id": self.memory.id}
+        return {**row, "warnings": list(self.warnings)} if self.warning else row
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What fits a query in the order that `why` says; `warnings` tell which files were skipped. `scoped`: an id is said
+    with its scope, for there are memories of the home and of a project."""
+
+    query: str
+    memories: tuple[Memory, ...]
+    warnings: tuple[str, ...] = ()
+    why: str = "newest first"
+    scoped: bool = False
+    found: int = 0
+    """How many fit the query, where these are a part of them; 0 for all of them."""
+
+    @property
+    def display(self) -> str:
+        if not self.memories:
+            return f"No memories found matching '{tame(self.query)}'"
+        number = max(self.found, len(self.memories))
+        here = f", here {len(self.memories)} of them" if number > len(self.memories) else ""
+        parts = [f"Found {number} {'memory' if number == 1 else 'memories'} matching '{tame(self.query)}'{here}:\n"]
+        parts += [self.shown(row, tame(row.content)) for row in self.memories]
+        return tame("\n".join(parts) + "\n")
+
+    def shown(self, row: Memory, words: str) -> str:
+        """One memory as `display` has it, with its text or other `words`."""
+        tags = f"Tags: {', '.join(map(tame, row.tags))}\n" if row.tags else ""
+        name = f"{row.scope}:{row.id}" if self.scoped else row.id
+        return f"**Memory {name}** (created {row.created[:10]})\n{tags}{words}\n"
+
+    def tool_result(self) -> dict[str, Any]:
+        """The return value of seed 3's `recall_memory`."""
+        results = [
+            {
+                "id": row.id,
+                "content": tame(row.content),
+                "tags": list(map(tame, row.tags)),
+                "created": row.created,
+                "path": str(row.path),
+            }
+            for row in self.memories
+        ]
+        return {"display": self.display, "count": max(self.found, len(results)), "results": results}
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """`--json`: a list, best first, with the keys that every search of ours has."""
+        number = len(self.memories)
+        return [
+            {
+                "kind": "memory",
+                "key": f"{row.scope}:{row.id}",
+                "text": tame(row.content),
+                "score": number - at,
+                "why": self.why,
+                "provenance": f"[from: {row.source}, {row.created[:10]}]",
+                "id": row.id,
+                "tags": list(map(tame, row.tags)),
+                "created": row.created,
+                "path": str(row.path),
+            }
+            for at, row in enumerate(self.memories)
+        ]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """All memories by id. `exists` is false when there is no folder yet."""
+
+    memories: tuple[Memory, ...]
+    exists: bool
+    warnings: tuple[str, ...] = ()
+    found: int = 0
+    """How many there are, where these are a part of them; 0 for all of them."""
+
+    @property
+    def display(self) -> str:
+        if not self.memories:
+            return "No memories found." if self.exists else "No memories saved yet."
+        number = max(self.found, len(self.memories))
+        here = f", here {len(self.memories)} of them" if number > len(self.memories) else ""
+        parts = [f"Total memories: {number}{here}\n\n"]
+        scoped = in_two_scopes(self.memories)
+        for row in self.memories:
+            tags = f" [{', '.join(map(tame, row.tags))}]" if row.tags else ""
+            scope = f"{row.scope}:" if scoped else ""
+            parts.append(f"**{scope}{row.id:03d}** ({row.created[:10]}){tags}: {tame(row.summary)}\n")
+        return tame("".join(parts))
+
+    def to_json(self) -> dict[str, Any]:
+        """The return value of seed 3's `list_memories`; each row has its scope and path too."""
+        rows = [
+            {
+                "id": row.id,
+                "created": row.created,
+                "tags": list(map(tame, row.tags)),
+                "summary": tame(row.summary),
+                "scope": row.scope,
+                "path": str(row.path),
+            }
+            for row in self.memories
+        ]
+        return {"display": self.display, "count": max(self.found, len(rows)), "memories": rows}
+
+
+@dataclass(frozen=True)
+class Reworded(Edited):
+    """A memory that got other words; `scope` says whose it is: "global" or "project"."""
+
+    scope: str = "global"
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A memory that was moved into the archive or out of it; `path` is where it is now."""
+
+    memory: Memory
+    path: Path
+    archived: bool
+
+    def to_json(self) -> dict[str, Any]:
+        return {"memory_id": self.memory.id, "path": str(self.path), "archived": self.archived}
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The text and tags as the file would hold them; `folder` is that of the project ("": for everything), one line."""
+
+    content: str
+    tags: tuple[str, ...]
+    folder: str = ""
+
+
+def words_of(
+    workspace: Workspace, content: str, tags: Sequence[str] = (), keep_secrets: bool = False
+) -> Result[tuple[str, tuple[str, ...], str]]:
+    """Content and tags as they will stand in the file, and a sentence about the secrets that were replaced in them, ""
+    for none. Err: nothing to save, too much, a tag that is none."""
+    way = BY_COMMAND.format("save or memories edit")
+    masked, note = all_without_secrets(workspace, (content, *tags), keep_secrets, way)
+    clean, tagged = clean_content(masked[0]), clean_tags(masked[1:])
+    if isinstance(clean, Err):
+        return clean
+    return Ok((clean.value, tagged.value, note)) if isinstance(tagged, Ok) else tagged
+
+
+def preview(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> Result[Preview]:
+    """Err as saving would have it: nothing to save, too much, a tag that is none, no such folder."""
+    words = words_of(workspace, content, tags)
+    if isinstance(words, Err):
+        return words
+    folder = ""
+    if project:
+        found = find_project(workspace, project)
+        if isinstance(found, Err):
+            return found
+        folder = sanitise_line(str(found.value or ""), None)
+    return Ok(Preview(words.value[0], words.value[1], folder))
+
 
 LOCK_SECONDS = 5.0
 MAX_RESULTS = 5
-TAKES: Takes = {"list": (), "edit": ("ID", "TEXT", "--keep-secrets"), "archive": ("ID",), "restore": ("ID",)}
 
 
 def save(
@@ -47,12 +240,12 @@ def save(
     keep_secrets: bool = False,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Saved]:
-    """Write a memory, into the home or with `project` into that project's folder. Secrets in it are replaced and told,
-    unless the person insists with `keep_secrets` or the setting `redact` is off."""
+    """Write a memory, into the home or with `project` into that project's folder. Secrets in it are replaced and
+    reported, unless the person insists with `keep_secrets` or the setting `redact` is off."""
     words = words_of(workspace, text, tag or (), keep_secrets)
     if isinstance(words, Err):
         return words
-    content, tags, told = words.value
+    content, tags, note = words.value
     where = workspace.paths
     if project:
         found = find_project(workspace, project)
@@ -74,8 +267,8 @@ def save(
     if isinstance(written, Err):
         return written
     memory, already = written.value
-    told = "; ".join(filter(None, (told, _kept_trusted(workspace, where, memory.path))))
-    return Ok(Saved(Memory(**{**vars(memory), "scope": scope}), told, already))
+    note = "; ".join(filter(None, (note, _kept_trusted(workspace, where, memory.path))))
+    return Ok(Saved(Memory(**{**vars(memory), "scope": scope}), note, already))
 
 
 def recall_command(
@@ -89,10 +282,10 @@ def recall_command(
     if isinstance(found, Err):
         return found
     rows, why = recall(found.value.memories, query)[:limit], "newest first"
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if not rows and query.strip():
-        (rows, told), why = _searched(workspace, found.value.memories, query, limit), "most words first"
-    return Ok(Recalled(query, tuple(rows), _told(found.value, told), why, in_two_scopes(found.value.memories)))
+        (rows, notes), why = _searched(workspace, found.value.memories, query, limit), "most words first"
+    return Ok(Recalled(query, tuple(rows), _warnings(found.value, notes), why, in_two_scopes(found.value.memories)))
 
 
 def _searched(
@@ -108,62 +301,86 @@ def _searched(
     return [by_path[hit.entry.path] for hit in hits.value.hits if hit.entry.path in by_path], hits.value.warnings
 
 
-def memories(
+def memories_list(workspace: Workspace, *, project: str = "") -> Result[Listed]:
+    """All memories of the home and of the project."""
+    found = all_memories(workspace, project)
+    if isinstance(found, Err):
+        return found
+    return Ok(Listed(found.value.memories, found.value.exists, _warnings(found.value)))
+
+
+def memories_edit(
     workspace: Workspace,
-    action: str = "list",
-    which: str = "",
-    text: str = "",
+    which: str,
+    text: str,
     *,
     project: str = "",
     keep_secrets: bool = False,
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
-) -> Result[Listed | Reworded | Moved]:
-    """List them; `edit` gives one other words, `archive` moves one out of the way and `restore` back. `which` is its id
-    or file name, `seen` the sha256 of the file that the person looked at. Secrets in new words: as in `save`."""
-    wrong = not_taken("memories", action, TAKES, {"ID": which, "TEXT": text, "--keep-secrets": keep_secrets})
-    if wrong is not None:
-        return wrong
-    if action != "list" and not which.strip():
-        needs = "an id and the new text" if action == "edit" else "an id"
-        return fail("usage", f"'knowledge memories {action}' needs {needs}", hint="'knowledge memories' lists the ids")
-    found = all_memories(workspace, project, archived=action == "restore")
-    if isinstance(found, Err):
-        return found
-    if action == "list":
-        rows = found.value
-        return Ok(Listed(rows.memories, rows.exists, _told(rows)))
-    chosen = choose_memory(found.value, which)
+) -> Result[Reworded]:
+    """Give one other words. `which` is its id or file name, `seen` the sha256 of the file that the person looked at.
+    Secrets in the new words: as in `save`."""
+    chosen = _chosen(workspace, which, project, seen=seen)
     if isinstance(chosen, Err):
         return chosen
-    memory = chosen.value
-    if action == "restore":
-        where = Paths(memory.path.parents[3])
-        back = _locked(where, lambda: restore_memory(memory.path))
-        if isinstance(back, Ok):
-            _kept_trusted(workspace, where, back.value)
-        return Ok(Moved(memory, back.value, False)) if isinstance(back, Ok) else back
-    where = Paths(memory.path.parents[2])
-    if seen is not None and seen != memory.sha256:
-        return _stale(memory.path)
-    if action == "archive":
-        moved = _locked(where, lambda: archive_memory(memory.path))
-        if isinstance(moved, Ok):
-            _kept_trusted(workspace, where, moved.value)
-        return Ok(Moved(memory, moved.value, True)) if isinstance(moved, Ok) else moved
     words = words_of(workspace, text, keep_secrets=keep_secrets)
     if isinstance(words, Err):
         return words
-    wanted, _, told = words.value
-    file, seen = f"memories/{memory.path.name}", memory.sha256
+    memory, (wanted, _, replaced) = chosen.value, words.value
+    where = Paths(memory.path.parents[2])
     unsettled = settled(where) if where != workspace.paths and _is_trusted(workspace, where) else ""
-    edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen)
+    file = f"memories/{memory.path.name}"
+    edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=memory.sha256)
     if isinstance(edited, Err):
         return edited
     trusted = _kept_trusted(workspace, where, memory.path, where.changes)
-    sentences = (told, edited.value.warning, unsettled, undone_elsewhere(workspace, where), trusted)
+    sentences = (replaced, edited.value.warning, unsettled, undone_elsewhere(workspace, where), trusted)
     warning = "; ".join(filter(None, sentences))
     return Ok(Reworded(**{**vars(edited.value), "warning": warning}, scope=memory.scope))
+
+
+def memories_archive(workspace: Workspace, which: str, *, project: str = "", seen: str | None = None) -> Result[Moved]:
+    """Move one out of the way: it is listed and recalled no more."""
+    chosen = _chosen(workspace, which, project, seen=seen)
+    if isinstance(chosen, Err):
+        return chosen
+    where = Paths(chosen.value.path.parents[2])
+    return _moved(workspace, where, chosen.value, archive_memory, archived=True)
+
+
+def memories_restore(workspace: Workspace, which: str, *, project: str = "") -> Result[Moved]:
+    """Bring one back from the archive."""
+    chosen = _chosen(workspace, which, project, archived=True)
+    if isinstance(chosen, Err):
+        return chosen
+    where = Paths(chosen.value.path.parents[3])
+    return _moved(workspace, where, chosen.value, restore_memory, archived=False)
+
+
+def _chosen(
+    workspace: Workspace, which: str, project: str, *, seen: str | None = None, archived: bool = False
+) -> Result[Memory]:
+    """The memory that the person means. Err when it is another by now than they have `seen`."""
+    if not which.strip():
+        return fail("usage", "which memory? give its id", hint="'knowledge memories' lists the ids")
+    found = all_memories(workspace, project, archived=archived)
+    if isinstance(found, Err):
+        return found
+    chosen = choose_memory(found.value, which)
+    if isinstance(chosen, Ok) and seen is not None and seen != chosen.value.sha256:
+        return _stale(chosen.value.path)
+    return chosen
+
+
+def _moved(
+    workspace: Workspace, where: Paths, memory: Memory, move: Callable[[Path], Path], *, archived: bool
+) -> Result[Moved]:
+    moved = _locked(where, lambda: move(memory.path))
+    if isinstance(moved, Err):
+        return moved
+    _kept_trusted(workspace, where, moved.value)
+    return Ok(Moved(memory, moved.value, archived))
 
 
 def all_memories(workspace: Workspace, project: str = "", *, archived: bool = False) -> Result[Memories]:
@@ -231,7 +448,7 @@ def _stale(path: Path) -> Err:
     return fail("changed-outside", "the memory has changed since you saw it; nothing was written", path, "look again")
 
 
-def _told(found: Memories, more: Sequence[str] = ()) -> tuple[str, ...]:
+def _warnings(found: Memories, more: Sequence[str] = ()) -> tuple[str, ...]:
     """What was skipped, and what the search says beside that."""
     skipped = [error.message for error in found.skipped]
     return tuple(f"WARNING: {message}" for message in (*skipped, *(one for one in more if one not in skipped)))

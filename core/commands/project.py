@@ -61,8 +61,8 @@ def project_problem(workspace: Workspace, asked: str = "") -> ErrorInfo | None:
 def project_warnings(workspace: Workspace, asked: str = "", *, refused: bool = False) -> tuple[str, ...]:
     """The same as what a command tells beside its result; with `refused` only that a folder may not be used at all."""
     problem = project_problem(workspace, asked)
-    told = problem is not None and (problem.code == REFUSED or not refused)
-    return (f"WARNING: {problem}",) if told else ()
+    counts = problem is not None and (problem.code == REFUSED or not refused)
+    return (f"WARNING: {problem}",) if counts else ()
 
 
 def _holds_home(workspace: Workspace, folder: Path) -> bool:

@@ -19,8 +19,7 @@ from core.base.markdown import Bullet, bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.actions import Takes, not_taken
-from core.commands.meant import Found, Match, choose
-from core.commands.statements import refresh_digest
+from core.commands.statements import Found, Match, choose, refresh_digest
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.named_paths import source_file
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef, split_quote

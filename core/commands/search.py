@@ -226,7 +226,7 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
 def _embedder(workspace: Workspace) -> Result[Embed]:
     config = workspace.config
     if config.embedder != "openai":
-        from core.search.embedders import local_embedder
+        from core.search.vectors import local_embedder
 
         return local_embedder(config.embedder)
     from core.llm.credentials import keys_from
@@ -263,7 +263,7 @@ def check_index(workspace: Workspace) -> Iterator[Finding]:
     folder = search_folder(workspace, None)
     if not files.exists(folder):
         return
-    from core.search.freshness import differences
+    from core.search.index import differences
 
     try:
         found = differences(folder, search_sources(workspace, None))

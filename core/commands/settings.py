@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.config_change import NEW_FILE, changed_config, writable_config_file
+from core.base.config import NEW_FILE, changed_config, writable_config_file
 from core.base.result import Err, Ok, Result, fail
 from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
 from core.base.trust import allow
-from core.commands.actions import Takes, not_taken
 from core.commands.workspace import Workspace, reopened
 
 
@@ -41,54 +40,69 @@ class Settings:
         return asdict(self)
 
 
-def config_show(workspace: Workspace) -> Result[Settings]:
-    """Every setting in the order of the shipped file."""
+def config_show(workspace: Workspace, key: str = "") -> Result[Settings]:
+    """Every setting in the order of the shipped file, or only the one that is called `key`."""
     loaded = workspace.loaded
     rows = tuple(
         SettingValue(row.key, _plain(getattr(loaded.config, row.key)), loaded.origins[row.key], row.accepted)
         for row in SETTINGS
     )
     writable = writable_config_file(loaded, workspace.environment)
-    return Ok(Settings(str(loaded.file), str(writable), rows, loaded.warnings))
+    chosen = tuple(row for row in rows if key in ("", row.key))
+    if not chosen:
+        return unknown_key(key)
+    return Ok(Settings(str(loaded.file), str(writable), chosen, loaded.warnings))
 
 
-def config_set(workspace: Workspace, key: str, text: str, seen: str | None = None) -> Result[Settings]:
-    """Change one value and no other byte. `seen` is the sha256 of the file that the person saw, if they saw it."""
-    value = parse_setting(key, text)
-    if isinstance(value, Err):
-        return value
-    if key == "sources" and isinstance(value.value, tuple):
+def config_set(workspace: Workspace, key: str, value: str, seen: str | None = None) -> Result[Settings]:
+    """Change one value and no other byte; that setting as it is now. `seen` is the sha256 of the file that the person
+    saw, if they saw it."""
+    wanted = parse_setting(key, value)
+    if isinstance(wanted, Err):
+        return wanted
+    if key == "sources" and isinstance(wanted.value, tuple):
         from core.commands.sources import chosen_sources, unknown_sources
 
-        unknown = [name for name in value.value if isinstance(chosen_sources([name]), Err)]
+        unknown = [name for name in wanted.value if isinstance(chosen_sources([name]), Err)]
         if unknown:
             return fail("bad-setting", unknown_sources(unknown))
     file = writable_config_file(workspace.loaded, workspace.environment)
+    refused = _write_setting(workspace, file, key, wanted.value, seen)
+    if refused is not None:
+        return refused
+    again = reopened(workspace)
+    if isinstance(again, Err):
+        return again
+    shown = config_show(again.value, _key_of(key))
+    origin = again.value.loaded.origins[_key_of(key)]
+    if isinstance(shown, Err):
+        return shown
+    warnings = shown.value.warnings
+    if origin != str(file) and again.value.loaded.folder is not None:
+        warnings += (f"{origin} narrows {_key_of(key)} here, so {file} holds in other folders",)
+    return Ok(replace(shown.value, warnings=warnings, written=True))
+
+
+def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen: str | None) -> Err | None:
+    """Put one value into the file; Err when it is another by now, or cannot be written."""
     try:
         data = _read(file)
         if seen is not None and hashlib.sha256(data).hexdigest() != seen:
             return fail("changed-outside", "the settings file has changed since you saw it", file, "look again")
-        changed = changed_config(data, key, value.value)
+        changed = changed_config(data, key, value)
         if isinstance(changed, Err):
             return changed
-        if changed.value != data or not file.exists():
-            if workspace.loaded.found_by == "./config.toml":  # allowed as it was: what the person sets here is too
-                allowed = allow(workspace.environment, {file: hashlib.sha256(changed.value).hexdigest()})
-                if isinstance(allowed, Err):
-                    return allowed
-            files.make_folder(file.parent)
-            files.write_atomic(file, changed.value)
+        if changed.value == data and file.exists():
+            return None
+        if workspace.loaded.found_by == "./config.toml":  # allowed as it was: what the person sets here is too
+            allowed = allow(workspace.environment, {file: hashlib.sha256(changed.value).hexdigest()})
+            if isinstance(allowed, Err):
+                return allowed
+        files.make_folder(file.parent)
+        files.write_atomic(file, changed.value)
     except OSError as error:
         return fail("config-failed", f"the settings file could not be changed: {error.strerror}", file)
-    again = reopened(workspace)
-    shown = again if isinstance(again, Err) else config_show(again.value)
-    if isinstance(shown, Err) or isinstance(again, Err):
-        return shown
-    origin = again.value.loaded.origins[_key_of(key)]
-    if origin == str(file) or again.value.loaded.folder is None:
-        return shown
-    told = f"{origin} narrows {_key_of(key)} here, so {file} holds in other folders"
-    return Ok(replace(shown.value, warnings=(*shown.value.warnings, told)))
+    return None
 
 
 def settings_to_open(workspace: Workspace) -> Result[Path]:
@@ -102,25 +116,6 @@ def settings_to_open(workspace: Workspace) -> Result[Path]:
     except OSError as error:
         return fail("config-failed", f"the settings file could not be made: {error.strerror}", file)
     return Ok(file)
-
-
-TAKES: Takes = {"show": ("KEY",), "set": ("KEY", "VALUE")}
-
-
-def config(workspace: Workspace, action: str = "show", key: str = "", value: str | None = None) -> Result[Settings]:
-    """Show all settings (or the one named `key`), or set one."""
-    wrong = not_taken("config", action, TAKES, {"KEY": key, "VALUE": value})
-    if wrong is not None:
-        return wrong
-    if action == "set" and (not key or value is None):
-        hint = "for example 'knowledge config set jobs 2'"
-        return fail("usage", "'knowledge config set' needs a key and a value", hint=hint)
-    shown = config_show(workspace) if action == "show" else config_set(workspace, key, value or "")
-    if not key or isinstance(shown, Err):
-        return shown
-    shown = Ok(replace(shown.value, written=action == "set"))
-    rows = tuple(row for row in shown.value.settings if row.key == key)
-    return Ok(replace(shown.value, settings=rows)) if rows else unknown_key(key)
 
 
 def _read(file: Path) -> bytes:

@@ -17,21 +17,20 @@ from core.base import files
 from core.base.paths import cache_folder
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace, utc_now
-from core.harvest.artifact import HOME as HOME
-from core.harvest.artifact import Artifact
 from core.harvest.classify import classify_conversation
-from core.harvest.protection import read_protection
-from core.harvest.scan import scan_conversations
-from core.harvest.sources import ALL as ALL
-from core.harvest.sources import EXPORTS, FILES, SOURCES, Place, known_as, places
-from core.harvest.sources import NAMES as NAMES
-from core.harvest.sources import known_name as known_name
-from core.harvest.sources import title_of as title_of
-from core.harvest.survey import survey
 from core.knowledge.ledger import Entry, seen_ledger
+from core.sources.artifact import HOME as HOME
+from core.sources.artifact import Artifact
+from core.sources.scan import read_protection, scan_conversations
+from core.sources.tools import ALL as ALL
+from core.sources.tools import EXPORTS, FILES, SOURCES, Place, known_as, places
+from core.sources.tools import NAMES as NAMES
+from core.sources.tools import known_name as known_name
+from core.sources.tools import title_of as title_of
+from core.sources.walk import survey
 
 if TYPE_CHECKING:
-    from core.harvest.sessions import Sessions
+    from core.sources.sessions import Sessions
 
 CLAUDE_DAYS = 30
 """After how many days Claude Code deletes a transcript unless its settings say `cleanupPeriodDays`."""
@@ -133,7 +132,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     named = chosen_sources([name] if name else [*NAMES], typed=True)
     if isinstance(named, Err):
         return named
-    picked, told = set_sources(workspace)
+    picked, problem = set_sources(workspace)
     ledger = seen_ledger(workspace.paths)
     entries = ledger.value if isinstance(ledger, Ok) else {}
     report = SourcesReport([], errors=[ledger.error] if isinstance(ledger, Err) else [])
@@ -141,7 +140,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     found = survey(rows)
     asked = {row.folder for row in rows if row.source == FILES}
     inside = _listed(workspace, [row for row in found.artifacts if row.kind == "store"], asked)
-    report.notes += [*([told] if told else []), *found.notes, *inside.notes]
+    report.notes += [*([problem] if problem else []), *found.notes, *inside.notes]
     report.errors += [*found.errors, *inside.errors]
     by_source: dict[str, list[Artifact]] = {}
     for item in (*(row for row in found.artifacts if row.kind != "store"), *inside.artifacts):
@@ -168,10 +167,10 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
 
 def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[str] = ()) -> Sessions:
     """The conversations in these stores; those of `asked` folders were named by the person."""
-    from core.harvest.sessions import Shelf, list_sessions  # the start of a dry run does not wait for it
+    from core.sources.sessions import StoreCache, list_sessions  # the start of a dry run does not wait for it
 
-    with Shelf(cache_folder(workspace.paths.home, workspace.environment) / "stores") as shelf:
-        return list_sessions(stores, shelf, asked)
+    with StoreCache(cache_folder(workspace.paths.home, workspace.environment) / "stores") as opened:
+        return list_sessions(stores, opened, asked)
 
 
 def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, Entry]) -> list[str]:
@@ -192,9 +191,9 @@ def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, 
             counts.setdefault(item.source, []).append(item.kind)
     if not counts:
         return []
-    told = ", ".join(f"{name} ({'a database' if 'store' in kinds else len(kinds)})" for name, kinds in counts.items())
+    unread = ", ".join(f"{name} ({'a database' if 'store' in kinds else len(kinds)})" for name, kinds in counts.items())
     first = next(iter(counts))
-    return [f"not looked at: {told}; '--source {first}' reads one of them, 'knowledge sources' tells more"]
+    return [f"not looked at: {unread}; '--source {first}' reads one of them, 'knowledge sources' tells more"]
 
 
 def _at_home(workspace: Workspace) -> list[Artifact]:
@@ -267,8 +266,8 @@ def _days_kept(source: str, rows: Sequence[Place]) -> int:
     folders = [Path(row.folder) for row in rows if row.source == source]
     if source == "claude_code":
         days = [_member(folder.parent / "settings.json", "cleanupPeriodDays") for folder in folders]
-        told = next((row for row in days if isinstance(row, int) and not isinstance(row, bool)), CLAUDE_DAYS)
-        return max(0, told)
+        found = next((row for row in days if isinstance(row, int) and not isinstance(row, bool)), CLAUDE_DAYS)
+        return max(0, found)
     if source == "gemini_cli":
         for folder in folders:
             general = _member(folder.parent / "settings.json", "general")

@@ -1,28 +1,268 @@
-"""What several conversations said is one statement: a change to all of its lines in one step.
+"""Bullets as a person names them, and one change to all lines that say the same.
 
-The same statement from another conversation stands in the file with its own provenance (core/knowledge/same.py). A
-person is shown it once; what is done to it happens to every line that says it, in one write with one undo.
+A bullet is named by its words (`MATCH`: the exact text, or a part of it that only one statement has), by `FILE:LINE`,
+or, from the panel, by a `BulletRef`. The same statement from several conversations stands in the file once for each,
+with its own provenance (core/knowledge/same.py): a person is shown it once, its words mean all of those lines, and what
+is done to it happens to each of them, in one write with one undo. Its place means that very line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from core.base import files
+from core.base.choices import ANY_CATEGORY
+from core.base.markdown import Bullet, parse_bullets, without_invisible
+from core.base.paths import Paths
+from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
-from core.commands.masking import without_secrets
-from core.commands.meant import Said as Said
-from core.commands.meant import said as said
-from core.commands.meant import said_with as said_with
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge import bullet_text
 from core.knowledge.alike import Placed
 from core.knowledge.bullet_text import BulletRef
+from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
 from core.knowledge.digest import regenerate_digest
-from core.knowledge.edit import Edited, change_file
+from core.knowledge.edit import BY_HAND, Edited, change_file
 from core.knowledge.hunks import Hunk
+from core.knowledge.same import statements, what_is_said
+
+SHOWN = 5
+WIDTH = 90
+TASKS = ("tasks_open", "tasks_done")
+_WORDS_OF = {
+    "": "bullet in any category",
+    "tasks": "task",
+    "tasks_open": "open task",
+    "tasks_done": "task that is done",
+    "files": "note on a file",
+    **{name: f"bullet of {name}" for name in ("facts", "decisions", "questions", "playbooks")},
+}
+_ADDRESS = re.compile(r"(?P<file>[^:]+\.md):(?P<line>\d{1,9})\Z|(?P<note>files/.+\.md):(?P<at>\d{1,9})\Z")
+
+Match = str | BulletRef
+
+
+@dataclass(frozen=True)
+class Found:
+    """A bullet on disk with the category and the file (below the knowledge folder) it stands in."""
+
+    category: str
+    file: str
+    bullet: Bullet
+
+    @property
+    def ref(self) -> BulletRef:
+        return BulletRef(self.file, self.bullet.line, self.bullet.raw)
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        made = self.bullet
+        return {
+            "category": self.category,
+            "file": self.file,
+            "line": made.line,
+            "text": made.text,
+            "provenance": str(made.provenance) if made.provenance is not None else None,
+            "more": list(made.more),
+            "struck": made.struck,
+        }
+
+
+@dataclass(frozen=True)
+class Said:
+    """One statement: `found` is the newest line that makes it, `others` are the older ones, newest first."""
+
+    found: Found
+    others: tuple[Found, ...] = ()
+
+    @property
+    def conversations(self) -> int:
+        """How many different conversations said it; what was written by hand is no conversation."""
+        came = (row.bullet.provenance for row in (self.found, *self.others))
+        return len({one.source for one in came if one is not None and one.source != BY_HAND})
+
+    @property
+    def refs(self) -> tuple[BulletRef, ...]:
+        """All of its lines, the newest first."""
+        return tuple(row.ref for row in (self.found, *self.others))
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The lines that a person means, all of one file; `note` is a sentence about others that say the same, "" for
+    none."""
+
+    refs: tuple[BulletRef, ...]
+    note: str = ""
+
+
+def said(rows: Sequence[Found]) -> list[Said]:
+    """The bullets of one category (oldest first, as in the file) as statements, in the order of their newest line.
+
+    What is held in the quarantine stands for itself, line by line: each is let in or dropped alone.
+    """
+    if rows and rows[0].category == "quarantine":
+        return [Said(row) for row in rows]
+    by_line = {row.bullet.line: row for row in rows}
+    return [
+        Said(by_line[one.bullet.line], tuple(by_line[other.line] for other in one.others))
+        for one in statements(row.bullet for row in rows)
+    ]
+
+
+def said_with(rows: Sequence[Found], found: Found) -> Said:
+    """The statement that one of `rows` is a part of, with that very line in front."""
+    for one in said(rows):
+        all_of = (one.found, *one.others)
+        if found in all_of:
+            return Said(found, tuple(row for row in all_of if row != found))
+    return Said(found)
+
+
+def resolve_bullet(paths: Paths, category: str, match: Match, struck: bool = False) -> Result[Resolved]:
+    """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" ("any") for all; with
+    `struck` words name only lines that are struck through.
+
+    Err(no-match) names the nearest; Err(ambiguous) lists the candidates.
+    """
+    if isinstance(match, BulletRef):
+        return Ok(Resolved((match,)))
+    category = "" if category == ANY_CATEGORY else category
+    names = {"": tuple(CATEGORY), "tasks": TASKS}.get(category, (category,))
+    if not set(names) <= set(CATEGORY):
+        return fail("no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}")
+    try:
+        rows = list(bullets_of(paths, names))
+    except OSError as error:
+        return fail("unreadable", f"the bullets cannot be read: {error.strerror}", error.filename or "")
+    return choose(rows, match, _WORDS_OF.get(category, category), struck)
+
+
+def choose(rows: list[Found], match: str, where: str, struck: bool = False) -> Result[Resolved]:
+    """Those of `rows` that `match` names, with `struck` only by the words of struck lines; `where` says in words what
+    was looked for, such as "open task"."""
+    wanted = match.strip()
+    if not wanted:
+        return fail("no-match", "an empty text names no bullet", hint="give some words of it")
+    address = _ADDRESS.match(wanted)
+    if address is not None:
+        file, line = address["file"] or address["note"], int(address["line"] or address["at"])
+        here = [row for row in rows if row.file == file and row.bullet.line == line]
+        if here:
+            return Ok(_very_line(rows, here[0]))
+    if struck:
+        rows, where = [row for row in rows if row.bullet.struck], f"{where} that is struck through"
+    exact = [row for row in rows if wanted in (row.bullet.text, row.bullet.raw)]
+    folded = wanted.casefold()
+    found = _statements(rows, exact or [row for row in rows if folded in row.bullet.text.casefold()])
+    if len(found) == 1:
+        return Ok(Resolved(found[0].refs))
+    if found:
+        shown = "; ".join(_shown(row.found) for row in found[:SHOWN])
+        more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+        message = f"{len(found)} bullets match {wanted!r}: {shown}{more}"
+        return fail("ambiguous", message, hint="give more of the text, or FILE:LINE as it stands here")
+    if address is not None:
+        return _no_such_line(rows, address["file"] or address["note"], address["line"] or address["at"], where)
+    return fail("no-match", f"no {where} matches {wanted!r}", hint=_nearest(rows, wanted))
+
+
+def _no_such_line(rows: Sequence[Found], file: str, line: str, where: str) -> Result[Resolved]:
+    """What there is instead of a bullet in that line of that file."""
+    lines = sorted(row.bullet.line for row in rows if row.file == file)
+    if not lines:
+        hint = "'knowledge status' tells which files there are"
+        return fail("no-match", f"there is no {where} in {file}", hint=hint)
+    span = f"lines {lines[0]} to {lines[-1]}" if len(lines) > 1 else f"line {lines[0]}"
+    many = "one stands" if len(lines) == 1 else f"{len(lines)} stand"
+    return fail("no-match", f"there is no {where} in line {line} of {file}; {many} in {span}")
+
+
+def _statements(rows: Sequence[Found], hits: Sequence[Found]) -> list[Said]:
+    """The statements that the hits are parts of, in their order, with all of their lines: one may say the same in other
+    letters. Struck lines of the same words are named as one too; what is held in the quarantine is named line by line.
+    """
+    lines: dict[object, list[Found]] = {}
+    for row in rows:
+        lines.setdefault(_key(row), []).append(row)
+    groups = (lines[key] for key in dict.fromkeys(map(_key, hits)))
+    return [Said(group[-1], tuple(reversed(group[:-1]))) for group in groups]
+
+
+def _key(row: Found) -> object:
+    alone = row.bullet.line if row.category == "quarantine" else 0
+    return (row.category, row.file, row.bullet.struck, what_is_said(row.bullet), alone)
+
+
+def _very_line(rows: Sequence[Found], row: Found) -> Resolved:
+    same = said_with([one for one in rows if (one.category, one.file) == (row.category, row.file)], row).others
+    if not same:
+        return Resolved((row.ref,))
+    lines = ", ".join(f"{one.file}:{one.bullet.line}" for one in same[:SHOWN])
+    many = "one more line says the same and stays as it is"
+    if len(same) > 1:
+        many = f"{len(same)} more lines say the same and stay as they are"
+    return Resolved((row.ref,), f"{many}: {lines} (the words name them all)")
+
+
+def bullets_of(paths: Paths, categories: tuple[str, ...]) -> Iterator[Found]:
+    """All bullets of some categories, in the order of the files. Raises OSError."""
+    for name in categories:
+        file = CATEGORY[name].file
+        if file:
+            yield from (Found(name, file, row) for row in bullets_in(read_text(paths.knowledge / file), name))
+            continue
+        for note in note_files(paths):
+            yield from (Found(name, f"files/{note.name}", row) for row in parse_bullets(read_text(note)))
+
+
+def _shown(row: Found) -> str:
+    text = row.bullet.text
+    return f"{row.file}:{row.bullet.line} {text if len(text) <= WIDTH else text[: WIDTH - 1] + '…'}"
+
+
+def _nearest(rows: list[Found], wanted: str) -> str:
+    from rapidfuzz import fuzz, process, utils
+
+    texts = [row.bullet.text for row in rows]
+    near = process.extractOne(wanted, texts, scorer=fuzz.WRatio, processor=utils.default_process, score_cutoff=50)
+    return (
+        f"the nearest is {_shown(rows[near[2]])}"
+        if near is not None
+        else "'knowledge status' tells where the files are"
+    )
+
+
+BY_COMMAND = "to write them as they are: knowledge {} --keep-secrets"
+BULLETS = BY_COMMAND.format("add or edit")
+
+
+def without_secrets(workspace: Workspace, text: str, keep: bool, way: str = BULLETS) -> tuple[str, str]:
+    """The text with placeholders for its secrets, and a sentence that names their kinds, "" for none. Nothing is
+    replaced when the person insists (`keep`) or the setting `redact` is off; `way` says how to insist."""
+    rows, note = all_without_secrets(workspace, (text,), keep, way)
+    return rows[0], note
+
+
+def all_without_secrets(workspace: Workspace, texts: Sequence[str], keep: bool, way: str) -> tuple[list[str], str]:
+    """The same for several texts, with one sentence."""
+    if keep or not workspace.config.redact:
+        return list(texts), ""
+    kinds: Counter[str] = Counter()
+    rows = []
+    for text in texts:
+        # What cannot be seen is taken out before anything is written; it must not hide a key until then.
+        clean = redact(without_invisible(text))
+        kinds.update(clean.counts)
+        rows.append(clean.text if clean.counts else text)
+    named = ", ".join(f"{kind}:{number}" for kind, number in sorted(kinds.items()))
+    return rows, f"secrets replaced: {named} ({way})" if kinds else ""
+
 
 Lines = list[str]
 ACTS: dict[str, Callable[[Lines, BulletRef, str], Result[list[Hunk]]]] = {
@@ -49,26 +289,26 @@ def change_all(
     text: str = "",
     *,
     keep_secrets: bool = False,
-    told: str = "",
+    note: str = "",
     seen: str | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> Result[Edited]:
     """Do one of `ACTS` to all lines of one statement (of one file), in one write: all of them or none.
 
     `text` are the words of an edit, or the line that supersedes. Secrets in it are replaced, unless `keep_secrets` says
-    otherwise; that is told as a warning, behind `told`. A line that is as wanted already is left as it is; Err when all
-    are, when a line is no longer there, or when the file has changed since `seen`. One undo takes it back.
+    otherwise; that is reported as a warning, behind `note`. A line that is as wanted already is left as it is; Err when
+    all are, when a line is no longer there, or when the file has changed since `seen`. One undo takes it back.
     """
     if act not in ACTS or not refs or len({ref.file for ref in refs}) > 1:
         return fail("usage", f"{act!r} cannot be done to these lines", hint=f"choose one of {', '.join(ACTS)}")
     words, replaced = without_secrets(workspace, text, keep_secrets) if text else ("", "")
-    told = "; ".join(filter(None, (told, replaced)))
+    note = "; ".join(filter(None, (note, replaced)))
     ordered = tuple(reversed(refs)) if act in ("done", "reopen") else tuple(refs)  # the newest stays the last one
 
     def hunks(lines: Lines) -> Result[list[Hunk]]:
         return _all_hunks(lines, ordered, lambda text_now, ref: ACTS[act](text_now, ref, words))
 
-    return finished(workspace, change_file(workspace.paths, refs[0].file, hunks, now(), seen=seen), told)
+    return finished(workspace, change_file(workspace.paths, refs[0].file, hunks, now(), seen=seen), note)
 
 
 def _all_hunks(
@@ -110,9 +350,9 @@ def refresh_digest(workspace: Workspace) -> str:
     return ""
 
 
-def finished(workspace: Workspace, result: Result[Edited], told: str = "") -> Result[Edited]:
-    """An edit with the digest brought up to date, and what did not work beside it (`told` first) as its warning."""
+def finished(workspace: Workspace, result: Result[Edited], note: str = "") -> Result[Edited]:
+    """An edit with the digest brought up to date, and what did not work beside it (`note` first) as its warning."""
     if isinstance(result, Err):
         return result
-    problems = [sentence for sentence in (told, result.value.warning, refresh_digest(workspace)) if sentence]
+    problems = [sentence for sentence in (note, result.value.warning, refresh_digest(workspace)) if sentence]
     return Ok(replace(result.value, warning="; ".join(problems)))

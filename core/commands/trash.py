@@ -18,8 +18,6 @@ from core.harvest.proofs import Proofs
 from core.harvest.prune import why_not_purge
 from core.harvest.reclaim import purge, purge_split, restore, restore_split
 from core.harvest.recovery import Recovered, close_run
-from core.harvest.scan import tree_bytes
-from core.harvest.trashed import grace_end, origin, sha_in_trash, split_in_trash
 from core.knowledge.journal import Journal
 from core.knowledge.ledger import (
     Entries,
@@ -34,6 +32,7 @@ from core.knowledge.ledger import (
     write_ledger,
 )
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+from core.sources.scan import grace_end, origin, sha_in_trash, split_in_trash, tree_bytes
 
 SHOWN = 5
 
@@ -266,8 +265,8 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
             continue
         assert entry is not None
         drop_from_trash(entry, row.name)
-        told = {"path": str(held), "status": "pruned", "at": now.isoformat(), "deleted": True}
-        store.entries[f"path:{held}"] = told
+        entry = {"path": str(held), "status": "pruned", "at": now.isoformat(), "deleted": True}
+        store.entries[f"path:{held}"] = entry
         report.purged.append(row.name)
         report.bytes += gone.value
     if report.purged:

@@ -19,7 +19,6 @@ from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.repository import folders_around
 from core.base.result import Err, Ok, Result, fail
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
-from core.commands.actions import Takes, not_taken
 from core.commands.workspace import Workspace, reopened, utc_now
 
 SETTINGS, PROJECT, FILE = "settings", "project", "file"
@@ -59,26 +58,15 @@ class TrustReport:
         return asdict(self)
 
 
-TAKES: Takes = {"list": (), "allow": ("FILE",), "forget": ("FILE",)}
+def trust_list(workspace: Workspace) -> Result[TrustReport]:
+    """What waits here for the person's word, and what was allowed."""
+    return Ok(_report(workspace, "list"))
 
 
-def trust(
-    workspace: Workspace,
-    action: str = "list",
-    file: str = "",
-    *,
-    seen: str | None = None,
-    now: Callable[[], datetime] = utc_now,
+def trust_allow(
+    workspace: Workspace, file: str = "", *, seen: str | None = None, now: Callable[[], datetime] = utc_now
 ) -> Result[TrustReport]:
-    """List what waits here and what was allowed; `allow` what waits here, or one file or project; `forget` it again.
-    `seen` is the `mark` that the person looked at, for one file."""
-    wrong = not_taken("trust", action, TAKES, {"FILE": file})
-    if wrong is not None:
-        return wrong
-    if action == "list":
-        return Ok(_report(workspace, action))
-    if action == "forget":
-        return _forget(workspace, file)
+    """Allow what waits here, or one file or project; `seen` is the `mark` that the person looked at, for one file."""
     around = [] if file else here(workspace)
     waiting = [row for row in around if row.state == WAITING]
     rows = _named(workspace, file) if file else Ok(waiting or [row for row in around if row.state == REFUSED])
@@ -93,9 +81,28 @@ def trust(
     if isinstance(allowed, Err):
         return allowed
     again = reopened(workspace)
-    if isinstance(again, Err):
-        return again
-    return Ok(_report(again.value, action, tuple(rows.value)))
+    return again if isinstance(again, Err) else Ok(_report(again.value, "allow", tuple(rows.value)))
+
+
+def trust_forget(workspace: Workspace, file: str = "") -> Result[TrustReport]:
+    """Take back what was allowed here, or one file or project."""
+    known = read_trust(workspace.environment)
+    if file:
+        path = place_of(Path(os.path.abspath(workspace.cwd / os.path.expanduser(file))))
+        inside = {str(path), str(path / "config.toml"), str(path / PROJECT_FOLDER)}
+        gone = [name for name in known.rows if name in inside or name.startswith(f"{path}{os.sep}{PROJECT_FOLDER}")]
+        gone += [name for name in known.rows if path.name == PROJECT_FOLDER and name.startswith(f"{path}{os.sep}")]
+    else:
+        around = {row.path for row in here(workspace)}
+        gone = [name for name in known.rows if any(name == row or name.startswith(row + os.sep) for row in around)]
+    if not gone and file:
+        return fail("no-file", "that was never allowed", file, "'knowledge trust' lists what was")
+    rows = tuple(_record_row(name, known.rows[name]) for name in dict.fromkeys(gone))
+    taken = forget(workspace.environment, gone)
+    if isinstance(taken, Err):
+        return taken
+    again = reopened(workspace)
+    return again if isinstance(again, Err) else Ok(_report(again.value, "forget", rows))
 
 
 def here(workspace: Workspace) -> list[TrustRow]:
@@ -185,26 +192,6 @@ def _named(workspace: Workspace, file: str) -> Result[list[TrustRow]]:
         hint = f"name a config.toml with settings of ours, or a project that has {PROJECT_FOLDER}"
         return fail("no-file", "there is nothing in it that needs a yes", path, hint)
     return Ok(rows)
-
-
-def _forget(workspace: Workspace, file: str) -> Result[TrustReport]:
-    known = read_trust(workspace.environment)
-    if file:
-        path = place_of(Path(os.path.abspath(workspace.cwd / os.path.expanduser(file))))
-        inside = {str(path), str(path / "config.toml"), str(path / PROJECT_FOLDER)}
-        gone = [name for name in known.rows if name in inside or name.startswith(f"{path}{os.sep}{PROJECT_FOLDER}")]
-        gone += [name for name in known.rows if path.name == PROJECT_FOLDER and name.startswith(f"{path}{os.sep}")]
-    else:
-        around = {row.path for row in here(workspace)}
-        gone = [name for name in known.rows if any(name == row or name.startswith(row + os.sep) for row in around)]
-    if not gone and file:
-        return fail("no-file", "that was never allowed", file, "'knowledge trust' lists what was")
-    rows = tuple(_record_row(name, known.rows[name]) for name in dict.fromkeys(gone))
-    taken = forget(workspace.environment, gone)
-    if isinstance(taken, Err):
-        return taken
-    again = reopened(workspace)
-    return again if isinstance(again, Err) else Ok(_report(again.value, "forget", rows))
 
 
 def _report(workspace: Workspace, action: str, changed: tuple[TrustRow, ...] = ()) -> TrustReport:

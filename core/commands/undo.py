@@ -25,7 +25,6 @@ from core.commands.undo_edit import UndoReport as UndoReport
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.reclaim import restore
 from core.harvest.recovery import Recovered
-from core.harvest.trashed import holds
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.edit import EDIT_RUN
 from core.knowledge.file_notes import note_now
@@ -34,6 +33,7 @@ from core.knowledge.ledger import Entries, Entry, keep_in_place, note_restored, 
 from core.knowledge.lines import require_lines
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.reversal import take_out
+from core.sources.scan import holds
 
 NEEDED = "another harvest rests on it"
 

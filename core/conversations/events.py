@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from core.base.late import late
+
 OUTPUT_HEAD, OUTPUT_TAIL = 800, 1200
 """Of what a call gave back so many characters of its beginning and its end stay with the event."""
 
@@ -200,7 +202,7 @@ _PATHS = (
 _WORDS = ("pattern", "query", "q", "url", "search_term", "Query", "regex", "search", "name_pattern", "prompt")
 _TASKS = ("prompt", "message", "task", "description", "objective", "instructions")
 _HOW = {"created": ("create", "write", "add"), "deleted": ("delete",)}
-_PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_PATCHED = late(r"^\*\*\* (Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _PATCH_HOW = {"Update": "changed", "Add": "created", "Delete": "deleted"}
 
 
@@ -296,20 +298,20 @@ def _asked(row: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
 
 # --- what a result tells ---------------------------------------------------------------------------------------------
 
-_STATUS = re.compile(
+_STATUS = late(
     r"(?:^|\n)(?:[<\[(]?(?:Process|Command|The command)?\s*(?:exited|finished|failed|completed)?\s*(?:with\s*)?"
     r"(?:exit[ _-]?(?:code|status)|return[ _-]?code|code)\s*[:=]?\s*(-?\d{1,5}))\b",
     re.IGNORECASE,
 )
-_COMMITTED = re.compile(
+_COMMITTED = late(
     r"^\[(?P<branch>[^\s\]]+(?: \([^)]*\))?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.M
 )
-_COMMITS = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+commit\b")
-_PUSHES = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+push\b[^\n;&|]*")
-_PUSHED = re.compile(r"(?:->|Everything up-to-date|\[new branch\]|set up to track)")
-_NOT_PUSHED = re.compile(r"(?:\[rejected\]|error: failed to push|fatal:|remote rejected)")
-_OPENED = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
-_MESSAGE = re.compile(
+_COMMITS = late(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+commit\b")
+_PUSHES = late(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+push\b[^\n;&|]*")
+_PUSHED = late(r"(?:->|Everything up-to-date|\[new branch\]|set up to track)")
+_NOT_PUSHED = late(r"(?:\[rejected\]|error: failed to push|fatal:|remote rejected)")
+_OPENED = late(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
+_MESSAGE = late(
     r"""\s-(?:[a-zA-Z]*m|-message)[= ]\s*(?:"\$\(cat <<-?\s*['"]?(?P<end>\w+)['"]?\s*\n(?P<here>.*?)\n\s*(?P=end)"""
     r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""",
     re.DOTALL,

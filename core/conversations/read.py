@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from core.base.result import ErrorInfo
-from core.conversations import (
+from core.conversations.collections import stores
+from core.conversations.conversation import Conversation
+from core.conversations.damage import as_utf8, is_json, why_damaged, why_no_text
+from core.conversations.formats import (
     aider,
     amp,
     antigravity,
@@ -32,12 +35,9 @@ from core.conversations import (
     plain,
     qwen,
     specstory,
-    stores,
     swe_agent,
     unknown_json,
 )
-from core.conversations.conversation import Conversation
-from core.conversations.damage import as_utf8, is_json, why_damaged, why_no_text
 from core.conversations.lines import BOM
 from core.conversations.packed import OverpackedError, is_packed, most_unpacked, unpack
 

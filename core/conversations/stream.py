@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import BinaryIO, NamedTuple
 
-from core.conversations import claude_code, codex
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.damage import as_utf8, many_damaged
+from core.conversations.formats import claude_code, codex
 from core.conversations.read import HEAD_BYTES, format_of
 from core.conversations.records import LineSource, keys_in
 

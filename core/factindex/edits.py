@@ -14,8 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.factindex.facts import CATEGORIES, KEYS, Fact, fact_from
-from core.factindex.items import BOM, Item, block_at, frontmatter, scan
-from core.factindex.yaml_nodes import Span, read_block
+from core.factindex.items import BOM, Item, Span, block_at, frontmatter, read_block, scan
 
 Operation = dict[str, Any]
 """`{"op": "add", "fact": row}`, `{"op": "set", "id": …, "from": values, "to": values}`, `{"op": "remove", "id": …,

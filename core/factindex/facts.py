@@ -2,6 +2,8 @@
 
 A fact is named by its id, `{domain}:{category}:{sequence}`. The YAML files are the truth; how they are read is in
 items.py, where they lie in places.py, and `index.json`, their projection, is made in index.py.
+
+Facts as rows for the search.
 """
 
 from __future__ import annotations
@@ -9,13 +11,15 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from core.base.choices import FACT_CATEGORIES
+from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo
+from core.base.search_entry import SearchEntry
 
 CATEGORIES = FACT_CATEGORIES
 FACT_CHARACTERS = 280
@@ -247,3 +251,21 @@ def shown(value: object) -> str:
     text = "missing" if value is None else repr(value) if isinstance(value, (str, bool, int, float)) else str(value)
     text = " ".join(text.split())
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def entries(facts: Iterable[Fact], path: str = "") -> Iterator[SearchEntry]:
+    """One row a fact that is not known to have expired: its id is the key, its category and domain are the title, its
+    domain is among the tags. `path` is the YAML file that they stand in."""
+    for fact in facts:
+        if not fact.stale:
+            yield SearchEntry(
+                "fact",
+                fact.id,
+                f"{fact.category} ({fact.domain})",
+                without_emphasis(fact.fact),  # as a bullet's: the two are shown as one
+                fact.last_confirmed or fact.first_seen,
+                f"[fact: {fact.id}, {fact.confidence:g}]",
+                tuple(dict.fromkeys((*fact.tags, fact.domain))),
+                "",
+                path,
+            )

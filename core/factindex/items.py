@@ -4,15 +4,19 @@ Such a file is no YAML document, so it is taken apart line by line: an item begi
 the next item, heading or sentence. What we write ourselves has one fixed shape and is read by one expression; every
 other item, however a person has indented, quoted, folded or commented it, is read by the YAML library. The seed's own
 example, whose keys stand flush with their dash, is understood as well. Text in, records out; nothing here touches disk.
+
+The library's nodes carry the place of every value, so that an edit can replace the characters of one value and nothing
+else. No object is ever built from a tag, and an alias is not followed out of its item.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.factindex.facts import KEYS
 
@@ -75,7 +79,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Scan:
+class ParsedFile:
     """A whole file: `front` holds what the frontmatter says, `body` is the offset after it."""
 
     text: str
@@ -84,10 +88,10 @@ class Scan:
     body: int = 0
 
 
-def scan(text: str) -> Scan:
+def scan(text: str) -> ParsedFile:
     """Take a file apart. Never fails: what cannot be read is an item with a problem, everything else is prose."""
     front, body = frontmatter(text)
-    return Scan(text, list(_items(text, body)), front, body)
+    return ParsedFile(text, list(_items(text, body)), front, body)
 
 
 def frontmatter(text: str) -> tuple[dict[str, str], int]:
@@ -162,7 +166,7 @@ def _foreign_item(text: str, start: int, line: int) -> Item | None:
     guess = {"id": known["id"]} if known else {}
     if block.end - start > ITEM_CHARACTERS:
         return Item(start, block.end, line, guess, f"the item is longer than {ITEM_CHARACTERS} characters", line)
-    from core.factindex.yaml_nodes import read_block
+    # regroup: joined
 
     read = read_block(block)
     if read.problem and block.gap:  # what follows an empty line may be prose that is indented, as code is
@@ -243,3 +247,97 @@ def block_at(text: str, start: int) -> Block | None:
             break
         at = stop
     return Block(text, start, end, indent, column, flush, gap)
+
+
+# --- one item through the YAML library -------------------------------------------------------------------------------
+
+_NUMBER = re.compile(r"[-+]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d+)?")
+_NULL = "tag:yaml.org,2002:null"
+
+
+class Span(NamedTuple):
+    """Where a value stands in the file (offsets), and where its key begins."""
+
+    start: int
+    end: int
+    key_start: int
+
+
+@dataclass(frozen=True)
+class Read:
+    """What an item says. `spans` tells where the value of each key stands in the file; `flow` that the item is written
+    in braces. `problem_line` counts from 0 at the item's first line."""
+
+    fields: dict[str, Any] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
+    flow: bool = False
+    problem: str = ""
+    problem_line: int = 0
+
+
+def read_block(block: Block) -> Read:
+    """The values of one item. What the library cannot read is told in `problem`."""
+    import yaml
+
+    written = block.as_yaml()
+    try:
+        node: Any = yaml.compose(written, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.MarkedYAMLError as error:
+        marks = [mark.index for mark in (error.problem_mark, error.context_mark) if mark is not None]
+        mark = next((mark for mark in marks if mark < len(written.rstrip("\n"))), 0)
+        why = error.problem or error.context or "it is not valid"
+        return Read(problem=f"the item cannot be read as YAML: {why}", problem_line=written.count("\n", 0, mark))
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        return Read(problem=f"the item cannot be read as YAML: {type(error).__name__}")
+    rows = node.value if node is not None and node.id == "sequence" else []
+    if len(rows) != 1 or rows[0].id != "mapping":
+        return Read()
+    place = _places(block, written)
+    fields: dict[str, Any] = {}
+    spans: dict[str, Span] = {}
+    for key, value in rows[0].value:
+        if key.id != "scalar" or key.value not in KEYS:
+            continue
+        if key.value in fields:
+            line = written.count("\n", 0, key.start_mark.index)
+            return Read(problem=f"the key {key.value} stands twice", problem_line=line)
+        fields[key.value] = _plain(value, key.value)
+        spans[key.value] = Span(place(value.start_mark), place(value.end_mark), place(key.start_mark))
+    return Read(fields, spans, bool(rows[0].flow_style))
+
+
+def _plain(node: Any, key: str) -> Any:
+    """A node as text, number or list of texts; what is neither as a text that no validation accepts."""
+    if node.id == "sequence":
+        return [_scalar(one) if one.id == "scalar" else f"a {one.id}" for one in node.value]
+    if node.id != "scalar":
+        return f"a {node.id}"
+    if key in ("confidence", "source_count") and not node.style and _NUMBER.fullmatch(node.value):
+        text = node.value.replace("_", "")
+        return int(text) if text.lstrip("+-").isdecimal() else float(text)
+    return _scalar(node)
+
+
+def _scalar(node: Any) -> str | None:
+    """The characters of a scalar. `2026` or `true` as a tag is the word that stands there."""
+    return None if node.tag == _NULL and not node.value.strip() else str(node.value)
+
+
+def _places(block: Block, written: str) -> Callable[[Any], int]:
+    """Turns a place in the YAML text into an offset in the file. Counted in characters and in our own line breaks:
+    YAML takes more characters for the end of a line than an editor does."""
+    starts = [0]
+    while (found := written.find("\n", starts[-1])) >= 0:
+        starts.append(found + 1)
+    in_file = [block.start]
+    while (found := block.text.find("\n", in_file[-1], block.end)) >= 0:
+        in_file.append(found + 1)
+
+    def place(mark: Any) -> int:
+        line = bisect_right(starts, mark.index) - 1
+        if line >= len(in_file):
+            return block.end
+        column = mark.index - starts[line] - (block.shift if line else 0)
+        return min(block.end, int(in_file[line] + max(0, column)))
+
+    return place

@@ -24,14 +24,13 @@ from core.base import files
 from core.base.checked_lines import Record, decode, encode
 from core.base.result import ErrorInfo
 from core.factindex import index
-from core.factindex.confidence import aged
 from core.factindex.edits import Operation, apply_operations, is_bare, new_file_text
 from core.factindex.facts import Fact, Problem
 from core.factindex.feed import Plan, Taught, plan_feed
 from core.factindex.held import Known, hold, read_known, write_known
 from core.factindex.places import FILE_BYTES, FactFiles, read_all, read_at, read_one, together, why_broken
 from core.factindex.record import NAME as RECORD
-from core.factindex.record import History, Key, append_records, history_of, read_history
+from core.factindex.record import History, Key, aged, append_records, history_of, read_history
 from core.factindex.reunite import strangers
 
 ATTEMPTS = 10

@@ -12,14 +12,12 @@ from datetime import datetime
 from typing import Any
 
 from core import __version__
-from core.harvest.artifact import Artifact
-from core.harvest.protection import Protection, why_careful
-from core.harvest.scan import Scan
-from core.harvest.sources import known_as, title_of
 from core.harvest.steps import CLASSES, Classified, HarvestPlan, Limits, Step
-from core.harvest.tails import Earlier, earlier_by_path, earlier_of
-from core.harvest.trashed import grace_end, sha_in_trash, split_in_trash
 from core.knowledge.ledger import restored_paths
+from core.sources.artifact import Artifact
+from core.sources.incremental import Earlier, earlier_by_path, earlier_of
+from core.sources.scan import Protection, Scan, grace_end, sha_in_trash, split_in_trash, why_careful
+from core.sources.tools import known_as, title_of
 
 UNREAD = "could not be read before, and has not changed since"
 RESTORED = "brought back by you"

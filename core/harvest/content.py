@@ -20,14 +20,14 @@ from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Edit
 from core.conversations.read import read_conversation, why_unread
-from core.harvest.artifact import Artifact
 from core.harvest.distil import Harvest, distil, shown_bytes
 from core.harvest.options import HarvestOptions
-from core.harvest.sessions import Shelf
-from core.harvest.sources import project_at
 from core.harvest.steps import Step
-from core.harvest.tails import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
 from core.knowledge.projects import UNTOLD
+from core.sources.artifact import Artifact
+from core.sources.incremental import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
+from core.sources.sessions import StoreCache
+from core.sources.tools import project_at
 
 if TYPE_CHECKING:
     from core.conversations.stream import Streamed
@@ -39,7 +39,7 @@ MEASURED_BYTES = 64 << 20
 """A file above this counts with its size: to measure what is sent of it would take too long."""
 
 
-def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, shelf: Shelf) -> Result[Harvest]:
+def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, opened: StoreCache) -> Result[Harvest]:
     """Stage 3 for one conversation: read it again, make sure it is what was planned, distil. `generate` None
     means the rules."""
     item, entry = step.artifact, dict[str, Any]()
@@ -52,7 +52,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
             tail, sha256, facts = streamed
         else:
             if item.kind == "session":
-                data = shelf.content(item)
+                data = opened.content(item)
                 sha256 = hashlib.sha256(data).hexdigest()
             else:
                 known = step.earlier.bytes if step.earlier is not None else 0

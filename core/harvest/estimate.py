@@ -18,9 +18,9 @@ from core.harvest.content import distil_step
 from core.harvest.kept_answers import KeptAnswers
 from core.harvest.meter import BYTES_A_TOKEN
 from core.harvest.options import HarvestOptions
-from core.harvest.sessions import Shelf
 from core.harvest.steps import HarvestPlan, Step
 from core.harvest.usage import ANSWER_TOKENS, UNKNOWN, Usage
+from core.sources.sessions import StoreCache
 
 ROWS, LEARNED = 10, "of what a conversation usually teaches is one sentence of about a hundred and ten letters, as here"
 """How many rows an answer of `ANSWER_TOKENS` has, and how long one is."""
@@ -86,10 +86,10 @@ def estimate(
     bare = replace(
         options, distil=replace(options.distil, redact=False, judge=False)
     )  # a placeholder weighs what it replaces
-    with Shelf(options.copies) as shelf:
+    with StoreCache(options.copies) as opened:
         for step in sorted(steps, key=lambda one: one.sha256):  # the order of hashes is as good as chance
             if not known or read + step.new_bytes <= sample_bytes:
-                known[step.artifact.path] = _cost(step, bare, shelf, usage)
+                known[step.artifact.path] = _cost(step, bare, opened, usage)
                 read += step.new_bytes
     sample = _sum(known.values())
     costs = [known.get(step.artifact.path) or sample.part(step.new_bytes / max(1, read)) for step in steps]
@@ -97,12 +97,12 @@ def estimate(
     return Estimate(_sum(costs), _fitting(costs, cap, usage.factor) if cap else None)
 
 
-def _cost(step: Step, options: HarvestOptions, shelf: Shelf, usage: Usage) -> Cost:
+def _cost(step: Step, options: HarvestOptions, opened: StoreCache, usage: Usage) -> Cost:
     counting = _Counting(usage)
     model: Generate = counting
     if options.kept is not None:
         model = KeptAnswers(counting, options.kept, step.sha256, options.asked, keep=False)  # what lies there is free
-    distil_step(step, options, model, shelf)
+    distil_step(step, options, model, opened)
     return Cost(counting.calls, counting.input_tokens, counting.output_tokens)
 
 

@@ -12,10 +12,9 @@ from collections.abc import Callable
 
 from core.base import files
 from core.base.paths import Paths
-from core.harvest.artifact import Artifact
 from core.harvest.classify import classify_conversation
-from core.harvest.protection import read_protection, why_careful
-from core.harvest.scan import scan_conversations
+from core.sources.artifact import Artifact
+from core.sources.scan import read_protection, scan_conversations, why_careful
 
 FRESH_SECONDS = 1.0
 QUIET_SECONDS = 600

@@ -28,7 +28,6 @@ from core.base.paths import Paths
 from core.base.repository import repository_root
 from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.answer import Item, items_from
-from core.harvest.artifact import Artifact
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
@@ -36,10 +35,11 @@ from core.harvest.options import HarvestOptions
 from core.harvest.proofs import Proofs
 from core.harvest.quotes import NO_SOURCE
 from core.harvest.recovery import recover
-from core.harvest.remembered import remembered
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import Step
-from core.harvest.tails import Earlier, earlier_by_path
+from core.sources.artifact import Artifact
+from core.sources.incremental import Earlier, earlier_by_path
+from core.sources.remembered import remembered
 
 SOURCE = "import"
 ORDER = "order-in-file"

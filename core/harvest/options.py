@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.harvest.known import KnownStore
-from core.harvest.sources import Place
 from core.harvest.steps import Limits
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+from core.sources.tools import Place
 
 
 @dataclass(frozen=True)

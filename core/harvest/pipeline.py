@@ -16,26 +16,25 @@ from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.harvest.batch import Staged
-from core.harvest.breaker import NOT_TRIED, Breaker, stopped_note
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
 from core.harvest.content import distil_step
 from core.harvest.distil import Harvest
 from core.harvest.guard import Guard
-from core.harvest.hashes import HashCache
 from core.harvest.kept_answers import KeptAnswers
 from core.harvest.known import KnownStore
-from core.harvest.meter import TOKEN_CAP, Budget, Meter
+from core.harvest.meter import NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
 from core.harvest.options import HarvestOptions
 from core.harvest.plan import plan_harvest
 from core.harvest.proofs import Proofs
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import HarvestReport, Progress, Report, add_counts
-from core.harvest.sessions import Shelf
 from core.harvest.steps import HarvestPlan, Step
 from core.harvest.unproven import hold_back
 from core.knowledge.digest import regenerate_digest
+from core.sources.artifact import HashCache
+from core.sources.sessions import StoreCache
 
 AHEAD = 2
 """So many conversations for each job are handed to the model before their answers are used."""
@@ -203,9 +202,9 @@ def _distilled(
             return Distilled(step, breaker.refusal(), None)
         meter = Meter(generate, budget, breaker) if generate is not None else None
         if meter is None or options.kept is None:
-            return Distilled(step, distil_step(step, options, meter, shelf), meter)
+            return Distilled(step, distil_step(step, options, meter, opened), meter)
         paid = KeptAnswers(meter, options.kept, step.sha256, options.asked)
-        return Distilled(step, distil_step(step, options, paid, shelf), meter, paid)
+        return Distilled(step, distil_step(step, options, paid, opened), meter, paid)
 
     def arriving() -> Iterator[Distilled | None]:
         """The next answer, and None before each wait for it."""
@@ -225,7 +224,7 @@ def _distilled(
     asking: set[Future[Distilled]] = set()
     answers: queue.SimpleQueue[Future[Distilled]] = queue.SimpleQueue()
     jobs = max(1, options.jobs)
-    with Shelf(options.copies) as shelf, ThreadPoolExecutor(jobs) as pool:
+    with StoreCache(options.copies) as opened, ThreadPoolExecutor(jobs) as pool:
         try:
             for step in plan.steps:
                 if cancelled():

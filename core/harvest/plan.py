@@ -9,16 +9,14 @@ from datetime import datetime
 from typing import Any
 
 from core.base.paths import Paths
-from core.harvest.artifact import Artifact
 from core.harvest.classify import UNREAD, classify, plan_steps
-from core.harvest.hashes import HashCache, hash_artifacts
-from core.harvest.names import told_apart
 from core.harvest.options import HarvestOptions
 from core.harvest.passed_over import passed_over
-from core.harvest.scan import Scan, scan
-from core.harvest.sources import FILES
 from core.harvest.steps import Classified, HarvestPlan
-from core.harvest.survey import survey
+from core.sources.artifact import Artifact, HashCache, hash_artifacts
+from core.sources.scan import Scan, scan
+from core.sources.tools import FILES, disambiguate
+from core.sources.walk import survey
 
 TOLD = 5
 """So many odd things are told by name; more only by their number."""
@@ -43,14 +41,14 @@ def _plan(
     found = scan(paths, cache) if options.home else Scan(())
     if not options.places:
         return _judged(paths, options, entries, now, found, cache, {})
-    from core.harvest.sessions import Shelf, hash_sessions, list_sessions  # for those who have other tools read
+    from core.sources.sessions import StoreCache, hash_sessions, list_sessions  # for those who have other tools read
 
     elsewhere = survey(options.places)
-    with Shelf(options.copies) as shelf:
+    with StoreCache(options.copies) as opened:
         named = {place.folder for place in options.places if place.source == FILES}
-        inside = list_sessions([row for row in elsewhere.artifacts if row.kind == "store"], shelf, named)
-        hashes = hash_sessions(inside.artifacts, shelf, cache)
-    foreign = told_apart([row for row in elsewhere.artifacts if row.kind != "store"], entries)
+        inside = list_sessions([row for row in elsewhere.artifacts if row.kind == "store"], opened, named)
+        hashes = hash_sessions(inside.artifacts, opened, cache)
+    foreign = disambiguate([row for row in elsewhere.artifacts if row.kind != "store"], entries)
     found = replace(found, artifacts=(*found.artifacts, *foreign, *inside.artifacts))
     plan = _judged(paths, options, entries, now, found, cache, hashes)
     notes = (*elsewhere.notes, *inside.notes, *plan.notes)

@@ -76,7 +76,7 @@ class Proofs:
             return {}
         changes = read_changes(self._paths)
         told, harvested = removed_by_hand(changes), {line for row in changes if row.sha for line in row.added}
-        shelf = [files.read_or_empty(self._paths.knowledge / name) for name in SHELF]
+        stores = [files.read_or_empty(self._paths.knowledge / name) for name in SHELF]
         missing: dict[str, list[str]] = {}
         taken_from_notes = {line for name, line in told if name.startswith("files/")}  # whatever they were called then
         for name, absent in lost:
@@ -84,7 +84,7 @@ class Proofs:
                 left = [line for line in absent if line not in taken_from_notes]
             else:
                 left = [line for line in absent if (name, line) not in told]
-            left = [line for line in left if all(missing_lines(data, [line]) for data in shelf)]
+            left = [line for line in left if all(missing_lines(data, [line]) for data in stores)]
             now = self.name_now(plan, name, left)
             if left and not _is_reworded(files.read_or_empty(self._paths.knowledge / now), left, harvested):
                 missing[name] = left

@@ -10,10 +10,9 @@ from core.harvest.guard import Guard
 from core.harvest.missing import TOLD
 from core.harvest.proofs import Proofs
 from core.harvest.reclaim import purge, purge_split, remove_split
-from core.harvest.scan import is_stale
 from core.harvest.steps import Step
-from core.harvest.trashed import origin, sha_in_trash, split_in_trash
 from core.knowledge.ledger import Entry, drop_from_trash
+from core.sources.scan import is_stale, origin, sha_in_trash, split_in_trash
 
 PURGE_REFUSED, VANISHED = "purge-refused", "harvest-vanished"
 _KEPT = "the trash keeps a conversation"

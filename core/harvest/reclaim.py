@@ -16,7 +16,7 @@ from pathlib import Path
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.harvest.trashed import name_of_split, split_in_trash
+from core.sources.scan import name_of_split, split_in_trash
 
 MAX_COPIES = 1000
 SYNC_FAILED = "sync-failed"

@@ -20,7 +20,6 @@ from core.harvest.batch import Applied, write_together
 from core.harvest.bindings import tell_bindings
 from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
-from core.harvest.trashed import origin, sha_in_trash
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import finish_moves, note_now
 from core.knowledge.journal import (
@@ -51,6 +50,7 @@ from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.lines import PlannedFile, lines_in
 from core.knowledge.patience import Patience
 from core.knowledge.promises import settle_promises
+from core.sources.scan import origin, sha_in_trash
 
 UNPROVEN = "unproven"
 """The key of a ledger entry that names the run under which lines of a lost harvest are told (unproven.py)."""
@@ -199,10 +199,10 @@ def _apply(
     try:
         plans = {row.sha256: _with_notes_as_called_now(paths, plans[row.sha256], row.applied) for row in waiting}
         tell = {sha: _tell(journal, sha, plan, told) for sha, plan in plans.items()}
-        shelf = {name: lines_in(files.read_or_empty(paths.knowledge / name)) for name in SHELF} if waiting else {}
+        stores = {name: lines_in(files.read_or_empty(paths.knowledge / name)) for name in SHELF} if waiting else {}
         wrong = write_together(
             paths,
-            [(row.sha256, _left_to_write(plans[row.sha256], row.applied, shelf)) for row in waiting],
+            [(row.sha256, _left_to_write(plans[row.sha256], row.applied, stores)) for row in waiting],
             known=lambda name: (paths.knowledge / name).exists(),
             on_applied=lambda sha, row: tell[sha](row),
             recovering=True,
@@ -236,13 +236,13 @@ def _with_notes_as_called_now(paths: Paths, plan: FrozenPlan, applied: Collectio
     return replace(plan, files=tuple(map(now, plan.files)))
 
 
-def _left_to_write(plan: FrozenPlan, applied: set[str], shelf: Mapping[str, set[bytes]]) -> FrozenPlan:
+def _left_to_write(plan: FrozenPlan, applied: set[str], stores: Mapping[str, set[bytes]]) -> FrozenPlan:
     """The plan without the files that were proven before the crash, which are left as the person has them now, and
     without what stands in another file by now: lines that were written before it, and that the person has moved since.
     """
 
     def here(row: PlannedFile, lines: Sequence[str]) -> tuple[str, ...]:
-        others = [there for name, there in shelf.items() if name != row.name]
+        others = [there for name, there in stores.items() if name != row.name]
         return tuple(line for line in lines if not any(line.encode("utf-8") in there for there in others))
 
     rows = [replace(row, lines=here(row, row.lines), done=here(row, row.done)) for row in plan.files]

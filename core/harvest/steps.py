@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from core.base.result import ErrorInfo
-from core.harvest.artifact import Artifact
-from core.harvest.tails import Earlier
+from core.sources.artifact import Artifact
+from core.sources.incremental import Earlier
 
 CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 

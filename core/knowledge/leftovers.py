@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from core.base import files, temporaries
-from core.base.locks import turn_in
+from core.base.locks import folder_lock
 
 _NAME = re.compile(
     r"^\.(?P<name>.+)\.(?P<hashes>[0-9a-f]{32})?\.(?P<pid>\d+)-\d+" + re.escape(files.TEMPORARY_MARK) + r"\Z"
@@ -35,7 +35,7 @@ def clear_leftovers(folder: Path) -> list[Path]:
     A temporary file that may hold a person's bytes is never removed: it goes back in place when it is certain where it
     belongs, else it is kept as `<name>.recovered-<hash>.md`. Raises OSError.
     """
-    with turn_in(folder):
+    with folder_lock(folder):
         return _cleared(folder) if folder.is_dir() else []
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.base import files
-from core.base.locks import turn_in
+from core.base.locks import folder_lock
 from core.knowledge.categories import NEW_TASKS, TASKS_FILE
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.swap import swap_in
@@ -132,7 +132,7 @@ def ensure_lines(
         _settle(path, patience, own)
         write = _insert if planned.name == TASKS_FILE else _append
         try:
-            with turn_in(Path(path).parent):
+            with folder_lock(Path(path).parent):
                 added = write(path, planned, recovering)
         except FileNotFoundError:
             known = True
@@ -146,7 +146,7 @@ def ensure_lines(
 def require_lines(folder: Path, planned: PlannedFile) -> list[str]:
     """Read the file back by its path; the lines that are not there (empty: proven)."""
     path = Path(folder, planned.name)
-    with turn_in(path.parent):  # an edit that finds the file changed puts it back: not in the middle of that
+    with folder_lock(path.parent):  # an edit that finds the file changed puts it back: not in the middle of that
         data = files.read_or_empty(path)
     return [line.decode("utf-8") for line in missing_lines(data, planned.all_lines)]
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.base import files, temporaries
-from core.base.locks import turn_in
+from core.base.locks import folder_lock
 
 ATTEMPTS = 10
 
@@ -64,7 +64,7 @@ def replace_expected(path: Path, new: bytes | None, expected: bytes) -> bool:
         return _remove(path, expected)
     mode = _writable_mode(path)
     spent: list[Path] = []
-    with turn_in(path.parent):
+    with folder_lock(path.parent):
         if files.read_or_empty(path) != expected:
             return False
         came_out = _exchange(path, new, expected, mode, spent)
@@ -78,7 +78,7 @@ def replace_expected(path: Path, new: bytes | None, expected: bytes) -> bool:
 
 def _remove(path: Path, expected: bytes) -> bool:
     """The file goes aside before it is looked at, so that a save in that very moment is not lost."""
-    with turn_in(path.parent):
+    with folder_lock(path.parent):
         if files.read_or_empty(path) != expected:
             return False
         aside = files.temporary_name(path, _short_hash(expected) * 2)

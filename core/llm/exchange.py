@@ -29,7 +29,7 @@ SLICE_SECONDS = 0.05  # how often a waiting caller looks whether the user has ca
 
 
 @dataclass(frozen=True)
-class Broken:
+class TransportError:
     """An exchange without a usable answer.
 
     `kind`: `connection` and `absent` (nobody took the call) are worth another try; `certificate`, `address`, `timeout`,
@@ -41,7 +41,7 @@ class Broken:
     detail: str = ""
 
 
-class Line:
+class CancellableSocket:
     """The socket of one exchange, so that another thread can cut it. Once cut, it is never connected again."""
 
     def __init__(self) -> None:
@@ -74,14 +74,14 @@ class Line:
                 return  # it had ended by itself
 
 
-def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[[], bool]) -> Reply | Broken:
+def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[[], bool]) -> Reply | TransportError:
     """POST `call` once and read the whole answer, within `seconds` of wall-clock time.
 
     Returns by then even if the server, the resolver or the TLS handshake does not answer.
     """
     deadline = time.monotonic() + seconds
-    line = Line()
-    outcome: queue.SimpleQueue[Reply | Broken | BaseException] = queue.SimpleQueue()
+    line = CancellableSocket()
+    outcome: queue.SimpleQueue[Reply | TransportError | BaseException] = queue.SimpleQueue()
 
     kept: Kept = _of_thread.__dict__.pop("kept", None) or Kept()  # whoever does not put it back has spoilt it
     kept.line = line
@@ -103,7 +103,7 @@ def exchange(call: Call, *, seconds: float, max_bytes: int, cancelled: Callable[
                 result = outcome.get(timeout=SLICE_SECONDS if giving_up else min(SLICE_SECONDS, remaining))
             except queue.Empty:
                 if giving_up:
-                    return Broken(giving_up)
+                    return TransportError(giving_up)
                 continue
             if isinstance(result, BaseException):
                 raise result
@@ -123,7 +123,7 @@ class Kept:
     """
 
     def __init__(self) -> None:
-        self.line = Line()
+        self.line = CancellableSocket()
         self._session: Session | None = None
 
     def session(self) -> Session:
@@ -149,8 +149,9 @@ class Kept:
 _of_thread = threading.local()
 
 
-def _post(call: Call, kept: Kept, deadline: float, max_bytes: int) -> Reply | Broken:
-    """The blocking part, in the thread. Expected failures become `Broken`; anything else is a bug and raises."""
+def _post(call: Call, kept: Kept, deadline: float, max_bytes: int) -> Reply | TransportError:
+    """The blocking part, in the thread. Expected failures become a `TransportError`; all else is a bug and
+    raises."""
     from http.client import HTTPException
 
     import requests
@@ -176,18 +177,20 @@ def _post(call: Call, kept: Kept, deadline: float, max_bytes: int) -> Reply | Br
         with response:
             return _read(response, max_bytes)
     except requests.exceptions.SSLError as problem:
-        return Broken("certificate", _system_words(problem))
+        return TransportError("certificate", _system_words(problem))
     except requests.exceptions.ProxyError as problem:
-        return Broken("connection", " ".join(("the proxy does not let it through", _system_words(problem))).strip())
+        return TransportError(
+            "connection", " ".join(("the proxy does not let it through", _system_words(problem))).strip()
+        )
     except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema, UnicodeError):
-        return Broken("address")
+        return TransportError("address")
     except requests.exceptions.InvalidHeader:
-        return Broken("address", "a header cannot be sent; look for stray characters in the key")
+        return TransportError("address", "a header cannot be sent; look for stray characters in the key")
     except (requests.RequestException, urllib3.exceptions.HTTPError, HTTPException, OSError) as problem:
         # A time-out of the socket is our own deadline: it was set to what was left.
         if time.monotonic() >= deadline - SLICE_SECONDS:
-            return Broken("timeout")
-        return Broken("absent" if _never_connected(problem) else "connection", _system_words(problem))
+            return TransportError("timeout")
+        return TransportError("absent" if _never_connected(problem) else "connection", _system_words(problem))
 
 
 def _never_connected(problem: BaseException) -> bool:
@@ -237,15 +240,15 @@ def _watched_adapter(kept: Kept) -> HTTPAdapter:
     return Adapter()
 
 
-def _read(response: Response, max_bytes: int) -> Reply | Broken:
+def _read(response: Response, max_bytes: int) -> Reply | TransportError:
     """The body, unpacked by ourselves so that a small answer cannot become a huge one in memory."""
     headers = {name.lower(): value for name, value in response.headers.items()}
     declared = headers.get("content-length", "")
     if _is_size(declared) and int(declared) > max_bytes:
-        return Broken("too-large")
+        return TransportError("too-large")
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-        return Broken("encoding")
+        return TransportError("encoding")
     received = 0
 
     def arriving() -> Iterator[bytes]:
@@ -260,12 +263,12 @@ def _read(response: Response, max_bytes: int) -> Reply | Broken:
         for piece in _unpacked(arriving()) if packed else arriving():
             body += piece
             if len(body) > max_bytes:
-                return Broken("too-large")
+                return TransportError("too-large")
     except (zlib.error, EOFError):
-        return Broken("connection", "the compressed answer is damaged")
+        return TransportError("connection", "the compressed answer is damaged")
     # Older urllib3 does not compare these. Packed data says itself where it ends, and may be followed by padding.
     if _is_size(declared) and received < int(declared) and not (packed and received):
-        return Broken("connection", "the answer was cut off")
+        return TransportError("connection", "the answer was cut off")
     return Reply(response.status_code, headers, bytes(body))
 
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from core.base.result import Err, Ok, Result, fail
-from core.llm.exchange import SLICE_SECONDS, Broken, exchange
+from core.llm.exchange import SLICE_SECONDS, TransportError, exchange
 from core.llm.wire import Call, Reply, child, decode_object, excerpt, host_of, rows, text_of
 
 FIRST_PAUSE_SECONDS = 1.0
@@ -57,9 +57,9 @@ def post(call: Call, patience: Patience) -> Result[Reply]:
     attempt = 0
     while True:
         if patience.cancelled():
-            return _broken(call, Broken("cancelled"), patience)
+            return _broken(call, TransportError("cancelled"), patience)
         if patience.remaining() <= 0:
-            return _broken(call, Broken("timeout"), patience)
+            return _broken(call, TransportError("timeout"), patience)
         result = exchange(
             call,
             seconds=patience.remaining(),
@@ -67,8 +67,8 @@ def post(call: Call, patience: Patience) -> Result[Reply]:
             cancelled=patience.cancelled,
         )
         if not _may_pass(result):
-            return _broken(call, result, patience) if isinstance(result, Broken) else Ok(result)
-        gave_up = _broken(call, result, patience) if isinstance(result, Broken) else refusal(call, result)
+            return _broken(call, result, patience) if isinstance(result, TransportError) else Ok(result)
+        gave_up = _broken(call, result, patience) if isinstance(result, TransportError) else refusal(call, result)
         if attempt >= patience.max_retries:
             return gave_up
         pause = _pause_before(attempt, result)
@@ -78,9 +78,9 @@ def post(call: Call, patience: Patience) -> Result[Reply]:
         attempt += 1
 
 
-def _may_pass(result: Reply | Broken) -> bool:
+def _may_pass(result: Reply | TransportError) -> bool:
     """Whether the same request may succeed a little later."""
-    if isinstance(result, Broken):
+    if isinstance(result, TransportError):
         return result.kind in ("connection", "absent")
     if result.status == 429:
         # OpenAI also says 429 when the account has no money left; waiting does not help there.
@@ -88,7 +88,7 @@ def _may_pass(result: Reply | Broken) -> bool:
     return 500 <= result.status <= 599
 
 
-def _pause_before(attempt: int, result: Reply | Broken) -> float:
+def _pause_before(attempt: int, result: Reply | TransportError) -> float:
     """Seconds until the next try; `attempt` counts the failures before this one."""
     asked = None
     if isinstance(result, Reply):
@@ -132,7 +132,7 @@ def _wait(seconds: float, patience: Patience) -> None:
         seconds -= step
 
 
-def _broken(call: Call, broken: Broken, patience: Patience) -> Err:
+def _broken(call: Call, broken: TransportError, patience: Patience) -> Err:
     """The sentence for an exchange that brought no answer."""
     who, detail = f"{call.label} at {host_of(call.url)}", excerpt(broken.detail, call.key)
     if broken.kind == "timeout":

@@ -71,7 +71,7 @@ EVERYTHING = Filters()
 
 
 @dataclass
-class Found:
+class Candidates:
     """Rows by id; `how` says for those that did not come by their words how they came: `prefix`, `part` of a word,
     `dated` as asked, `beside` a hit, `vector`."""
 
@@ -79,9 +79,9 @@ class Found:
     how: dict[int, str]
 
 
-def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: int) -> Found:
+def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: int) -> Candidates:
     """All candidates for a query; at least `limit` where there are so many."""
-    found = Found({}, {})
+    found = Candidates({}, {})
     wanted = max(MANY if query.entries <= SMALL else FEW, limit * 2)
     terms = [term for term in query.terms if term.found]
     if terms:
@@ -123,7 +123,9 @@ def _matches(query: Query, terms: Sequence[Term]) -> list[str]:
     return [first, match_any(rare)] if first else [match_any(rare)]
 
 
-def _take(database: sqlite3.Connection, found: Found, match: str, filters: Filters, wanted: int, how: str = "") -> None:
+def _take(
+    database: sqlite3.Connection, found: Candidates, match: str, filters: Filters, wanted: int, how: str = ""
+) -> None:
     condition, values = filters.sql()
     # `+`: SQLite keeps the best while it goes through the matches; the table's own sorting makes a statement each time.
     if condition:
@@ -143,7 +145,7 @@ def _take(database: sqlite3.Connection, found: Found, match: str, filters: Filte
                 found.how[row.id] = how
 
 
-def _spelling_is_open(query: Query, found: Found, limit: int) -> bool:
+def _spelling_is_open(query: Query, found: Candidates, limit: int) -> bool:
     """Whether entries should be compared letter by letter: nothing found so far has the query as it was typed, and
     there is room for more, or the spelling matters, or comparing costs nothing."""
     room = len(found.rows) < limit
@@ -154,7 +156,7 @@ def _spelling_is_open(query: Query, found: Found, limit: int) -> bool:
     return not any(query.literal in folded(f"{row.text}\n{row.title}") for row in found.rows.values())
 
 
-def _take_parts(database: sqlite3.Connection, found: Found, query: Query, filters: Filters, wanted: int) -> None:
+def _take_parts(database: sqlite3.Connection, found: Candidates, query: Query, filters: Filters, wanted: int) -> None:
     """Entries that have the letters of the query anywhere, inside words too."""
     literal = query.literal
     condition, values = filters.sql()
@@ -187,7 +189,7 @@ def _folded_has(text: str, literal: str) -> bool:
 
 
 def nearest(
-    database: sqlite3.Connection, found: Found, near: Mapping[int, float], filters: Filters, wanted: int
+    database: sqlite3.Connection, found: Candidates, near: Mapping[int, float], filters: Filters, wanted: int
 ) -> None:
     """Add the nearest entries by vector that pass the filters."""
     condition, values = filters.sql()
@@ -209,7 +211,7 @@ def nearest(
             return
 
 
-def neighbours(database: sqlite3.Connection, found: Found, hits: Iterable[Row], around: int = AROUND) -> None:
+def neighbours(database: sqlite3.Connection, found: Candidates, hits: Iterable[Row], around: int = AROUND) -> None:
     """Add what stands beside the given hits in their threads."""
     places = {
         (row.thread, row.position + step) for row in hits if row.thread for step in range(-around, around + 1) if step

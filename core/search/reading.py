@@ -12,12 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from core.search.candidates import Found
-from core.search.english import TIMES
+from core.search.candidates import Candidates
 from core.search.store import Row
 from core.search.terms import Query
 from core.search.when import FAR, Closeness, closeness
-from core.search.words import Stems, words_of
+from core.search.words import TIMES, Stems, words_of
 
 TITLE, ABOUT = 0.5, 0.3
 """What a word counts in a title, and in tags, source and date."""
@@ -48,7 +47,7 @@ class Seen:
     dated: Closeness = FAR
 
 
-def see_all(query: Query, found: Found, stems: Stems) -> list[Seen]:
+def see_all(query: Query, found: Candidates, stems: Stems) -> list[Seen]:
     """Read all candidates."""
     where: dict[str, list[tuple[int, float]]] = {}
     for at, term in enumerate(query.terms):

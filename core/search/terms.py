@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.search.english import STOP_WORDS, forms
 from core.search.store import places_of
 from core.search.when import Moment, moments_of
-from core.search.words import Stems, folded, storable, words_of
+from core.search.words import STOP_WORDS, Stems, folded, forms, storable, words_of
 
 if TYPE_CHECKING:
     import sqlite3

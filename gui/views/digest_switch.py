@@ -9,9 +9,9 @@ from core.commands.context import DigestState, digest
 from core.commands.settings import config_set
 from gui.shell import Shell
 from gui.state import Snapshot, State
-from gui.theme import Look
-from gui.widgets import Button, Toggle, hint, say_hint
-from gui.widgets_menu import Menu, MenuRow
+from gui.toolkit.dialogs import Menu, MenuRow
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, Toggle, hint, say_hint
 
 LABEL, NONE, EMPTY = "Digest in prompt", "No digest yet", "Digest is empty"
 

@@ -24,12 +24,10 @@ from typing import NamedTuple
 
 from core.base.result import Err, Ok
 from core.base.search_entry import Embed, SearchEntry, SearchSource
-from core.search.embedders import local_embedder
-from core.search.english import STOP_WORDS
 from core.search.index import open_index
 from core.search.query import search, search_threads
-from core.search.vectors import embed_one, open_vectors
-from core.search.words import words_of
+from core.search.vectors import embed_one, local_embedder, open_vectors
+from core.search.words import STOP_WORDS, words_of
 from tests.bench.retrieval_sets import FOLDER, SETS, Asked, Collection
 
 DEPTH = 10
@@ -166,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("sets", nargs="*", default=[], metavar="SET", help=", ".join(SETS))
     parser.add_argument("--within", action="store_true", help="only within one conversation")
     parser.add_argument("--pooled", action="store_true", help="only all conversations together")
-    parser.add_argument("--embedder", default="", metavar="NAME", help="also with vectors: minilm or wordllama")
+    parser.add_argument("--embedder", default="", metavar="NAME", help="also with vectors: minilm")
     options = parser.parse_args(arguments)
     scopes = [scope for scope in ("within", "pooled") if getattr(options, scope)] or ["within", "pooled"]
     present = [name for name in options.sets or SETS if (FOLDER / name).is_dir()]

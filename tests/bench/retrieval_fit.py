@@ -25,9 +25,8 @@ from core.base.search_entry import Embed, SearchSource
 from core.search import query as searching
 from core.search import rank
 from core.search.candidates import EVERYTHING
-from core.search.embedders import local_embedder
 from core.search.index import open_index
-from core.search.vectors import embed_one, open_vectors
+from core.search.vectors import embed_one, local_embedder, open_vectors
 from core.search.weights import NAMES, NEAR_NAMES, NEAR_THREAD_NAMES, THREAD_NAMES
 from tests.bench.retrieval import scored
 from tests.bench.retrieval_sets import FOLDER, Collection, locomo
@@ -142,7 +141,7 @@ def ranked_by(one: Question, weights: Table, thread_weights: Table) -> tuple[lis
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what held-out conversations get, and the weights fitted on all."""
     parser = argparse.ArgumentParser(prog="retrieval_fit")
-    parser.add_argument("--embedder", default="", metavar="NAME", help="with vectors: minilm or wordllama")
+    parser.add_argument("--embedder", default="", metavar="NAME", help="with vectors: minilm")
     parser.add_argument("--without", nargs="*", default=[], metavar="FEATURE", help="what is a feature worth?")
     options = parser.parse_args(arguments)
     if not (FOLDER / "locomo").is_dir():

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.harvest.hashes import HashCache
+from core.sources.artifact import HashCache
 from tests.faults.fault import COUNTED, Counter, Fault
 from tests.faults.invariants import Seen, at_rest, loss, mended
 from tests.faults.scenarios import SCENARIO

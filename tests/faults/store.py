@@ -207,7 +207,7 @@ def quick() -> Iterator[None]:
     with (
         patch("core.harvest.pipeline.ThreadPoolExecutor", AtOnce),
         patch("core.cli.main.build_parser", _parser),
-        patch("core.harvest.hashes.SETTLED_NS", -(1 << 62)),  # the cache of hashes is always written
+        patch("core.sources.artifact.SETTLED_NS", -(1 << 62)),  # the cache of hashes is always written
         patch("core.harvest.named_paths.FORBIDDEN_ROOTS", ()),  # the homes of a campaign may lie below /dev/shm
     ):
         for name in before:

@@ -14,17 +14,17 @@ from pathlib import Path
 from core.base.frontmatter import parse_frontmatter
 from core.base.result import Err
 from core.context_files import join_context, read_context
-from core.conversations.export_file import OpenExport, export_kind
+from core.conversations.collections.export_file import OpenExport, export_kind
+from core.conversations.collections.store_file import StoreError
+from core.conversations.collections.stores import OpenStore
 from core.conversations.read import read_conversation
-from core.conversations.store_file import StoreError
-from core.conversations.stores import OpenStore
 from core.conversations.stream import stream_turns
 from core.factindex.index import validate_index
 from core.factindex.places import read_one
 from core.harvest.answer import items_from
 from core.harvest.quotes import NO_SOURCE
-from core.harvest.remembered import remembered
 from core.memory_file import read_memory, render_memory
+from core.sources.remembered import remembered
 from tests.export_makers import chat, claude_chat, zipped
 from tests.store_makers import MAKERS
 from tests.test_conversations_odd_shapes import SAMPLES, data_of

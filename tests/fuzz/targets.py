@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from core.base.config import load_config
-from core.base.config_change import changed_config
+from core.base.config import changed_config, load_config
 from core.base.markdown import parse_bullets, sanitise_line, sanitise_name, split_lines
 from core.base.redact import redact
 from core.base.result import Err, Ok
@@ -20,7 +19,6 @@ from core.conversations.conversation import Conversation
 from core.conversations.read import READERS, read_all, read_conversation
 from core.conversations.render import transcript
 from core.harvest.answer import MAX_ITEMS, PLAYBOOK_CHARACTERS, items_from, parse_answer
-from core.harvest.hashes import HashCache
 from core.harvest.quotes import Source
 from core.knowledge.bullet_text import BulletRef, with_text, without
 from core.knowledge.categories import CATEGORY, bullets_in
@@ -32,6 +30,7 @@ from core.knowledge.lines import PlannedFile, missing_lines, with_lines
 from core.llm.credentials import read_keys
 from core.llm.generate import PROVIDERS
 from core.llm.wire import Question, decode_object, excerpt
+from core.sources.artifact import HashCache
 from tests.fuzz.memory_files import MEMORY_FILES
 from tests.fuzz.store import STORE
 

@@ -1,0 +1,86 @@
+"""`knowledge similar` and `knowledge supersede`: what is alike, and what seems to be outdated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.cli.row import Command, needed, whole_number
+from core.cli.text import change_text, count
+
+if TYPE_CHECKING:
+    from core.commands.alike import Dismissed, Pairs, Proposals
+    from core.knowledge.alike import Placed
+
+
+def similar_text(value: Pairs) -> str:
+    rows = []
+    for pair in value.pairs:
+        rows += [f"{pair.score:>5.1f}  {_placed(pair.first)}", f"       {_placed(pair.second)}"]
+    if not rows:
+        return f"no two bullets are alike by {value.least} of 100\n"
+    how = "'knowledge rm FILE:LINE' or 'knowledge edit FILE:LINE TEXT' changes a bullet"
+    end = f"{count(len(value.pairs), 'pair')} alike; {how}"
+    return "\n".join([*rows, end]) + "\n"
+
+
+def proposals_text(value: Proposals) -> str:
+    rows = []
+    for pair in value.proposals:
+        rows += [f"{pair.why}", f"  old  {_placed(pair.old)}", f"  new  {_placed(pair.new)}"]
+    if not rows:
+        return "nothing seems to be outdated\n"
+    number = count(len(value.proposals), "proposal")
+    how = "'knowledge supersede accept FILE:LINE' strikes the old one through, 'dismiss' keeps both"
+    return "\n".join([*rows, f"{number}; {how}"]) + "\n"
+
+
+def dismissed_text(value: Dismissed) -> str:
+    return f"both stay: {_placed(value.proposal.old)}\n"
+
+
+def _placed(place: Placed) -> str:
+    provenance = place.bullet.provenance
+    return f"{place.file}:{place.bullet.line} {place.bullet.text} {provenance or ''}".rstrip()
+
+
+_OLD = needed("match", "the old bullet: a part of its text, or FILE:LINE")
+COMMANDS = (
+    Command(
+        "similar",
+        "bullets that are alike without being the same",
+        "knowledge similar --least 90",
+        "core.commands.alike:similar",
+        similar_text,
+        (whole_number("--least", "minimum similarity, 50 to 100 (default: 85)", 85),),
+    ),
+    Command(
+        "supersede",
+        "what a newer statement seems to contradict: list, accept, dismiss",
+        "knowledge supersede accept facts.md:12",
+        subcommands=(
+            Command(
+                "list",
+                "what seems to be outdated, and by what",
+                "knowledge supersede list",
+                "core.commands.alike:supersede_list",
+                proposals_text,
+            ),
+            Command(
+                "accept",
+                "strike the old one through, with a pointer to the new one",
+                "knowledge supersede accept facts.md:12",
+                "core.commands.alike:supersede_accept",
+                change_text,
+                (_OLD,),
+            ),
+            Command(
+                "dismiss",
+                "keep both, and ask no more",
+                "knowledge supersede dismiss facts.md:12",
+                "core.commands.alike:supersede_dismiss",
+                dismissed_text,
+                (_OLD,),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,228 @@
+"""What became of things, and the way back: `ledger`, `trash`, `undo`, `missing`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.cli.row import Command, flag, needed, option, optional
+from core.cli.text import KEY_CHARACTERS, count, one_line, size
+
+if TYPE_CHECKING:
+    from core.commands.ledger import LedgerRow
+    from core.commands.missing import Missing, Settled
+    from core.commands.runs import Run
+    from core.commands.trash import LetGo, PurgeReport, Restored, Trashed
+    from core.commands.undo import UndoReport
+
+
+def ledger_text(rows: list[LedgerRow]) -> str:
+    if len(rows) == 1:
+        row = rows[0]
+        return f"{row.key}\n" + "".join(f"  {name}: {_value(value)}\n" for name, value in row.entry.items())
+    lines = []
+    for row in rows:
+        entry = row.entry
+        items = entry.get("items")
+        number = sum(items.values()) if isinstance(items, dict) else 0
+        held = f", {entry['quarantined']} held back" if entry.get("quarantined") else ""
+        detail = entry.get("error") or (f"{count(number, 'item')}{held}" if items is not None else "")
+        key = row.key[:KEY_CHARACTERS] if not row.key.startswith("path:") else "-" * KEY_CHARACTERS
+        name = str(entry.get("path", "")).rstrip("/").rpartition("/")[2]
+        name, detail = one_line(name), one_line(detail)
+        lines.append(
+            f"{key}  {str(entry.get('at', ''))[:19]}  {entry.get('status', '?'):<19}  {name}  {detail}".rstrip()
+        )
+    return "\n".join([*lines, count(len(rows), "entry").replace("entrys", "entries")]) + "\n"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}:{number}" for name, number in value.items())
+    return one_line(value)
+
+
+# --- trash -----------------------------------------------------------------------------------------------------------
+
+
+def trash_text(value: list[Trashed]) -> str:
+    rows = [
+        f"{row.name[:KEY_CHARACTERS] if row.sha256 else row.name}  until {row.until[:10]}  {size(row.size):>8}  "
+        f"{row.path or '?'}"
+        for row in value
+    ]
+    total = sum(row.size for row in value)
+    return "\n".join([*rows, f"{count(len(value), 'conversation')}, {size(total)}"]) + "\n"
+
+
+def restored_text(value: Restored) -> str:
+    return f"restored: {value.path}\n" + (f"note: {value.note}\n" if value.note else "")
+
+
+def released_text(value: LetGo) -> str:
+    rows = [f"released: {one_line(path)}" for path in value.paths]
+    return "\n".join([*rows, "note: the next 'knowledge harvest --apply' may take it away again"]) + "\n"
+
+
+def purged_text(value: PurgeReport) -> str:
+    kept = f", {value.waiting} still in their grace period" if value.waiting else ""
+    return f"purged: {count(len(value.purged), 'conversation')}, {size(value.bytes)}{kept}\n"
+
+
+# --- undo and missing ------------------------------------------------------------------------------------------------
+
+
+def undo_text(value: list[Run] | UndoReport) -> str:
+    """The runs that there are, or what taking one back did."""
+    return runs_text(value) if isinstance(value, list) else undone_text(value)
+
+
+def undone_text(value: UndoReport) -> str:
+    if value.already:
+        return "\n".join([f"already undone: {value.run}", *(f"note: {note}" for note in value.notes)]) + "\n"
+    back, out = count(len(value.restored), "conversation"), count(value.lines_out, "line")
+    rows = [
+        f"undone: {value.run} ({back} restored, {value.forgotten} forgotten by the ledger, {out} taken out, "
+        f"{count(value.lines_back, 'line')} brought back)"
+    ]
+    why = value.stayed_why
+    rows += [f"stayed{f' ({why[line]})' if line in why else ''}: {line}" for line in value.stayed]
+    rows += [f"gone before: {line}" for line in value.gone]
+    return "\n".join(rows + [f"note: {note}" for note in value.notes]) + "\n"
+
+
+def runs_text(value: list[Run]) -> str:
+    if not value:
+        return "there is no run to undo\n"
+    rows = []
+    for run in value:
+        what = f"{run.harvested} harvested, {run.reclaimed} reclaimed, " if run.kind == "harvest" else ""
+        undone = "  (undone)" if run.undone else ""
+        rows.append(f"{run.run}  {run.kind:<7}  {what}+{run.added} -{run.removed} lines{undone}")
+        if run.text:
+            rows.append(f"    {one_line(run.text)}")
+    return "\n".join([*rows, "'knowledge undo RUN' takes one back"]) + "\n"
+
+
+def missing_text(value: list[Missing]) -> str:
+    if not value:
+        return "nothing is missing\n"
+    ways = "'knowledge missing restore' puts back, 'knowledge missing accept' lets go"
+    return "\n".join([*_missing(value), f"{_lines(value)} missing: {ways}"]) + "\n"
+
+
+def settled_text(value: Settled) -> str:
+    found = list(value.rows)
+    if not found:
+        return "nothing is missing\n"
+    rows = [*_missing(found), f"{_lines(found)} {'put back' if value.restored else 'gone on purpose'}"]
+    rows.append(f"'knowledge undo {value.run}' takes this back")
+    return "\n".join(rows + [f"note: {value.warning}"] * bool(value.warning)) + "\n"
+
+
+def _missing(found: list[Missing]) -> list[str]:
+    rows = []
+    for row in found:
+        rows.append(f"{row.sha256[:KEY_CHARACTERS]}  {row.file}  {one_line(row.path.rpartition('/')[2])}")
+        rows += [f"    {line}" for line in row.lines]
+    return rows
+
+
+def _lines(found: list[Missing]) -> str:
+    return count(sum(len(row.lines) for row in found), "line")
+
+
+_SHA = needed("which", "the beginning of its hash, as 'knowledge trash' lists it", "SHA")
+_MISSING = "core.commands.missing:missing"
+_OF = optional("which", "a run, or the beginning of a hash; all without it")
+COMMANDS = (
+    Command(
+        "ledger",
+        "the audit log: what became of each conversation",
+        "knowledge ledger --status harvest-failed",
+        "core.commands.ledger:ledger",
+        ledger_text,
+        (
+            optional("sha", "show only the entry whose hash begins with this"),
+            option("--status", "only entries of this status", "S"),
+        ),
+    ),
+    Command(
+        "trash",
+        "reclaimed conversations: list, restore SHA, release SHA, purge",
+        "knowledge trash restore 3fa9",
+        subcommands=(
+            Command(
+                "list",
+                "what lies in the trash, and until when",
+                "knowledge trash list",
+                "core.commands.trash:trash_list",
+                trash_text,
+            ),
+            Command(
+                "restore",
+                "put a conversation back where it was",
+                "knowledge trash restore 3fa9",
+                "core.commands.trash:trash_restore",
+                restored_text,
+                (_SHA,),
+            ),
+            Command(
+                "release",
+                "let a restored one go again",
+                "knowledge trash release 3fa9",
+                "core.commands.trash:trash_release",
+                released_text,
+                (_SHA,),
+            ),
+            Command(
+                "purge",
+                "remove for good what has outlived its grace period",
+                "knowledge trash purge",
+                "core.commands.trash:trash_purge",
+                purged_text,
+                (flag("--all", "also conversations still in their grace period", dest="everything"),),
+            ),
+        ),
+    ),
+    Command(
+        "undo",
+        "take back one run or one edit (without a name: list them)",
+        "knowledge undo 20260612T142300-a1b2c3",
+        "core.commands.history:undo_command",
+        undo_text,
+        (optional("run", "the id of the run"),),
+    ),
+    Command(
+        "missing",
+        "harvested lines that vanished from the files: list, restore, accept",
+        "knowledge missing restore",
+        subcommands=(
+            Command(
+                "list",
+                "which lines, and of which conversation",
+                "knowledge missing list",
+                "core.commands.missing:missing_list",
+                missing_text,
+                (_OF,),
+            ),
+            Command(
+                "restore",
+                "put them back",
+                "knowledge missing restore",
+                _MISSING,
+                settled_text,
+                (_OF,),
+                given={"action": "restore"},
+            ),
+            Command(
+                "accept",
+                "they are gone on purpose",
+                "knowledge missing accept 3fa9",
+                _MISSING,
+                settled_text,
+                (_OF,),
+                given={"action": "accept"},
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,107 @@
+"""`knowledge save`, `recall` and `memories`: what seed 3 shows an agent, a person sees too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.cli.row import PROJECT, SECRETS, Command, needed, option, optional, repeated, whole_number
+from core.cli.text import change_text
+
+if TYPE_CHECKING:
+    from core.commands.memories import Listed, Moved, Recalled, Reworded, Saved
+
+
+def save_text(saved: Saved) -> str:
+    return saved.display + "\n"
+
+
+def recall_text(recalled: Recalled) -> str:
+    return recalled.display.rstrip("\n") + "\n"
+
+
+def list_text(value: Listed) -> str:
+    return value.display.rstrip("\n") + "\n"
+
+
+def reworded_text(value: Reworded) -> str:
+    whose = " of this project" if value.scope == "project" else ""
+    first, _, rest = change_text(value).partition("\n")
+    return f"{first}{whose}\n{rest}"
+
+
+def moved_text(value: Moved) -> str:
+    return f"{'archived' if value.archived else 'restored'} memory {value.memory.id}: {value.path}\n"
+
+
+_WHICH = needed("which", "a memory's id, project:ID or global:ID where both have it, or its file name", "ID")
+COMMANDS = (
+    Command(
+        "save",
+        "save a memory: a short text that an agent can recall",
+        'knowledge save "Prefers tabs in Makefiles" --tag preference',
+        "core.commands.memories:save",
+        save_text,
+        (
+            needed("text", "what to remember"),
+            repeated(
+                "--tag",
+                "a tag (repeatable); preference, correction, decision, context and pattern are categories too, "
+                "and the file then says 'source: detected'",
+                "T",
+            ),
+            option("--project", "save it for this project alone", "DIR"),
+            SECRETS,
+        ),
+    ),
+    Command(
+        "recall",
+        "find memories by their words and tags, newest first",
+        'knowledge recall "makefile tabs"',
+        "core.commands.memories:recall_command",
+        recall_text,
+        (
+            optional("query", "words, or nothing for all"),
+            whole_number("--limit", "at most N memories (default: 5)", 5),
+            PROJECT,
+        ),
+    ),
+    Command(
+        "memories",
+        "the saved memories: list, edit ID TEXT, archive ID, restore ID",
+        "knowledge memories archive 3",
+        subcommands=(
+            Command(
+                "list",
+                "all memories of the home and of the project",
+                "knowledge memories list",
+                "core.commands.memories:memories_list",
+                list_text,
+                (PROJECT,),
+            ),
+            Command(
+                "edit",
+                "give one another text",
+                'knowledge memories edit 3 "Prefers spaces in Makefiles"',
+                "core.commands.memories:memories_edit",
+                reworded_text,
+                (_WHICH, needed("text", "its new text"), PROJECT, SECRETS),
+            ),
+            Command(
+                "archive",
+                "move one out of the way: it is not recalled any more",
+                "knowledge memories archive 3",
+                "core.commands.memories:memories_archive",
+                moved_text,
+                (_WHICH, PROJECT),
+            ),
+            Command(
+                "restore",
+                "bring one back from the archive",
+                "knowledge memories restore 3",
+                "core.commands.memories:memories_restore",
+                moved_text,
+                (_WHICH, PROJECT),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,115 @@
+"""`knowledge config` and `knowledge trust`: the settings, and what a folder's own may do."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from core.cli.row import Command, needed, optional
+from core.cli.text import one_line
+
+if TYPE_CHECKING:
+    from core.commands.settings import Settings
+    from core.commands.trust import TrustReport, TrustRow
+
+
+def config_text(settings: Settings) -> str:
+    width = max(len(row.key) for row in settings.settings)
+    values = [json.dumps(row.value, ensure_ascii=False) for row in settings.settings]
+    column = min(40, max(map(len, values)))
+    rows = [
+        f"{row.key:<{width}} = {value:<{column}}  # {row.origin}"
+        for row, value in zip(settings.settings, values, strict=True)
+    ]
+    where = f"written to {settings.writable}"
+    if not settings.written:
+        where = f"'knowledge config set KEY VALUE' writes {settings.writable}"
+    return "\n".join([*rows, where]) + "\n"
+
+
+def trust_text(report: TrustReport) -> str:
+    rows = []
+    for row in report.here:
+        rows += _named(f"here, {row.state}", row)
+    if not report.here:
+        rows.append("here: nothing that needs a word of yours")
+    for row in report.allowed:
+        now = "" if row.state == "trusted" else f", {row.state} since"
+        rows.append(f"allowed {row.at[:10]}{now}: {one_line(row.path)}")
+    if any(row.state == "waiting" for row in report.here):
+        rows.append("'knowledge trust allow' lets in what waits here")
+    return "\n".join(rows) + "\n"
+
+
+def allowed_text(report: TrustReport) -> str:
+    rows = [line for row in report.changed for line in _named("allowed", row)]
+    return "\n".join(rows or ["nothing here waits for your word"]) + "\n"
+
+
+def forgotten_text(report: TrustReport) -> str:
+    rows = [line for row in report.changed for line in _named("forgotten", row)]
+    return "\n".join(rows or ["nothing here was allowed"]) + "\n"
+
+
+def _named(what: str, row: TrustRow) -> list[str]:
+    """A folder or file, and below it what it would do."""
+    return [f"{what}: {one_line(row.path)}", *(f"  {one_line(words)}" for words in row.says)]
+
+
+_FILE = optional("file", "a config.toml, a project's folder, or a file in its .manual_slop")
+_KEY = "a setting's name, such as digest_enabled"
+COMMANDS = (
+    Command(
+        "config",
+        "the settings: show, set KEY VALUE",
+        "knowledge config set provider ollama",
+        subcommands=(
+            Command(
+                "show",
+                "every setting, or only KEY, with the file that its value comes from",
+                "knowledge config show provider",
+                "core.commands.settings:config_show",
+                config_text,
+                (optional("key", _KEY),),
+            ),
+            Command(
+                "set",
+                "change one setting in your own config.toml",
+                "knowledge config set jobs 2",
+                "core.commands.settings:config_set",
+                config_text,
+                (needed("key", _KEY), needed("value", "its new value")),
+            ),
+        ),
+    ),
+    Command(
+        "trust",
+        "what a folder's own settings and knowledge may do: list, allow, forget",
+        "knowledge trust allow",
+        subcommands=(
+            Command(
+                "list",
+                "what waits here for your word, and what you have allowed",
+                "knowledge trust list",
+                "core.commands.trust:trust_list",
+                trust_text,
+            ),
+            Command(
+                "allow",
+                "allow what waits here, or FILE",
+                "knowledge trust allow",
+                "core.commands.trust:trust_allow",
+                allowed_text,
+                (_FILE,),
+            ),
+            Command(
+                "forget",
+                "take back what was allowed here, or FILE",
+                "knowledge trust forget .",
+                "core.commands.trust:trust_forget",
+                forgotten_text,
+                (_FILE,),
+            ),
+        ),
+    ),
+)

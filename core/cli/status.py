@@ -1,0 +1,86 @@
+"""`knowledge status` and `knowledge doctor`: the store at a glance, and what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.cli.row import Command, flag
+from core.cli.text import age, count, size
+
+if TYPE_CHECKING:
+    from core.commands.doctor import DoctorReport
+    from core.commands.status import Status
+
+
+def status_text(state: Status) -> str:
+    new = "" if state.exists else " (does not exist yet: the first 'knowledge add' or 'harvest --apply' makes it)"
+    rows = [f"home: {state.home}{new}", ""]
+    if any(row.exists for row in state.files):
+        rows.append(f"  {'file':<14}{'size':>8}  {'bullets':>12}  {'changed':>7}")
+    for row in state.files:
+        detail = (
+            f"{size(row.bytes):>8}  {count(row.bullets, 'bullet'):>12}  {age(row.modified):>7}" if row.exists else ""
+        )
+        extra = (
+            f"  ({state.tasks['open']} open, {state.tasks['done']} done)" if row.name == "tasks" and row.exists else ""
+        )
+        name = "files/" if row.name == "files" else f"{row.name}.md"
+        rows.append(f"  {name:<14}{detail or '  absent'}{extra}")
+    digest = state.digest
+    rows += ["", f"digest: {digest.bytes} of {digest.max_bytes} bytes, {digest.why}"]
+    for file in state.context:
+        budget = size(file.budget)
+        fits = (
+            f" of its budget of {budget}" if file.bytes <= file.budget else f", over its budget of {budget}; shorten it"
+        )
+        rows.append(f"context ({file.scope}): {size(file.bytes)}{fits}")
+    if state.memories:
+        rows.append(f"memories: {state.memories}")
+    rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
+    waiting = state.pending
+    rows.append(
+        f"pending: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}"
+        + (" (the last run was interrupted: run the harvest again)" if waiting["interrupted"] else "")
+    )
+    rows.append(f"trash: {count(state.trash['files'], 'conversation')}, {size(state.trash['bytes'])}")
+    if state.quarantined:
+        rows.append(f"quarantine: {count(state.quarantined, 'item')} held back ('knowledge quarantine' shows them)")
+    if state.outdated:
+        rows.append(f"possibly outdated: {count(state.outdated, 'bullet')} ('knowledge supersede' lists them)")
+    if state.prompts:
+        rows.append(f"your own prompts: {', '.join(state.prompts)}")
+    return "\n".join(rows) + "\n"
+
+
+def doctor_text(report: DoctorReport) -> str:
+    rows = []
+    for found in report.findings:
+        state = (
+            "repaired" if found.repaired else "note" if found.note else "repairable" if found.repairable else "found"
+        )
+        rows.append(
+            f"{state}: {found.message}{f' ({found.path})' if found.path and found.path not in found.message else ''}"
+        )
+    left = len(report.errors)
+    end = "the store is whole" if not left else f"{count(left, 'problem')} left"
+    if any(found.repairable and not found.repaired for found in report.findings):
+        mends = "mends what can be mended" if left else "fixes what the notes mention"
+        end += f"; 'knowledge doctor --repair' {mends}"
+    return "\n".join([*rows, end]) + "\n"
+
+
+COMMANDS = (
+    Command("status", "the store at a glance", "knowledge status", "core.commands.status:status", status_text),
+    Command(
+        "doctor",
+        "check the store, like a file system check",
+        "knowledge doctor --repair",
+        "core.commands.doctor:doctor",
+        doctor_text,
+        (
+            flag("--repair", "mend what can be mended"),
+            flag("--merge-conflicts", "end merge conflicts: keep the bullets and facts of both sides, each once"),
+        ),
+        names_errors=True,
+    ),
+)

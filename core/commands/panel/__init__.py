@@ -1,0 +1,1 @@
+"""What only a window asks for: it reads, and changes nothing."""

@@ -1,0 +1,274 @@
+"""What a window reads of the bullets: each category with the sha256 of the bytes that were seen, all at once, and one
+with its past and the conversation that it came from.
+
+A change then carries that sha256 (`seen`) together with the `BulletRef` of a row to the functions of bullets.py and
+quarantine.py, which refuse it with "changed-outside" when the file is no longer the one that was seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from core.base import files
+from core.base.markdown import parse_bullets, split_provenance
+from core.base.result import ErrorInfo, Ok, Result, fail
+from core.commands.panel.conversations import conversation_key
+from core.commands.statements import Found, said_with
+from core.commands.workspace import Workspace
+from core.harvest.lessons import mark_of_text
+from core.knowledge.bullet_text import split_quote
+from core.knowledge.categories import CATEGORY, bullets_in, note_files
+from core.knowledge.changes import Change, read_changes
+from core.knowledge.edit import EDIT_RUN, QUARANTINE
+from core.knowledge.journal import read_plans
+
+VIEWS = ("facts", "decisions", "questions", "playbooks", "tasks_open", "tasks_done", "quarantine")
+UNDO = "undo-"
+STEPS = 50
+
+
+@dataclass(frozen=True)
+class CategoryView:
+    """One category as it stands on disk: `rows` in the order of the file, oldest first.
+
+    `name` is one of `VIEWS`, `file` its file below the knowledge folder, `path` where that is. `sha256` (hex) is that
+    of the bytes that `rows` were read from, also when the file is not there yet (then that of no bytes). `problem` says
+    why the file could not be read.
+    """
+
+    name: str
+    file: str
+    path: str
+    exists: bool
+    bytes: int
+    sha256: str
+    rows: tuple[Found, ...] = ()
+    problem: ErrorInfo | None = None
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """All bullets of the store, and what could not be read."""
+
+    rows: tuple[Found, ...]
+    errors: tuple[ErrorInfo, ...] = ()
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened to a bullet. `what` is harvested, added, edited, struck, unstruck, moved, accepted,
+    removed or undone; `when` is ISO 8601; `sha` the conversation of a harvest; `before` the line as it was ("": none),
+    `after` the line as it became."""
+
+    when: str
+    what: str
+    run: str
+    sha: str
+    before: str
+    after: str
+
+
+def category_view(workspace: Workspace, name: str) -> Result[CategoryView]:
+    """One of `VIEWS`. A file that is not there has no rows; Err for another name or a file that cannot be read."""
+    if name not in VIEWS:
+        return fail("no-category", f"there is no category {name!r}", hint=f"choose one of {', '.join(VIEWS)}")
+    view = _view(workspace, name)
+    return Ok(view) if view.problem is None else fail(view.problem.code, view.problem.message, view.problem.path)
+
+
+def category_views(workspace: Workspace, before: tuple[CategoryView, ...] = ()) -> tuple[CategoryView, ...]:
+    """All of `VIEWS`, in that order. A view that is the same as in `before` is that very object; so is the tuple."""
+    known = {view.name: view for view in before}
+    found = []
+    for name in VIEWS:
+        view = _view(workspace, name, known.get(name))
+        old = known.get(name)
+        found.append(old if old is not None and old == view else view)
+    same = len(found) == len(before) and all(one is other for one, other in zip(found, before, strict=True))
+    return before if same else tuple(found)
+
+
+def _view(workspace: Workspace, name: str, before: CategoryView | None = None) -> CategoryView:
+    file = QUARANTINE if name == "quarantine" else CATEGORY[name].file
+    path = workspace.paths.knowledge / file
+    try:
+        data = files.read_or_empty(path)
+        exists = bool(data) or files.exists(path)
+    except OSError as error:
+        problem = ErrorInfo("unreadable", f"{file} cannot be read: {error.strerror or error}", str(path))
+        return CategoryView(name, file, str(path), True, 0, "", problem=problem)
+    sha = hashlib.sha256(data).hexdigest()
+    if before is not None and (before.sha256, before.exists) == (sha, exists):
+        return before
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    bullets = bullets_in(text, name)
+    return CategoryView(
+        name, file, str(path), exists, len(data), sha, tuple(Found(name, file, bullet) for bullet in bullets)
+    )
+
+
+def all_bullets(workspace: Workspace) -> Bullets:
+    """Every bullet of every category and of every note, for a search over all of it; nothing raised, errors listed."""
+    views = [view for view in category_views(workspace) if view.name != "quarantine"]
+    rows = [row for view in views for row in view.rows]
+    errors = {view.file: view.problem for view in views if view.problem is not None}
+    try:
+        notes = note_files(workspace.paths)
+    except OSError as error:
+        notes = []
+        errors["files"] = ErrorInfo("unreadable", f"the notes cannot be listed: {error.strerror}", str(error.filename))
+    for note in notes:
+        try:
+            text = files.read_or_empty(note).decode("utf-8", "replace").removeprefix("\ufeff")
+        except OSError as error:
+            errors[note.name] = ErrorInfo("unreadable", f"a note cannot be read: {error.strerror}", str(note))
+            continue
+        rows += [Found("files", f"files/{note.name}", bullet) for bullet in parse_bullets(text)]
+    return Bullets(tuple(rows), tuple(errors.values()))
+
+
+# --- one bullet's past -----------------------------------------------------------------------------------------------
+
+
+def bullet_history(workspace: Workspace, file: str, raw: str) -> Result[tuple[Event, ...]]:
+    """What became of one line, newest first, as far as changes.jsonl tells: followed through edits, strikes and moves
+    between files. Empty for a line that nobody recorded (written in an editor)."""
+    try:
+        changes = read_changes(workspace.paths)
+    except OSError as error:
+        return fail("unreadable", f"the history cannot be read: {error.strerror}", workspace.paths.changes)
+    events: list[Event] = []
+    at = len(changes)
+    while at > 0 and raw and len(events) < STEPS:
+        at -= 1
+        row = changes[at]
+        if raw not in row.added or not _is_same_file(row.file, file):
+            continue
+        before, origin = _before(row, raw), file
+        what = _what(row, before, raw)
+        if not before and not row.sha:  # it may have come from another file in the same step
+            other = next((one for one in changes if one.run == row.run and one.file != row.file and one.removed), None)
+            moved = next((line for line in other.removed if _says(line, raw)), "") if other is not None else ""
+            if other is not None and moved:
+                before, origin, what = moved, other.file, "accepted" if other.file == QUARANTINE else "moved"
+        events.append(Event(row.when, what, row.run, row.sha, before, raw))
+        if not before:
+            break
+        raw, file = before, origin
+    return Ok(tuple(events))
+
+
+def _is_same_file(recorded: str, file: str) -> bool:
+    """A note file is renamed with its source, so all notes count as one."""
+    return recorded == file or (recorded.startswith("files/") and file.startswith("files/"))
+
+
+def _before(row: Change, raw: str) -> str:
+    """The line that `raw` replaced in one change, "" when it is new."""
+    if raw in row.removed:
+        return raw
+    if len(row.added) == len(row.removed):
+        return row.removed[row.added.index(raw)]
+    return ""
+
+
+def _says(held: str, raw: str) -> bool:
+    """Whether a line of the quarantine holds the words of `raw` (there a reason stands before them)."""
+    text, provenance = split_provenance(held)
+    plain = f"{split_quote(text)[0]} {provenance}" if provenance is not None else split_quote(text)[0]
+    return plain.endswith(raw[2:]) or held == raw
+
+
+def _what(row: Change, before: str, after: str) -> str:
+    if row.run.startswith(UNDO):
+        return "undone"
+    if not before:
+        return "harvested" if row.sha else "added"
+    if before == after:
+        return "moved"
+    if _plain(before) == _plain(after):
+        return "struck" if after.count("~~") > before.count("~~") else "unstruck"
+    return "edited" if row.run.startswith(EDIT_RUN) else "harvested"
+
+
+def _plain(raw: str) -> str:
+    return raw.replace("~~", "")
+
+
+def local_day(when: str) -> str:
+    """`2 May 2026` in local time for an ISO 8601 date or time; what cannot be read comes back as it is."""
+    try:
+        at = datetime.fromisoformat(when)
+    except ValueError:
+        return when
+    local = at.astimezone() if at.tzinfo is not None else at
+    return f"{local.day} {local:%b %Y}"
+
+
+@dataclass(frozen=True)
+class BulletView:
+    """One bullet: `found` as it stands now (None: not there any more), `sha256` of the file that was seen, its past
+    (newest first), the ledger's key of its conversation ("" when the ledger knows none), and the other lines of a
+    category that say the same (its confirmations). `by_tool`: only a tool's output, or a page, told it."""
+
+    file: str
+    path: str
+    raw: str
+    found: Found | None
+    sha256: str
+    events: tuple[Event, ...] = ()
+    conversation: str = ""
+    others: tuple[Found, ...] = ()
+    by_tool: bool = False
+
+
+def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Result[BulletView]:
+    """The bullet of a file with these very words; of several equal ones the one nearest to `line`.
+
+    `file` is a path below the knowledge folder. Err when the file cannot be read or is no file of bullets.
+    """
+    if file not in (QUARANTINE, *(CATEGORY[name].file for name in CATEGORY)) and not file.startswith("files/"):
+        return fail("not-bullets", "this is no file of bullets", file)
+    path = workspace.paths.knowledge / file
+    try:
+        data = files.read_or_empty(path)
+    except OSError as error:
+        return fail("unreadable", f"{file} cannot be read: {error.strerror or error}", path)
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    rows = _rows(file, text)
+    same = [found for found in rows if found.bullet.raw == raw]
+    found = min(same, key=lambda row: abs(row.bullet.line - line)) if same else None
+    past = bullet_history(workspace, file, raw)
+    events = past.value if isinstance(past, Ok) else ()
+    key = next((event.sha for event in reversed(events) if event.sha), "")
+    if not key and found is not None and found.bullet.provenance is not None:
+        asked = conversation_key(workspace, found.bullet.provenance.source)
+        key = asked.value if isinstance(asked, Ok) else ""
+    others: tuple[Found, ...] = ()
+    if found is not None and found.category in CATEGORY and found.category != "files":
+        others = said_with([row for row in rows if row.category == found.category], found).others
+    sha256, by_tool = hashlib.sha256(data).hexdigest(), _is_by_tool(workspace, events)
+    return Ok(BulletView(file, str(path), raw, found, sha256, events, key, others, by_tool))
+
+
+def _is_by_tool(workspace: Workspace, events: tuple[Event, ...]) -> bool:
+    """Whether the plan that wrote a bullet says that only a tool told it, and nobody has worded it anew since."""
+    if not events or events[0].what != "harvested":
+        return False
+    event = events[0]
+    try:
+        plan = read_plans(workspace.paths.plans, event.run).get(event.sha)
+    except OSError:
+        return False
+    rows = plan.facts.get("rows") if plan is not None else None
+    row = rows.get(mark_of_text(split_provenance(event.after[2:])[0])) if isinstance(rows, dict) else None
+    return isinstance(row, dict) and row.get("by_tool") is True
+
+
+def _rows(file: str, text: str) -> list[Found]:
+    if file.startswith("files/"):
+        return [Found("files", file, bullet) for bullet in parse_bullets(text)]
+    names = [name for name in VIEWS if (QUARANTINE if name == "quarantine" else CATEGORY[name].file) == file]
+    return [Found(name, file, bullet) for name in names for bullet in bullets_in(text, name)]

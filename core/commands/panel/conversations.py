@@ -1,0 +1,220 @@
+"""What a window reads of one conversation: its ledger entry, where it is now, what was said, and what it taught."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.base import files
+from core.base.markdown import sanitise_name, split_lines, split_provenance
+from core.base.paths import Paths, cache_folder
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.workspace import Workspace
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.read import read_conversation
+from core.knowledge.categories import CATEGORY_FILES, read_text
+from core.knowledge.edit import QUARANTINE
+from core.knowledge.journal import read_plans
+from core.knowledge.ledger import Entry, seen_ledger
+from core.sources.artifact import Artifact
+from core.sources.sessions import StoreCache
+from core.sources.tools import EXPORTS
+
+SHOWN_BYTES = 1_000_000
+HASHED_BYTES = 64_000_000
+IN_PLACE, CHANGED, IN_TRASH, GONE = "in place", "changed", "trash", "gone"
+
+
+@dataclass(frozen=True)
+class Given:
+    """One bullet that a conversation gave: its file below the knowledge folder, the line it stands on now (0 when it is
+    not there any more, or other words stand there), the line as it was written, and its words."""
+
+    file: str
+    line: int
+    raw: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ConversationView:
+    """One conversation, as the ledger and the disk tell of it.
+
+    `key` is its sha256 (or `path:…` for what was pruned); `path` is where it was when it was harvested. `where` is "in
+    place", "trash", "changed" (a file of that name holds other words by now) or "gone"; `now` is the file that can be
+    opened, "" when it is gone; `trash` its name in the trash. `turns` are those of the first `SHOWN_BYTES` bytes; `cut`
+    says that there is more. `problem` says why the words cannot be shown.
+    """
+
+    key: str
+    entry: Entry
+    path: str
+    where: str
+    now: str = ""
+    trash: str = ""
+    bytes: int = 0
+    title: str = ""
+    format: str = ""
+    turns: tuple[Turn, ...] = ()
+    cut: bool = False
+    given: tuple[Given, ...] = ()
+    problem: ErrorInfo | None = None
+
+    @property
+    def name(self) -> str:
+        """The conversation's own name."""
+        return str(self.entry.get("name", "")) or Path(self.path).name or self.key
+
+
+def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView]:
+    """One entry of the ledger with what is behind it. `key` is its whole key. Err when the ledger does not know it."""
+    loaded = seen_ledger(workspace.paths)
+    if isinstance(loaded, Err):
+        return loaded
+    entry = loaded.value.get(key)
+    if entry is None:
+        hint = "the next harvest looks at every conversation in the home folder"
+        return fail("no-entry", "the ledger knows nothing of this conversation (any more)", key, hint)
+    path = str(entry.get("path", "")) or key.removeprefix("path:")
+    try:
+        given = given_by(workspace.paths, key, entry)
+        problem = None
+    except OSError as error:
+        given, problem = (), ErrorInfo("unreadable", f"its harvest cannot be read: {error.strerror}", error.filename)
+    if (session := _session(workspace, key, entry, path)) is not None:
+        where, read = session
+        now = path if read.turns else ""
+        size = int(entry.get("bytes", 0))
+        return Ok(
+            ConversationView(
+                key, entry, path, where, now, "", size, read.title, read.format, read.turns, False, given, problem
+            )
+        )
+    where, now, trash = whereabouts(workspace.paths, key, entry, path)
+    if not now:
+        return Ok(ConversationView(key, entry, path, where, given=given, problem=problem))
+    try:
+        size, data = _beginning(now)
+    except OSError as error:
+        problem = ErrorInfo("unreadable", f"the conversation cannot be read: {error.strerror or error}", now)
+        return Ok(ConversationView(key, entry, path, where, now, trash, given=given, problem=problem))
+    read = read_conversation(Path(path).name, data)
+    cut = size > len(data)
+    return Ok(
+        ConversationView(
+            key, entry, path, where, now, trash, size, read.title, read.format, read.turns, cut, given, problem
+        )
+    )
+
+
+def _session(workspace: Workspace, key: str, entry: Entry, path: str) -> tuple[str, Conversation] | None:
+    """Where a conversation of a store is and what was said in it; None for one that is a file of its own."""
+    source, name = str(entry.get("source", "")), str(entry.get("name", ""))
+    id = name.partition("/")[2]
+    held = "#" in path if source in EXPORTS else path.endswith(f"#{id}")
+    if not source or not held or files.exists(path):
+        return None
+    copies = cache_folder(workspace.paths.home, workspace.environment) / "stores"
+    try:
+        with StoreCache(copies) as opened:
+            data = opened.content(Artifact(path, name, "session", source=source))
+    except OSError:
+        return GONE, Conversation(name, source, ())
+    return IN_PLACE if hashlib.sha256(data).hexdigest() == key else CHANGED, read_conversation(name, data)
+
+
+def conversation_key(workspace: Workspace, source: str) -> Result[str]:
+    """The key of the newest ledger entry for a conversation's name as provenances tell it. Err when there is none."""
+    loaded = seen_ledger(workspace.paths)
+    if isinstance(loaded, Err):
+        return loaded
+    found = [(str(row.get("at", "")), key) for key, row in loaded.value.items() if _is_called(row, source)]
+    if not found:
+        return fail("no-entry", f"the ledger knows no conversation named {source}")
+    return Ok(max(found)[1])
+
+
+def _is_called(entry: Mapping[str, object], source: str) -> bool:
+    own = str(entry.get("name", "")) or str(entry.get("path", "")).replace("\\", "/").rsplit("/", 1)[-1]
+    return source in (own, sanitise_name(own))
+
+
+def whereabouts(paths: Paths, key: str, entry: Entry, path: str) -> tuple[str, str, str]:
+    """Where a conversation is: in words, the file to read, its name in the trash."""
+    here = _holds(path, key)
+    if here:
+        return IN_PLACE, path, ""
+    listed = entry.get("trash")
+    names = [*(listed if isinstance(listed, dict) else ()), key]
+    for name in names:
+        held = paths.trash / str(name)
+        if "/" not in str(name) and ":" not in str(name) and held.is_file() and not held.is_symlink():
+            return IN_TRASH, str(held), str(name)
+    return (CHANGED, path, "") if here is False else (GONE, "", "")
+
+
+def _holds(path: str, key: str) -> bool | None:
+    """Whether a file has exactly the content of that hash; None when there is no such file."""
+    try:
+        found = os.stat(path, follow_symlinks=False)
+        if found.st_size > HASHED_BYTES:  # too large to be asked about at every look: its name must do
+            return True
+        return files.sha256_of_file(path) == key
+    except (OSError, ValueError):
+        return None
+
+
+def _beginning(path: str) -> tuple[int, bytes]:
+    """The size of a file and its first bytes. Raises OSError."""
+    fd = files.open_regular(path)
+    try:
+        chunks, left = [], SHOWN_BYTES
+        while left > 0 and (chunk := os.read(fd, left)):
+            chunks.append(chunk)
+            left -= len(chunk)
+        return files.identity_of(fd).size, b"".join(chunks)
+    finally:
+        os.close(fd)
+
+
+# --- what it gave ----------------------------------------------------------------------------------------------------
+
+
+def given_by(paths: Paths, key: str, entry: Entry) -> tuple[Given, ...]:
+    """The bullets of its committed plan, each with the line it stands on now. Raises OSError."""
+    plan = read_plans(paths.plans, str(entry.get("run", ""))).get(key)
+    if plan is None:
+        return ()
+    found: list[Given] = []
+    for planned in plan.files:
+        file = _present_name(paths, planned.name, planned.all_lines)
+        lines: dict[str, int] = {}
+        for number, line in enumerate(split_lines(read_text(paths.knowledge / file)), start=1):
+            lines.setdefault(line, number)
+        found += [Given(file, lines.get(raw, 0), raw, _words(raw)) for raw in planned.all_lines if raw.startswith("- ")]
+    return _in_order(found)
+
+
+def _words(raw: str) -> str:
+    return split_provenance(raw[2:])[0]
+
+
+def _in_order(found: list[Given]) -> tuple[Given, ...]:
+    order = {name: at for at, name in enumerate((*CATEGORY_FILES, QUARANTINE))}
+    return tuple(sorted(found, key=lambda row: (order.get(row.file, len(order)), row.line or 10**9)))
+
+
+def _present_name(paths: Paths, name: str, lines: tuple[str, ...]) -> str:
+    """A note is renamed when its source file gets another inode: the one that holds most of these lines."""
+    if not name.startswith("files/") or (paths.knowledge / name).is_file() or not paths.file_notes.is_dir():
+        return name
+    wanted = set(lines)
+    best, most = name, 0
+    for note in sorted(paths.file_notes.glob("*.md")):
+        number = len(wanted & set(split_lines(read_text(note))))
+        if number > most:
+            best, most = f"files/{note.name}", number
+    return best

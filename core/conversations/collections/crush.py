@@ -1,0 +1,82 @@
+"""Crush's database `.crush/crush.db` in a project: `sessions(id, parent_session_id, title, updated_at)` and
+`messages(id, session_id, role, parts, model, created_at, is_summary_message)`.
+
+`parts` is JSON: `[{type: text | reasoning | tool_call | tool_result | finish, data}]`. After `internal/db/migrations`
+and `internal/message` of charmbracelet/crush. A session with a parent was opened by the assistant. The folder is that
+of the database, which the rows do not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
+from core.conversations.collections.store_file import StoreFile
+from core.conversations.messages import arguments
+from core.conversations.records import Record
+from core.conversations.turns import Reading, iso_time, kind_of, text_of
+
+NAME = "crush"
+_SILENT = frozenset({"reasoning", "finish", "image_url", "binary"})
+
+
+def fits(store: StoreFile) -> bool:
+    return store.has("sessions", "id", "parent_session_id", "title") and store.has(
+        "messages", "session_id", "role", "parts"
+    )
+
+
+def sessions(store: StoreFile) -> Iterator[StoredSession]:
+    query = "SELECT session_id, SUM(LENGTH(parts)) FROM messages GROUP BY session_id"
+    sizes = {text(id): number(size) for id, size in store.rows(query)}
+    updated = store.column("sessions", "updated_at", "created_at")
+    query = f"SELECT id, parent_session_id, title, {updated} FROM sessions ORDER BY id"
+    for id, above, title, at in store.rows(query):
+        if sizes.get(text(id)):
+            yield StoredSession(text(id), text(title), "", seconds(at), sizes[text(id)], bool(text(above)))
+
+
+def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
+    model, at = store.column("messages", "model"), store.column("messages", "created_at")
+    summary = store.column("messages", "is_summary_message")
+    query = f"SELECT role, parts, {model}, {at}, {summary} FROM messages WHERE session_id = ? ORDER BY {at}, rowid"
+    for role, parts, told, made, sums in store.rows(query, (id,)):
+        row = {"role": text(role), "parts": parsed(parts), "time": iso_time(made)}
+        yield row | ({"model": text(told)} if told else {}) | ({"summary": True} if number(sums) else {})
+
+
+def read_record(record: Record, reading: Reading, delegated: bool) -> None:
+    value = record.value or {}
+    role, parts = value.get("role"), value.get("parts")
+    place = (text_of(value.get("time")), record.start, record.end)
+    reading.agent = "sub-agent" if delegated else ""
+    if role not in ("user", "assistant", "tool", "system") or not isinstance(parts, list):
+        reading.skipped += 1
+        return
+    reading.model = text_of(value.get("model")) or reading.model
+    for part in parts:
+        kind = kind_of(part)
+        data = part.get("data") if isinstance(part, dict) else None
+        data = data if isinstance(data, dict) else {}
+        if kind == "text":
+            _read_text(str(role), text_of(data.get("text")), value, place, reading, delegated)
+        elif kind == "tool_call":
+            reading.call(data.get("name"), arguments(data.get("input")), *place, id=text_of(data.get("id")))
+        elif kind == "tool_result":
+            failed = data.get("is_error")
+            told = failed if isinstance(failed, bool) else None
+            reading.result(text_of(data.get("content")), *place, id=text_of(data.get("tool_call_id")), failed=told)
+        elif kind not in _SILENT:
+            reading.skipped += 1
+
+
+def _read_text(
+    role: str, said: str, value: dict[str, Any], place: tuple[str, int, int], reading: Reading, delegated: bool
+) -> None:
+    if value.get("summary"):
+        reading.summary(said, *place)
+    elif role == "user" and not delegated:
+        reading.person(said, *place)
+    else:
+        reading.say(role if role in ("assistant", "tool") else "system", said, *place)

@@ -1,0 +1,229 @@
+"""ChatGPT's and Claude.ai's exports: one `conversations.json` (or several, numbered), often in the zip that was sent.
+
+Read in place and element by element; nothing is unpacked to the disk, and no path of an archive is ever used as one.
+Each conversation is put into a form of its own that holds what its reader reads and nothing else, so that its hash
+changes when something was said and not when the owner of the format adds a field or a title is changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from core.base import files
+from core.conversations.collections.session import StoredSession, seconds, text
+from core.conversations.collections.store_file import StoreError
+from core.conversations.formats import chatgpt, claude_ai
+from core.conversations.json_array import ArraySource
+from core.conversations.read import HEAD_BYTES, format_of
+from core.conversations.records import parse_object
+from core.conversations.turns import clean
+
+EXPORT_BYTES = 4 << 30
+"""An export that is longer than this, unpacked, is refused."""
+ELEMENT_BYTES = 128 << 20
+"""One conversation that is longer than this is passed over, and told."""
+HELD_BYTES = 128 << 20
+"""So much of the conversations is kept packed in memory; what is beyond is read again from its place."""
+MEMBERS = 200_000
+RATIO, RATIO_FROM = 200, 16 << 20
+_NAME = re.compile(r"conversations(?:[-_. ]?\(?\d{1,6}\)?)?\.json\Z", re.IGNORECASE)
+_ID = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
+
+
+class Kind(NamedTuple):
+    """One format: the names of a conversation's members, and its form without what the reader does not read."""
+
+    id: tuple[str, ...]
+    title: str
+    started: str
+    updated: str
+    canonical: Callable[[dict[str, Any], str], dict[str, Any] | None]
+
+
+KINDS = {
+    "chatgpt": Kind(("conversation_id", "id"), "title", "create_time", "update_time", chatgpt.canonical),
+    "claude_ai": Kind(("uuid",), "name", "created_at", "updated_at", claude_ai.canonical),
+}
+
+
+class _Place(NamedTuple):
+    member: str
+    start: int
+    end: int
+    packed: bytes | None
+
+
+def export_kind(path: str) -> str:
+    """`chatgpt` or `claude_ai` for an export, "" for any other file: a `.json` by how it begins, a `.zip` by how the
+    `conversations.json` in it does. Raises OSError."""
+    with _opened(path) as (members, open_member):
+        for member in members:
+            with open_member(member) as stream:
+                kind = _kind_of(stream.read(HEAD_BYTES))
+            if kind:
+                return kind
+    return ""
+
+
+class OpenExport:
+    """An open export, with what `OpenStore` offers. Raises OSError (`StoreError` with words) from every method."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._places: dict[str, _Place] = {}
+        self._rows: dict[str, StoredSession] = {}
+        self._held = 0
+        self._lost: dict[str, int] = {}
+        self.kind = export_kind(path)
+        if not self.kind:
+            raise StoreError("this is no export of ChatGPT or Claude.ai", path)
+        with _opened(path) as (members, open_member):
+            for member in members:
+                with open_member(member) as stream:
+                    if _kind_of(stream.read(HEAD_BYTES)) != self.kind:
+                        continue
+                with open_member(member) as stream:
+                    self._list(member, stream)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was passed over and why, in words."""
+        return tuple(f"{self._path}: {number} {why}" for why, number in self._lost.items())
+
+    def sessions(self) -> list[StoredSession]:
+        """Every conversation that can be read and in which something was said, each id once."""
+        return list(self._rows.values())
+
+    def session(self, id: str) -> StoredSession | None:
+        return self._rows.get(id)
+
+    def content(self, session: StoredSession) -> bytes:
+        """One conversation in its canonical form, a JSON document that the format's reader reads."""
+        place = self._places[session.id]
+        if place.packed is not None:
+            return zlib.decompress(place.packed)
+        with _opened(self._path) as (_, open_member), open_member(place.member) as stream:
+            stream.seek(place.start)
+            value = parse_object(stream.read(place.end - place.start))
+        made = _canonical(KINDS[self.kind], value) if value is not None else None
+        if made is None or made[0] != session.id:
+            raise StoreError("the export changed while it was read", self._path)
+        return made[1]
+
+    def close(self) -> None:
+        self._places.clear()
+        self._rows.clear()
+
+    def _list(self, member: str, stream: BinaryIO) -> None:
+        kind = KINDS[self.kind]
+        source = ArraySource(stream, ELEMENT_BYTES)
+        for element in source:
+            if element.raw is None:
+                long = element.size > ELEMENT_BYTES
+                self._lose("longer than can be read" if long else "is no conversation")
+                continue
+            value = parse_object(element.raw)
+            try:
+                made = _canonical(kind, value) if value is not None else None
+            except (ValueError, TypeError, RecursionError):
+                made = None
+            if value is None or made is None:
+                self._lose("cannot be read: it is damaged, or nothing stands in the place of its messages")
+                continue
+            id, data = made
+            if not data:
+                self._lose("without a message")
+                continue
+            updated = seconds(value.get(kind.updated)) or seconds(value.get(kind.started))
+            row = StoredSession(id, text(value.get(kind.title)), "", max(0.0, updated), len(data))
+            known = self._rows.get(id)
+            if known is not None:
+                self._lose("stands there twice; the newer one is read")
+                if (known.updated, known.size) >= (row.updated, row.size):
+                    continue
+            packed = zlib.compress(data, 1) if self._held < HELD_BYTES else None
+            self._held += len(packed or b"")
+            self._rows[id] = row
+            self._places[id] = _Place(member, element.start, element.end, packed)
+        if source.torn:
+            self._lose("file that breaks off in the middle; what stands before that is read")
+
+    def _lose(self, why: str) -> None:
+        self._lost[why] = self._lost.get(why, 0) + 1
+
+
+def _canonical(kind: Kind, value: dict[str, Any]) -> tuple[str, bytes] | None:
+    """The id and the canonical form, empty when nothing was said; None for what is no conversation."""
+    id = next((row for key in kind.id if (row := text(value.get(key)))), "")
+    if not _ID.match(id):
+        # Without a usable id its beginning stands for it, so that it is the same one when it has grown.
+        told = id or f"{value.get(kind.started)} {value.get(kind.title)}"
+        id = f"x{hashlib.sha256(clean(told).encode('utf-8', 'replace')).hexdigest()[:24]}"
+    made = kind.canonical(value, id)
+    if made is None:
+        return None
+    if not made:
+        return id, b""
+    words = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+    return id, clean(words).encode("utf-8", "replace")
+
+
+def _kind_of(head: bytes) -> str:
+    """Only an array holds many; a single conversation is a file like others."""
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"[":
+        return ""
+    kind = format_of(head)
+    return kind if kind in KINDS else ""
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[list[str], Callable[[str], BinaryIO]]]:
+    """The files in which conversations may stand, and what opens one; of a plain file there is one, without a name."""
+    with os.fdopen(files.open_regular(path), "rb") as file:
+        if not path.lower().endswith(".zip"):
+            size = os.fstat(file.fileno()).st_size
+            if size > EXPORT_BYTES:
+                raise StoreError(_too_long(size), path)
+            yield [""], lambda _: os.fdopen(files.open_regular(path), "rb")
+            return
+        try:
+            with zipfile.ZipFile(file) as archive:
+                rows = {row.filename: row for row in _members(archive, path)}
+                yield list(rows), lambda name: cast(BinaryIO, archive.open(rows[name]))
+        # zlib.error: the packed bytes are damaged; NotImplementedError: packed in a way that Python does not know.
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+            raise StoreError(f"the archive cannot be read: {error}", path) from error
+
+
+def _members(archive: zipfile.ZipFile, path: str) -> list[zipfile.ZipInfo]:
+    """Those of an archive that are called as an export calls its conversations, whatever folder they are in. Refuses
+    what is larger than any export is, or was packed to look small."""
+    rows = archive.infolist()
+    if len(rows) > MEMBERS:
+        raise StoreError(f"the archive holds more than {MEMBERS} files", path)
+    found = [row for row in rows if _NAME.match(row.filename.rpartition("/")[2])]
+    size = sum(row.file_size for row in found)
+    if size > EXPORT_BYTES:
+        raise StoreError(_too_long(size), path)
+    for row in found:
+        if row.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise StoreError(
+                "the archive is packed in an unusual way; unpack it first and name conversations.json", path
+            )
+        if row.flag_bits & 1:
+            raise StoreError("the archive is locked with a password; unpack it first and name conversations.json", path)
+        if row.file_size > RATIO_FROM and row.file_size > RATIO * max(1, row.compress_size):
+            raise StoreError("the archive would unpack to far more than it looks (a zip bomb); it is not read", path)
+    return found
+
+
+def _too_long(size: int) -> str:
+    return f"its conversations take {size} bytes, more than the {EXPORT_BYTES} that are read"

@@ -1,0 +1,118 @@
+"""OpenCode's database `opencode.db`: tables `session`, `message`, `part`, and in newer versions `session_message`.
+
+Tables after `packages/opencode/src/session/session.sql.ts` and `packages/core/src/session/sql.ts` of the project:
+`session(id, parent_id, directory, title, time_created, time_updated …)` with times in milliseconds, `message(id,
+session_id, time_created, data)`, `part(id, message_id, data)`, `session_message(id, session_id, type, seq, data)`; each
+`data` is JSON without the ids beside it. A session with a parent was opened by the assistant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from core.conversations.collections.session import StoredSession, number, parsed, seconds, text
+from core.conversations.collections.store_file import StoreFile
+from core.conversations.formats import opencode
+from core.conversations.records import Record
+from core.conversations.turns import Reading, iso_time, text_of
+
+NAME = "opencode"
+# Records of the newer table in which nothing is said.
+_SILENT = frozenset({"agent-switched", "model-switched", "agent", "model", "reasoning"})
+
+
+def fits(store: StoreFile) -> bool:
+    return store.has("session", "id", "directory") and (
+        store.has("message", "id", "session_id", "data") or store.has("session_message", "id", "session_id", "data")
+    )
+
+
+def sessions(store: StoreFile) -> Iterator[StoredSession]:
+    sizes: dict[str, int] = {}
+    for table in ("message", "part", "session_message"):
+        if store.has(table, "session_id", "data"):
+            query = f"SELECT session_id, SUM(LENGTH(data)) FROM {table} GROUP BY session_id"
+            for id, size in store.rows(query):
+                sizes[text(id)] = sizes.get(text(id), 0) + number(size)
+    parent, title = store.column("session", "parent_id"), store.column("session", "title")
+    updated = store.column("session", "time_updated", "time_created")
+    query = f"SELECT id, {parent}, directory, {title}, {updated} FROM session ORDER BY id"
+    for id, above, folder, named, at in store.rows(query):
+        key = text(id)
+        if sizes.get(key):
+            yield StoredSession(key, text(named), text(folder), seconds(at), sizes[key], bool(text(above)))
+
+
+def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
+    """Messages with their parts as an export has them, or the records of the newer table where only that is filled."""
+    found = False
+    if store.has("message", "session_id", "data"):
+        order = store.column("message", "time_created")
+        parts = f"SELECT id, data FROM part WHERE message_id = ? ORDER BY {store.column('part', 'id')}"
+        query = f"SELECT id, data FROM message WHERE session_id = ? ORDER BY {order}, id"
+        for key, data in list(store.rows(query, (id,))):
+            found = True
+            rows = store.rows(parts, (key,)) if store.has("part", "message_id", "data") else ()
+            own = [_named(part, parsed(value)) for part, value in rows]
+            yield {"info": _named(key, parsed(data)) or {"id": text(key)}, "parts": own}
+    if not found and store.has("session_message", "session_id", "data"):
+        order = store.column("session_message", "seq", "time_created")
+        made = store.column("session_message", "time_created")
+        query = f"SELECT type, {made}, data FROM session_message WHERE session_id = ? ORDER BY {order}, id"
+        for kind, at, data in store.rows(query, (id,)):
+            yield {"type": text(kind), "time": iso_time(at), "data": parsed(data)}
+
+
+def _named(key: Any, value: Any) -> dict[str, Any] | None:
+    return {"id": text(key), **value} if isinstance(value, dict) else None
+
+
+def read_record(record: Record, reading: Reading, delegated: bool) -> None:
+    value = record.value or {}
+    if "parts" in value:
+        opencode.read_message(record, reading, delegated)
+    else:
+        _read_newer(value, (str(value.get("time", "")), record.start, record.end), reading, delegated)
+
+
+def _read_newer(value: dict[str, Any], place: tuple[str, int, int], reading: Reading, delegated: bool) -> None:
+    kind, data = value.get("type"), value.get("data")
+    reading.agent = "sub-agent" if delegated else ""
+    if not isinstance(data, dict):
+        reading.skipped += 1
+    elif kind == "user" and not delegated:
+        reading.person(text_of(data.get("text")), *place)
+    elif kind == "user":
+        reading.say("system", text_of(data.get("text")), *place)
+    elif kind in ("system", "synthetic"):
+        reading.remind(text_of(data.get("text")), *place)
+    elif kind == "compaction":
+        reading.summary(text_of(data.get("summary")), *place)
+    elif kind == "shell":
+        # Typed by the person, run by the tool.
+        reading.say("tool", f"{text_of(data.get('command'))}\n{text_of(data.get('output'))}", *place)
+        reading.called("bash", {"command": data.get("command")}, *place, id="shell")
+        reading.settle("shell", text_of(data.get("output")), place[1])
+    elif kind == "assistant":
+        model = data.get("model")
+        reading.model = (text_of(model.get("id")) if isinstance(model, dict) else text_of(model)) or reading.model
+        content = data.get("content")
+        for part in content if isinstance(content, list) else ():
+            _read_part(part, place, reading)
+    elif kind not in _SILENT:
+        reading.skipped += 1
+
+
+def _read_part(part: Any, place: tuple[str, int, int], reading: Reading) -> None:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind == "text":
+        reading.say("assistant", text_of(part.get("text")), *place)
+    elif kind == "tool":
+        state = part.get("state")
+        state = state if isinstance(state, dict) else {}
+        key = text_of(part.get("callID") or part.get("id")) or "call"
+        reading.call(part.get("name", part.get("tool")), state.get("input"), *place, id=key)
+        opencode.read_state(state, key, place, reading)
+    elif kind not in _SILENT:
+        reading.skipped += 1

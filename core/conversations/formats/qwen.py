@@ -1,0 +1,105 @@
+"""Qwen Code's sessions, `~/.qwen/projects/<folder>/chats/<id>.jsonl`: `{uuid, parentUuid, sessionId, type, message}`.
+
+The records make a tree; the way from the last one to the root is the conversation. `message` is Gemini's `{role,
+parts}` with text, functionCall and functionResponse; `toolCallResult` beside it says how a call ended. `subtype` tells
+what a record is besides (a notification, a title, a compression). Records of a sub-agent carry its name. After
+`packages/core/src/services/chatRecordingService.ts` of QwenLM/qwen-code; versions before it write what Gemini CLI
+writes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.conversations.conversation import Conversation
+from core.conversations.formats.gemini_cli import FILES, INJECTED_HERE, response
+from core.conversations.records import Record, branch, json_lines, keys_in
+from core.conversations.turns import Reading, iso_time, kind_of, text_of
+
+_OWN = ("", "mid_turn_user_message", "realtime_message")
+"""Kinds of a user's record in which the person speaks; all others are put in by the tool."""
+
+
+def sniff(head: str) -> bool:
+    """Records of a tree whose messages are made of parts, or a record that only this tool writes."""
+    keys = keys_in(head)
+    if not {"uuid", "sessionId", "type"} <= keys or not head.lstrip().startswith("{"):
+        return False
+    return ".parts" in keys or "systemPayload" in keys or "provenance" in keys
+
+
+def read(name: str, data: bytes) -> Conversation:
+    """Read one session."""
+    records = list(json_lines(data))
+    reading = Reading(INJECTED_HERE, skipped=sum(record.value is None for record in records))
+    facts = {"id": "", "folder": "", "branch": "", "title": ""}
+    for record in branch(records, "uuid", "parentUuid"):
+        value = record.value or {}
+        for key, member in (("id", "sessionId"), ("folder", "cwd"), ("branch", "gitBranch")):
+            facts[key] = facts[key] or text_of(value.get(member))
+        payload = value.get("systemPayload")
+        if value.get("subtype") == "custom_title" and isinstance(payload, dict):
+            facts["title"] = text_of(payload.get("customTitle"))
+        _read_record(value, record, reading)
+    return reading.conversation(name, "qwen", **facts)
+
+
+def _read_record(value: dict[str, Any], record: Record, reading: Reading) -> None:
+    kind, message = kind_of(value), value.get("message")
+    place = (iso_time(value.get("timestamp")), record.start, record.end)
+    aside = bool(value.get("isSidechain") or value.get("agentId"))
+    reading.agent = (text_of(value.get("agentName") or value.get("agentId")) or "sub-agent") if aside else ""
+    found = message.get("parts") if isinstance(message, dict) else None
+    parts = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    said = "".join(text_of([row]) for row in parts if not row.get("thought"))
+    if kind == "user":
+        own, mark, files = said.partition(FILES)
+        if aside:
+            reading.say("system", said, *place)
+        elif text_of(value.get("subtype")) in _OWN:
+            reading.person(own, *place)
+            reading.say("system", files[:2000] if mark else "", *place)
+        else:
+            reading.remind(said, *place)
+    elif kind == "assistant":
+        reading.model = text_of(value.get("model")) or reading.model
+        reading.say("assistant", said, *place)
+        for part in parts:
+            call = part.get("functionCall")
+            if isinstance(call, dict):
+                key = text_of(call.get("id")) or text_of(call.get("name"))
+                reading.call(call.get("name"), call.get("args"), *place, id=key)
+    elif kind == "tool_result":
+        _read_result(value, parts, place, reading)
+    elif kind == "system":
+        _read_system(value, place, reading)
+    else:
+        reading.skipped += 1
+
+
+def _read_result(
+    value: dict[str, Any], parts: list[dict[str, Any]], place: tuple[str, int, int], reading: Reading
+) -> None:
+    about = value.get("toolCallResult")
+    about = about if isinstance(about, dict) else {}
+    status = about.get("status")
+    for part in parts:
+        answer = part.get("functionResponse")
+        if not isinstance(answer, dict):
+            continue
+        inside = answer.get("response")
+        error = isinstance(inside, dict) and bool(inside.get("error"))
+        failed = status != "success" if isinstance(status, str) else True if error else None
+        key = text_of(answer.get("id")) or text_of(about.get("callId")) or text_of(answer.get("name"))
+        reading.result(response(answer), *place, id=key, failed=failed, refused=status == "cancelled")
+
+
+def _read_system(value: dict[str, Any], place: tuple[str, int, int], reading: Reading) -> None:
+    payload = value.get("systemPayload")
+    if value.get("subtype") != "chat_compression" or not isinstance(payload, dict):
+        return
+    # The first message of the history that the model goes on with is the summary.
+    history = payload.get("compressedHistory")
+    first = history[0] if isinstance(history, list) and history else None
+    parts = first.get("parts") if isinstance(first, dict) else None
+    reading.summary(text_of(parts), *place)

@@ -1,0 +1,1 @@
+"""Where conversations come from: the tools, looking for them, what protects one, what is new in a grown one."""

@@ -1,0 +1,153 @@
+"""One thing that lies in the home folder or in another tool's, as the scan saw it, and its sha256.
+
+Hashes are remembered between runs: a file whose stat did not change is not read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import time
+import zlib
+from typing import NamedTuple
+
+from core.base import files
+
+HOME = "home"
+
+
+class Artifact(NamedTuple):
+    """`kind` is conversation, store (a file or folder that holds many), session (one of those), index, split, trash or
+    odd (a link, folder, FIFO, device); `trouble` says in words why an odd one is odd. Sizes in bytes, times in
+    nanoseconds since 1970. `source` is `home` or the tool that owns the file; `name` is what provenances call it. The
+    `path` of a session is that of its store, a `#` and the session's id. A tuple: a home can hold very many."""
+
+    path: str
+    name: str
+    kind: str
+    size: int = 0
+    mtime_ns: int = 0
+    ctime_ns: int = 0
+    ino: int = 0
+    dev: int = 0
+    trouble: str = ""
+    source: str = HOME
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it belongs to another tool."""
+        return self.source != HOME
+
+
+WORKERS = 2
+CHUNK = 64
+SETTLED_NS = 2_000_000_000
+"""A file changed less than this before it was hashed is not remembered: a second change within one tick of the file
+system's clock (two seconds on FAT) would leave size and times as they are."""
+_HEAD_BYTES = 28
+_KEY = struct.Struct("<QQQqq")
+_ROW_BYTES = _KEY.size + 32
+
+
+class HashCache:
+    """The state of a file (device, inode, size, mtime, ctime) -> the sha256 of its content. A projection: losing it
+    costs time only. A run of fixed rows of bytes: with very many conversations, JSON would be a tenth of a dry run."""
+
+    def __init__(self, rows: dict[bytes, bytes] | None = None) -> None:
+        self._rows = rows or {}
+        self._kept: dict[bytes, bytes] = {}
+        self._added = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether `to_bytes` would differ from what was read."""
+        return self._added or len(self._kept) != len(self._rows)
+
+    @staticmethod
+    def from_bytes(data: bytes) -> HashCache:
+        """What is no cache of ours, or was damaged, is an empty one."""
+        rows = data[_HEAD_BYTES:]
+        if data[:_HEAD_BYTES] != _head(rows) or len(rows) % _ROW_BYTES:
+            return HashCache()
+        starts = range(0, len(rows), _ROW_BYTES)
+        return HashCache({rows[at : at + _KEY.size]: rows[at + _KEY.size : at + _ROW_BYTES] for at in starts})
+
+    def to_bytes(self) -> bytes:
+        """Without files that nobody asked for any more: they are gone."""
+        rows = b"".join([key + sha256 for key, sha256 in self._kept.items()])
+        return _head(rows) + rows
+
+    def known(self, artifacts: list[Artifact]) -> tuple[dict[str, str], list[Artifact]]:
+        """The hashes, by path, of the files that are as they were, and the files that must be read."""
+        hashes: dict[str, str] = {}
+        others: list[Artifact] = []
+        rows, kept, pack = self._rows, self._kept, _KEY.pack
+        for item in artifacts:
+            path, _, _, size, mtime_ns, ctime_ns, ino, dev, _, _ = item
+            try:
+                key = pack(dev, ino, size, mtime_ns, ctime_ns)
+                kept[key] = sha256 = rows[key]
+            except (KeyError, struct.error):
+                others.append(item)
+            else:
+                hashes[path] = sha256.hex()
+        return hashes, others
+
+    def put(self, item: Artifact, sha256: str, hashed_ns: int) -> None:
+        """Remember a hash; `hashed_ns` is the time before the file was read, nanoseconds since 1970."""
+        if hashed_ns - max(item.mtime_ns, item.ctime_ns) <= SETTLED_NS:
+            return
+        try:
+            key = _KEY.pack(item.dev, item.ino, item.size, item.mtime_ns, item.ctime_ns)
+        except struct.error:  # a file system with longer numbers: its files are read each time
+            return
+        self._rows[key] = self._kept[key] = bytes.fromhex(sha256)
+        self._added = True
+
+
+def _head(rows: bytes) -> bytes:
+    return b"knowledge hashes 1 %08x\n" % zlib.crc32(rows)
+
+
+def hash_artifacts(artifacts: list[Artifact], cache: HashCache) -> dict[str, str]:
+    """sha256 by path; files that cannot be read are left out. `cache` is updated in place."""
+    hashes, wanted = cache.known(artifacts)
+    chunks = [wanted[at : at + CHUNK] for at in range(0, len(wanted), CHUNK)]
+    started = time.time_ns()
+    if len(chunks) > 1:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(WORKERS) as pool:
+            results = list(pool.map(_hash_chunk, chunks))
+    else:
+        results = [_hash_chunk(chunk) for chunk in chunks]
+    for item, sha in (pair for result in results for pair in result):
+        if sha:
+            hashes[item.path] = sha
+            cache.put(item, sha, started)
+    return hashes
+
+
+def _hash_chunk(chunk: list[Artifact]) -> list[tuple[Artifact, str]]:
+    return [(item, _sha256(item)) for item in chunk]
+
+
+def _sha256(item: Artifact) -> str:
+    """One read for a file that is as large as it was when it was listed: no seek, no spare buffer."""
+    try:
+        fd = files.open_regular(item.path)
+    except OSError:
+        return ""
+    try:
+        digest = hashlib.sha256()
+        step = min(item.size + 1, files.BUFFER_BYTES)
+        while data := os.read(fd, step):
+            digest.update(data)
+            if len(data) == item.size < step:
+                break  # one read had room for more and got no more
+        return digest.hexdigest()
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)

@@ -1,0 +1,170 @@
+"""Conversations that went on after their harvest: only what was added is read again.
+
+A harvest leaves three facts in its ledger entry: how many turns there were, a hash over all but the last of them (an
+answer may still have been growing), and one over all. With them a later look tells whether the conversation has grown,
+says the same, or was rewritten. They stand in the journal and in the archived plans as well, so a lost ledger brings
+them back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from core.conversations.conversation import Conversation, Turn
+from core.sources.tools import known_as
+
+GROWN, SAME, REWRITTEN = "grown", "same", "rewritten"
+CONTEXT_TURNS = 4
+CONTEXT_CHARACTERS = 4000
+CONTEXT_ENDS = (
+    "[What stands above was harvested before and is shown for context only. Take items from what follows, and from "
+    "nothing above this line.]"
+)
+
+
+class Earlier(NamedTuple):
+    """The last harvest of what stood at a path. `whole`: it is no base for a tail (the offline rules made it and a
+    model reads now, or it left no facts), so the conversation is read from its beginning."""
+
+    sha256: str
+    bytes: int = 0
+    turns: int = 0
+    turns_sha256: str = ""
+    words_sha256: str = ""
+    whole: bool = True
+
+
+def earlier_by_path(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """What `known_as` says of a conversation -> hash of its newest harvest."""
+    newest: dict[str, tuple[str, str]] = {}
+    for sha256, entry in entries.items():
+        if entry.get("status") == "harvested":
+            path, at = known_as(str(entry.get("path", "")), str(entry.get("source", ""))), str(entry.get("at", ""))
+            if at >= newest.get(path, ("", ""))[0]:
+                newest[path] = (at, sha256)
+    return {path: sha256 for path, (_, sha256) in newest.items()}
+
+
+def earlier_of(sha256: str, entry: Mapping[str, Any], *, whole: bool) -> Earlier:
+    """What a ledger entry tells of the last harvest; facts of a wrong type are none."""
+    size, turns = entry.get("bytes"), entry.get("turns")
+    hashes = (entry.get("turns_sha256"), entry.get("words_sha256"))
+    if isinstance(size, int) and isinstance(turns, int) and turns > 0 and all(isinstance(one, str) for one in hashes):
+        return Earlier(sha256, size, turns, str(hashes[0]), str(hashes[1]), whole)
+    return Earlier(sha256)
+
+
+def facts_of(turns: Sequence[Turn]) -> dict[str, Any]:
+    """What a harvest leaves in its entry."""
+    found = list(_hashes(turns))
+    return {"turns": len(turns), "turns_sha256": found[-2], "words_sha256": found[-1]} if turns else {}
+
+
+def _hashes(turns: Iterable[Turn]) -> Iterable[str]:
+    """The hash over the first 0, 1, 2, … turns."""
+    digest = hashlib.sha256()
+    yield digest.hexdigest()
+    for turn in turns:
+        _feed(digest, turn)
+        yield digest.hexdigest()
+
+
+def _feed(digest: Any, turn: Turn) -> None:
+    words = turn.text.encode("utf-8", "replace")
+    digest.update(b"%s %d\n" % (turn.role.encode(), len(words)))
+    digest.update(words)
+
+
+_EMPTY = hashlib.sha256().hexdigest()
+
+
+class Tail(NamedTuple):
+    """What is to be read of a conversation. `kind` is grown, same, rewritten, or "" for one never harvested before;
+    `first` the number of its first new turn, which the last harvest may have seen the beginning of."""
+
+    conversation: Conversation
+    kind: str = ""
+    first: int = 0
+
+
+def tail_of(conversation: Conversation, earlier: Earlier | None, *, context: bool) -> Tail:
+    """The part of a conversation that is new since its last harvest; `context` puts a few turns before it."""
+    if earlier is None:
+        return Tail(conversation)
+    if earlier.whole:
+        return Tail(conversation, REWRITTEN)
+    turns = conversation.turns
+    hashes = list(_hashes(turns[: earlier.turns]))
+    if len(turns) == earlier.turns and hashes[-1] == earlier.words_sha256:
+        return Tail(replace(conversation, turns=()), SAME, len(turns))
+    first = earlier.turns - 1
+    if len(turns) < earlier.turns or hashes[first] != earlier.turns_sha256:
+        return Tail(conversation, REWRITTEN)
+    if hashes[-1] == earlier.words_sha256:
+        first = earlier.turns  # its last turn is as it was
+    before = _context(turns[:first]) if context else ()
+    return Tail(replace(conversation, turns=(*before, *turns[first:])), GROWN, first)
+
+
+class TailSink:
+    """Takes the turns of a conversation one by one, and keeps those that are new since its last harvest alone: all of
+    them, where `earlier` is None. What is kept of a turn, `keep` says."""
+
+    def __init__(self, earlier: Earlier | None, keep: Callable[[Turn], Turn] = lambda turn: turn) -> None:
+        self._earlier = earlier or Earlier("")
+        self._keep = keep
+        self._digest = hashlib.sha256()
+        self._before: list[Turn] = []
+        self._new: list[Turn] = []
+        self._hashes = ["", _EMPTY]
+        self._count = 0
+        self.rewritten = False
+
+    def __call__(self, turn: Turn) -> None:
+        known = self._earlier.turns
+        if self._count == known - 1 and self._hashes[1] != self._earlier.turns_sha256:
+            self.rewritten = True
+        _feed(self._digest, turn)
+        self._hashes = [self._hashes[1], self._digest.hexdigest()]
+        self._count += 1
+        same_last = self._count == known and self._hashes[1] == self._earlier.words_sha256
+        if self.rewritten:
+            return
+        if self._count < known or same_last:
+            self._before = [*self._before[-CONTEXT_TURNS:], turn]
+        else:
+            self._new.append(self._keep(turn))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def facts(self) -> dict[str, Any]:
+        """What the harvest leaves in its entry, as `facts_of` gives it."""
+        if not self._count:
+            return {}
+        return {"turns": self._count, "turns_sha256": self._hashes[0], "words_sha256": self._hashes[1]}
+
+    def tail(self, conversation: Conversation, *, context: bool) -> Tail:
+        """The same as `tail_of` gives for the whole conversation; of one that was rewritten, no turns."""
+        if self.rewritten or self._count < self._earlier.turns:
+            return Tail(conversation, REWRITTEN)
+        first = self._count - len(self._new)
+        if not self._new:
+            return Tail(conversation, SAME, first)
+        before = _context(self._before) if context else ()
+        return Tail(replace(conversation, turns=(*before, *self._new)), GROWN, first)
+
+
+def _context(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    shown = [
+        replace(
+            turn, text=turn.text if len(turn.text) <= CONTEXT_CHARACTERS else f"… {turn.text[-CONTEXT_CHARACTERS:]}"
+        )
+        for turn in turns[-CONTEXT_TURNS:]
+    ]
+    if not shown:
+        return ()
+    return (*shown, Turn("system", CONTEXT_ENDS, "", shown[-1].end, shown[-1].end))

@@ -1,0 +1,323 @@
+"""SOURCES: where other tools keep their conversations, one row a tool.
+
+Places and shapes follow conversation-formats.md; where a tool lets its user move its folder, the row names the variable
+of the environment. Nothing is looked at here: walk.py does that. Below the table stands what a conversation of another
+tool is called in provenances, in the ledger and in reports.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from core.base.markdown import sanitise_name
+from core.sources.artifact import HOME, Artifact
+
+ALL = "all"
+FILES = "files"
+
+
+class Root(NamedTuple):
+    """A folder that a tool keeps: below the variable's folder where that is set, else below the first default."""
+
+    below: str
+    default: str
+    variable: str = ""
+    system: str = ""  # sys.platform begins with it; "" for all
+
+
+class Source(NamedTuple):
+    """One tool. `patterns` are paths below a root, `*` for any name and `**` for any folders between.
+
+    `keep` says how many parts of a path, from its end, name the conversation. `project`: it lies in project folders,
+    and `patterns` are looked for in each. `folders` are patterns too, for folders that are read as one store.
+    """
+
+    name: str
+    title: str
+    roots: tuple[Root, ...]
+    patterns: tuple[str, ...]
+    keep: int = 1
+    project: bool = False
+    folders: tuple[str, ...] = ()
+
+
+_LINUX, _MAC, _WINDOWS = "linux", "darwin", "win"
+
+
+def _code(folder: str, below: str) -> tuple[Root, ...]:
+    """The settings folder of an editor made from VS Code, on each system."""
+    return (
+        Root(f"{folder}/User/{below}", "~/.config", "XDG_CONFIG_HOME", _LINUX),
+        Root(f"{folder}/User/{below}", "~/Library/Application Support", "", _MAC),
+        Root(f"{folder}/User/{below}", "~/AppData/Roaming", "APPDATA", _WINDOWS),
+    )
+
+
+_EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
+
+
+def _extension(name: str) -> tuple[Root, ...]:
+    return tuple(root for editor in _EDITORS for root in _code(editor, f"globalStorage/{name}/tasks"))
+
+
+# Order: that of the report.
+SOURCES: tuple[Source, ...] = (
+    Source(
+        "claude_code",
+        "Claude Code",
+        (Root("projects", "~/.claude", "CLAUDE_CONFIG_DIR"), Root("claude/projects", "~/.config", "XDG_CONFIG_HOME")),
+        ("**/*.jsonl",),
+    ),
+    Source(
+        "codex",
+        "Codex",
+        (Root("sessions", "~/.codex", "CODEX_HOME"), Root("archived_sessions", "~/.codex", "CODEX_HOME")),
+        ("**/rollout-*.jsonl", "**/rollout-*.jsonl.zst"),
+    ),
+    Source(
+        "gemini_cli",
+        "Gemini CLI",
+        (Root(".gemini/tmp", "~", "GEMINI_CLI_HOME"),),
+        ("*/chats/session-*.jsonl", "*/chats/session-*.json"),
+    ),
+    Source(
+        "opencode",
+        "OpenCode",
+        (Root("opencode", "~/.local/share", "XDG_DATA_HOME"),),
+        ("opencode.db",),
+        folders=("storage", "project/*/storage"),
+    ),
+    Source("cursor", "Cursor", _code("Cursor", "globalStorage"), ("state.vscdb",)),
+    Source(
+        "cursor_cli",
+        "Cursor's command line",
+        (Root("projects", "~/.cursor"),),
+        ("*/agent-transcripts/*.jsonl", "*/agent-transcripts/*/*.jsonl"),
+    ),
+    Source(
+        "cline",
+        "Cline",
+        (*_extension("saoudrizwan.claude-dev"), Root("data/tasks", "~/.cline", "CLINE_DIR")),
+        ("*/api_conversation_history.json", "*/ui_messages.json"),
+        keep=2,
+    ),
+    Source(
+        "roo",
+        "Roo Code",
+        _extension("rooveterinaryinc.roo-cline"),
+        ("*/api_conversation_history.json", "*/ui_messages.json"),
+        keep=2,
+    ),
+    Source(
+        "copilot_cli",
+        "Copilot CLI",
+        (Root("session-state", "~/.copilot", "COPILOT_HOME"),),
+        ("*/events.jsonl", "*.jsonl"),
+        keep=2,
+    ),
+    Source(
+        "goose",
+        "Goose",
+        (
+            Root("data/sessions", "", "GOOSE_PATH_ROOT"),
+            Root("goose/sessions", "~/.local/share", "XDG_DATA_HOME"),
+            Root("Block/goose/data/sessions", "~/AppData/Roaming", "APPDATA", _WINDOWS),
+        ),
+        ("sessions.db", "*.jsonl"),
+    ),
+    Source(
+        "llm",
+        "llm",
+        (
+            Root("", "", "LLM_USER_PATH"),
+            Root("io.datasette.llm", "~/.config", "XDG_CONFIG_HOME", _LINUX),
+            Root("io.datasette.llm", "~/Library/Application Support", "", _MAC),
+            Root("io.datasette.llm", "~/AppData/Roaming", "APPDATA", _WINDOWS),
+        ),
+        ("logs.db",),
+    ),
+    Source("droid", "Droid", (Root("sessions", "~/.factory"),), ("*/*.jsonl", "*.jsonl")),
+    Source("grok", "Grok Build", (Root("sessions", "~/.grok", "GROK_HOME"),), ("*/*/chat_history.jsonl",), keep=2),
+    Source("kimi", "Kimi CLI", (Root("sessions", "~/.kimi", "KIMI_SHARE_DIR"),), ("*/*/wire.jsonl",), keep=2),
+    Source(
+        "kimi_code",
+        "Kimi Code",
+        (Root("sessions", "~/.kimi-code", "KIMI_CODE_HOME"),),
+        ("*/*/agents/main/wire.jsonl",),
+        keep=4,
+    ),
+    Source(
+        "qwen",
+        "Qwen Code",
+        (Root("projects", "~/.qwen"), Root("tmp", "~/.qwen")),
+        ("*/chats/*.jsonl", "*/chats/session-*.json"),
+    ),
+    Source(
+        "pi",
+        "Pi",
+        (Root("sessions", "~/.pi/agent", "PI_CODING_AGENT_DIR"),),
+        ("*/*.jsonl",),
+    ),
+    Source("openclaw", "OpenClaw", (Root("agents", "~/.openclaw", "OPENCLAW_STATE_DIR"),), ("*/sessions/*.jsonl",)),
+    Source(
+        "hermes",
+        "Hermes",
+        (
+            Root("", "~/.hermes", "HERMES_HOME"),
+            Root("hermes", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS),
+        ),
+        ("state.db", "profiles/*/state.db"),
+    ),
+    Source(
+        "antigravity",
+        "Antigravity",
+        (Root("antigravity-cli/brain", "~/.gemini"), Root("antigravity/brain", "~/.gemini")),
+        ("*/.system_generated/logs/transcript_full.jsonl",),
+        keep=4,
+    ),
+    Source("amp", "Amp", (Root("amp/threads", "~/.local/share", "XDG_DATA_HOME"),), ("T-*.json",)),
+    Source("kiro", "Kiro CLI", (Root("sessions/cli", "~/.kiro", "KIRO_HOME"),), ("*.jsonl",)),
+    Source("continue_dev", "Continue", (Root("sessions", "~/.continue", "CONTINUE_GLOBAL_DIR"),), ("*-*.json",)),
+    Source(
+        "kilo",
+        "Kilo Code",
+        _extension("kilocode.kilo-code"),
+        ("*/api_conversation_history.json", "*/ui_messages.json"),
+        keep=2,
+    ),
+    Source("crush", "Crush", (), (".crush/crush.db",), keep=3, project=True),
+    Source("aider", "aider", (), (".aider.chat.history.md",), keep=2, project=True),
+    Source("specstory", "SpecStory", (), (".specstory/history/*.md",), project=True),
+)
+SOURCE = {row.name: row for row in SOURCES}
+NAMES = (HOME, *SOURCE)
+EXPORTS = {"chatgpt": "ChatGPT", "claude_ai": "Claude.ai"}
+"""Services whose conversations come as a file that the person asked for: they have no place of their own."""
+MOVING = frozenset({*EXPORTS, "opencode"})
+"""Sources whose conversations may stand in another store tomorrow, under the id that they have today."""
+
+
+class Place(NamedTuple):
+    """A folder to look in for one source, or with the source `files` a file or folder that the person named."""
+
+    source: str
+    folder: str
+
+
+def places(names: Sequence[str], environment: Mapping[str, str], project_roots: Sequence[str]) -> tuple[Place, ...]:
+    """The folders of these sources, whether they exist or not. A name that is a path is a place of its own. Pure but
+    for the person's home folder, where the environment does not tell it."""
+    wanted = [row.name for row in SOURCES] if ALL in names else names
+    rows: dict[Place, None] = {}
+    for name in wanted:
+        source = SOURCE.get(name)
+        if source is None:
+            if name not in (HOME, ALL):
+                rows[Place(FILES, os.path.abspath(_expanded(name, environment)))] = None
+            continue
+        if source.project:
+            rows |= dict.fromkeys(Place(name, _expanded(root, environment)) for root in project_roots)
+        for root in source.roots:
+            folder = _folder(root, environment)
+            if folder:
+                rows[Place(name, folder)] = None
+    return tuple(rows)
+
+
+def known_name(text: str) -> str:
+    """The name of a source as it is meant (`claude-code` is claude_code), or a path as it stands; "" for neither."""
+    name = text.strip().lower().replace("-", "_")
+    if name in (*NAMES, ALL):
+        return name
+    return text if os.sep in text or "/" in text or text.startswith((".", "~")) else ""
+
+
+def project_at(path: str) -> str:
+    """The project's folder around a history that a tool keeps there (aider, SpecStory); "" for any other path."""
+    parts = path.split(os.sep)
+    for source in SOURCES:
+        for pattern in source.patterns if source.project else ():
+            wanted = pattern.split("/")
+            if len(parts) > len(wanted) and all(map(fnmatchcase, parts[-len(wanted) :], wanted)):
+                return os.sep.join(parts[: -len(wanted)]) or os.sep
+    return ""
+
+
+def title_of(name: str) -> str:
+    """What a source is called in a sentence."""
+    return SOURCE[name].title if name in SOURCE else "your files" if name == FILES else EXPORTS.get(name, name)
+
+
+def known_as(path: str, source: str) -> str:
+    """By what two looks are known to have seen the same conversation: its path; or the tool and the conversation's own
+    id, where each download is another file, or where the tool moved from files to a database."""
+    return f"{source}#{path.rpartition('#')[2]}" if source in MOVING else path
+
+
+def _folder(root: Root, environment: Mapping[str, str]) -> str:
+    if not sys.platform.startswith(root.system):
+        return ""
+    named = environment.get(root.variable, "") if root.variable else ""
+    base = named if os.path.isabs(named) else root.default
+    return os.path.normpath(os.path.join(_expanded(base, environment), root.below)) if base else ""
+
+
+def _expanded(path: str, environment: Mapping[str, str]) -> str:
+    home = environment.get("HOME") or environment.get("USERPROFILE") or os.path.expanduser("~")
+    return os.path.join(home, path[2:]) if path.startswith("~/") else home if path == "~" else path
+
+
+def name_in(source: Source, root: str, path: str) -> str:
+    """What the conversation is called in provenances: the tool and the parts of the path that tell it apart."""
+    if source.project:
+        own = os.path.basename(path)
+        return f"{source.name}/{os.path.basename(root)}/{own}" if source.keep > 1 else f"{source.name}/{own}"
+    parts = os.path.relpath(path, root).split(os.sep)[-source.keep :]
+    if source.keep > 1 and len(parts) > 1:
+        parts = parts[:-1]  # the folder tells; the file is called the same in each
+    name = "/".join(parts)
+    for suffix in (".zst", ".jsonl", ".json"):
+        name = name.removesuffix(suffix)
+    return f"{source.name}/{name}"
+
+
+def disambiguate(rows: Sequence[Artifact], entries: Mapping[str, Mapping[str, Any]]) -> list[Artifact]:
+    """The rows with names that no two of them share. aider and SpecStory give every project's file the same name, so it
+    gets as many folders of the project's path in front as it takes. A conversation that was harvested before keeps the
+    name that its lines bear."""
+    named: dict[str, str] = {}
+    for entry in sorted(entries.values(), key=lambda entry: str(entry.get("at", ""))):
+        if entry.get("name"):
+            named[str(entry.get("path", ""))] = str(entry["name"])
+    taken = {sanitise_name(name) for name in named.values()}
+    new = [row for row in rows if row.path not in named and row.source in SOURCE and SOURCE[row.source].project]
+    told: dict[str, str] = {}
+    parts = 0
+    while new:
+        names = {row.path: _longer(row, parts) for row in new}
+        number = Counter(map(sanitise_name, names.values()))
+        for row in new:
+            name, longer = names[row.path], _longer(row, parts + 1)
+            if (number[sanitise_name(name)] == 1 and sanitise_name(name) not in taken) or longer == name:
+                told[row.path] = name
+        new = [row for row in new if row.path not in told]
+        parts += 1
+    return [row._replace(name=told.get(row.path) or _name_before(row, named)) for row in rows]
+
+
+def _name_before(row: Artifact, named: Mapping[str, str]) -> str:
+    return named.get(row.path, row.name) if row.source in SOURCE and SOURCE[row.source].project else row.name
+
+
+def _longer(row: Artifact, parts: int) -> str:
+    """The name with so many more folders of the project's path in it; the whole path is the longest."""
+    tool, *known = row.name.split("/")
+    depth = SOURCE[row.source].patterns[0].count("/") + 1
+    folders = [part for part in row.path.split(os.sep)[:-depth] if part]
+    wanted = len(known) - 1 + parts
+    return "/".join([tool, *(folders[-wanted:] if wanted else []), known[-1]])

@@ -1,0 +1,277 @@
+"""Walks folders for files that may hold conversations. Links, FIFOs, sockets and devices are never followed, and every
+walk is bounded.
+
+At the places of other tools only names and sizes are looked at; what a file is, its content tells when it is read. In
+a folder that the person named the beginning of each file of data is read, to tell a conversation from settings and an
+export that holds many from one, and of a `.zip` the list of what is in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from core.base import files
+from core.base.result import ErrorInfo
+from core.sources.artifact import Artifact
+from core.sources.tools import FILES, SOURCE, SOURCES, Place, Source, name_in
+
+MAX_FOLDERS = 20_000
+"""A walk through project folders ends here and says so."""
+PROJECT_DEPTH = 6
+"""So many levels below a project root a project may lie. What a person names is looked through to its last level."""
+_HEAVY = frozenset({
+    "node_modules", "__pycache__", "site-packages", "venv", "env", "target", "build", "dist", "vendor", "Library",
+    "AppData", "snap", "proc", "sys", "dev", "Trash", "Pods",
+})  # fmt: skip
+STORES = (".db", ".vscdb")
+
+
+def artifact_at(path: str, source: str, name: str) -> Artifact | None:
+    """None for what is no regular file: a link may lead anywhere."""
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return None
+    if not stat.S_ISREG(seen.st_mode):
+        return None
+    times = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_dev)
+    kind = "store" if path.endswith(STORES) else "conversation"
+    return Artifact(path, name, kind, seen.st_size, *times, source=source)
+
+
+def folder_store(path: str, source: str) -> Artifact | None:
+    """A folder that holds conversations in many small files; None for any other, and for a link."""
+    from core.conversations.collections.opencode_files import is_storage
+
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return None
+    if not stat.S_ISDIR(seen.st_mode) or not is_storage(path):
+        return None
+    times = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_dev)
+    return Artifact(path, f"{source}/{os.path.basename(path)}", "store", 0, *times, source=source)
+
+
+def matching(folder: str, parts: list[str], notes: list[str]) -> Iterator[str]:
+    """Paths below a folder that a pattern fits; folders that are links are not entered."""
+    part, rest = parts[0], parts[1:]
+    if part == "**":
+        yield from matching(folder, rest, notes)
+        for name, is_folder in listed(folder, notes):
+            if is_folder:
+                yield from matching(os.path.join(folder, name), parts, notes)
+        return
+    if "*" not in part:
+        path = os.path.join(folder, part)
+        if not rest:
+            if os.path.lexists(path):
+                yield path
+        elif os.path.isdir(path) and not os.path.islink(path):
+            yield from matching(path, rest, notes)
+        return
+    fits = re.compile(re.escape(part).replace(r"\*", ".*") + r"\Z").match
+    for name, is_folder in listed(folder, notes):
+        if fits(name) and is_folder == bool(rest):
+            path = os.path.join(folder, name)
+            yield from matching(path, rest, notes) if rest else (path,)
+
+
+def listed(folder: str, notes: list[str]) -> list[tuple[str, bool]]:
+    """Names in a folder in their order, and whether each is a folder (a link to one is not)."""
+    try:
+        with os.scandir(folder) as rows:
+            return sorted((row.name, row.is_dir(follow_symlinks=False)) for row in rows)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        notes.append(f"{folder} cannot be listed: {error.strerror}")
+        return []
+
+
+HIDDEN = frozenset(
+    part
+    for source in SOURCES
+    for place in (*source.patterns, *(root.default for root in source.roots), *(root.below for root in source.roots))
+    for part in place.split("/")
+    if part.startswith(".") and part not in (".config", ".local")
+)
+"""What tools call folders of their own: a person who names a folder means these too."""
+
+
+def folders_in(
+    root: str, seen: set[str], notes: list[str], hidden: frozenset[str] = frozenset(), depth_limit: int | None = None
+) -> Iterator[str]:
+    """A folder and those below it in which a project may lie: not those of packages, no links, no hidden ones but
+    `hidden`; at most `depth_limit` levels below (None: any)."""
+    waiting = [(root, 0)]
+    while waiting:
+        folder, depth = waiting.pop()
+        if folder in seen:
+            continue
+        if len(seen) >= MAX_FOLDERS:
+            notes.append(f"{root} has more than {MAX_FOLDERS} folders; name a narrower one to see the rest")
+            return
+        seen.add(folder)
+        yield folder
+        if depth_limit is None or depth < depth_limit:
+            inside = [name for name, is_folder in listed(folder, notes) if is_folder]
+            inside = [name for name in inside if name not in _HEAVY and (name[:1] != "." or name in hidden)]
+            waiting += [(os.path.join(folder, name), depth + 1) for name in reversed(inside)]
+
+
+_SUFFIXES = (".jsonl", ".json", ".md", ".txt", ".traj", ".toml", ".zst", *STORES)
+
+
+def named_trouble(path: str) -> ErrorInfo | None:
+    """Why a file or folder that the person named cannot be read; None when it can, and when nothing is there: the disk
+    may be one that is not there today."""
+    if not os.path.lexists(path):
+        return None
+    is_folder = os.path.isdir(path)
+    try:
+        if is_folder:
+            os.scandir(path).close()
+        else:
+            os.close(files.open_regular(path))
+    except OSError as error:
+        message = f"the {'folder' if is_folder else 'file'} cannot be read: {error.strerror or error}"
+        return ErrorInfo("unreadable", message, path, "name another, or see that you may read it")
+    return None
+
+
+def named_files(path: str, found: dict[str, Artifact], notes: list[str]) -> None:
+    """A file that the person named, or the files of known kinds in a folder and the folders below it."""
+    if not os.path.isdir(path):
+        item = artifact_at(path, FILES, f"{FILES}/{os.path.basename(path)}")
+        if item is None:
+            notes.append(f"{path} is not there")
+        elif path.lower().endswith(".zip") or _is_export(path):
+            found.setdefault(path, item._replace(kind="store"))
+        elif item.kind == "conversation" and (why := _why_not(path)) and path.lower().endswith(_DATA):
+            notes.append(f"no conversation, and not read: {path} ({why})")
+        else:
+            found.setdefault(path, item)
+        return
+    if (storage := folder_store(path, "opencode")) is not None:
+        found.setdefault(path, storage)
+        return
+    others: list[str] = []
+    for folder in folders_in(path, set(), notes, HIDDEN):
+        for name, is_folder in listed(folder, notes):
+            item = None if is_folder else artifact_at(os.path.join(folder, name), FILES, "")
+            if item is None or not name.lower().endswith((*_SUFFIXES, ".zip")):
+                continue
+            if _is_export(item.path):
+                item = item._replace(kind="store")
+            elif name.lower().endswith(".zip"):
+                continue
+            elif _why_not(item.path):
+                others.append(name)
+                continue
+            below = os.path.relpath(item.path, path).replace(os.sep, "/")
+            found.setdefault(item.path, item._replace(name=f"{FILES}/{below}"))
+    if others:
+        names = ", ".join(others[:_TOLD]) + f" and {len(others) - _TOLD} more" * (len(others) > _TOLD)
+        notes.append(f"no conversation of a known kind in {path}, and not read: {names}")
+
+
+def _is_export(path: str) -> bool:
+    """Whether many conversations stand in a file that is named like one. What cannot be read is none: whoever reads it
+    as a file will tell."""
+    if not path.lower().endswith((".json", ".zip")):
+        return False
+    from core.conversations.collections.export_file import export_kind
+
+    try:
+        return bool(export_kind(path))
+    except OSError:
+        return False
+
+
+_TOLD = 4
+_DATA = (".json", ".jsonl", ".toml", ".traj")
+
+
+def _why_not(path: str) -> str:
+    """Why a file cannot be a conversation, as its beginning tells: settings, data, pictures. "" for one that may be,
+    and for one that cannot be looked at: whoever reads it tells. Data that is not JSON is none of a known kind."""
+    from core.conversations.read import HEAD_BYTES, format_of, why_not_read
+
+    try:
+        fd = files.open_regular(path)
+        try:
+            head = files.read_beginning(fd, HEAD_BYTES)
+        finally:
+            os.close(fd)
+    except OSError:
+        return ""
+    why = why_not_read(head)
+    return why or (
+        "of no known kind" if path.lower().endswith(_DATA) and format_of(head) in ("plain", "unknown-json") else ""
+    )
+
+
+@dataclass
+class Survey:
+    """What lies in the places: files, sorted by path, and what kept a look from being whole, in words; `errors` tell
+    which file or folder that the person named cannot be read."""
+
+    artifacts: list[Artifact] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
+
+
+def survey(rows: Sequence[Place]) -> Survey:
+    """Every file that one of the tools left behind at these places. What cannot be listed is told in a note."""
+    found: dict[str, Artifact] = {}
+    notes: list[str] = []
+    errors: list[ErrorInfo] = []
+    walked: dict[str, list[Place]] = {}
+    for place in rows:
+        if place.source == FILES:
+            if (trouble := named_trouble(place.folder)) is not None:
+                errors.append(trouble)
+            else:
+                named_files(place.folder, found, notes)
+        elif SOURCE[place.source].project:
+            walked.setdefault(place.folder, []).append(place)
+        else:
+            _take(SOURCE[place.source], place.folder, place.folder, found, notes)
+    seen: set[str] = set()
+    for folder, asked in walked.items():
+        for project in folders_in(folder, seen, notes, depth_limit=PROJECT_DEPTH):
+            for place in asked:
+                _take(SOURCE[place.source], project, project, found, notes)
+    return Survey(_without_second_views(sorted(found.values())), list(dict.fromkeys(notes)), errors)
+
+
+def _take(source: Source, root: str, folder: str, found: dict[str, Artifact], notes: list[str]) -> None:
+    for pattern in source.patterns:
+        for path in matching(folder, pattern.split("/"), notes):
+            if path not in found and (item := artifact_at(path, source.name, name_in(source, root, path))) is not None:
+                found[path] = item
+    for pattern in source.folders:
+        for path in matching(folder, pattern.split("/"), notes):
+            if path not in found and (item := folder_store(path, source.name)) is not None:
+                found[path] = item
+
+
+_PREFERRED = {"ui_messages.json": "api_conversation_history.json"}
+
+
+def _without_second_views(rows: list[Artifact]) -> list[Artifact]:
+    """One conversation in two files is one: the packed copy beside the plain one, what was shown beside what was
+    said."""
+    paths = {row.path for row in rows}
+
+    def is_second(path: str) -> bool:
+        folder, name = os.path.split(path)
+        better = os.path.join(folder, _PREFERRED[name]) if name in _PREFERRED else path.removesuffix(".zst")
+        return better != path and better in paths
+
+    return [row for row in rows if not is_second(row.path)]

@@ -1,0 +1,125 @@
+"""What a command loads before it does anything: a person waits for that each time, a hook at every session."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.cli.table import MODULE, commands
+
+ROOT = Path(__file__).resolve().parents[1]
+BASED_ON = {
+    "status": {"harvest", "similar", "supersede", "digest", "context", "sources"},
+    "import": {"harvest", "sources", "quarantine", "facts"},
+    "doctor": {"search", "sources", "facts", "quarantine"},
+    "demo": {"harvest", "status", "similar", "sources", "digest"},
+    "harvest": {"sources"},
+    "facts": {"quarantine"},
+}
+"""Command -> those that it is made of: `status` tells what a harvest would do, and what a new session gets."""
+HEAVY = {
+    "sqlite3", "yaml", "ruamel", "rapidfuzz", "requests", "urllib3", "detect_secrets", "numpy", "tomlkit", "mcp",
+    "pydantic", "dearpygui", "markdown_it", "hypothesis", "watchfiles", "tokenizers", "onnxruntime",
+}  # fmt: skip
+NEEDS = {
+    "save": {"yaml"},
+    "recall": {"yaml"},
+    "memories": {"yaml"},
+    "search": {"sqlite3", "yaml"},
+    "doctor": {"sqlite3", "yaml"},
+    "similar": {"rapidfuzz"},
+    "trash": {"sqlite3"},
+    "undo": {"sqlite3"},
+    "missing": {"sqlite3"},
+    "import": {"sqlite3"},
+    "facts": {"yaml", "ruamel"},
+}
+"""Command -> the libraries that it cannot do without."""
+MOST = 6.25
+"""Modules that a command may load, as a multiple of those of a bare Python."""
+MORE = {
+    "status": 7.75,
+    "search": 7.0,
+    "save": 7.25,
+    "recall": 7.5,
+    "memories": 7.5,
+    "facts": 7.75,
+    "similar": 7.75,
+    "trash": 9.5,
+    "undo": 9.75,
+    "missing": 9.5,
+    "import": 11.0,
+    "doctor": 11.0,
+}
+WORDS = {
+    "add": ["decisions", "SQLite, because there is one writer"],
+    "notes": ["src/app.py"],
+    "done": ["write the release notes"],
+    "reopen": ["tag the release"],
+    "edit": ["facts", "port 8080", "The server listens on port 9090"],
+    "rm": ["decisions", "SQLite, for now"],
+    "unstrike": ["facts", "old port"],
+    "search": ["port"],
+    "save": ["Prefers tabs in Makefiles"],
+    "import": ["."],
+}
+WITHOUT = {"mcp", "demo"}  # one serves until its client goes, the other runs three of these
+SCRIPT = """
+import sys
+bare = len(sys.modules)
+import io, json, pathlib
+from core.cli.main import main
+words = json.loads(sys.argv[1])
+before = {path: path.read_bytes() for path in pathlib.Path(words[-1]).glob("knowledge/*.md")}
+out, err = io.StringIO(), io.StringIO()
+codes = [main([*words, "--json"], out, err), 0]
+as_json = len(sys.modules)
+for path, data in before.items():
+    path.write_bytes(data)
+codes[1] = main(words, out, err)
+print(json.dumps([bare, codes, as_json, sorted(sys.modules), err.getvalue()]))
+"""
+
+
+def test_the_table_of_this_test_is_whole() -> None:
+    assert {*BASED_ON, *NEEDS, *MORE, *WORDS, *WITHOUT} <= set(MODULE)
+
+
+@pytest.mark.parametrize("name", [name for name in MODULE if name not in WITHOUT])
+def test_a_command_loads_no_other(name: str, tmp_path: Path) -> None:
+    """Adding a line must not wait for the trash, the search, or a library of somebody else's command, neither for JSON
+    nor for text."""
+    knowledge = tmp_path / "home/knowledge"
+    knowledge.mkdir(parents=True)
+    (knowledge / "facts.md").write_text("# Facts\n\n- The server listens on port 8080\n- ~~The old port was 80~~\n")
+    (knowledge / "decisions.md").write_text("# Decisions\n\n- SQLite, for now\n- SQLite, for then\n")
+    tasks = "# Tasks\n\n## Open\n- write the release notes\n\n## Done\n- tag the release\n"
+    (knowledge / "tasks.md").write_text(tasks)
+    (knowledge / "digest.md").write_text("# Knowledge digest\n\n## Facts\n- The server listens on port 8080\n")
+    environment = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "settings")}
+    words = [name, *WORDS.get(name, []), "--home", str(tmp_path / "home")]
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(words)],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    bare, codes, as_json, loaded, told = json.loads(done.stdout.splitlines()[-1])
+    assert codes == [0, 0] or (name in ("import", "doctor") and codes == [1, 1]), told
+    assert "Traceback" not in told, told
+    named = {f"core.cli.{module}" for module in MODULE.values()} - {f"core.cli.{MODULE[name]}"}
+    assert not named & set(loaded), f"{name} loads the rows of {named & set(loaded)}"
+    runs = {leaf.runs.split(":")[0]: row.name for row in commands() for leaf in row.leaves}
+    own = {leaf.runs.split(":")[0] for row in commands() for leaf in row.leaves
+           if row.name in (name, *BASED_ON.get(name, ()))}  # fmt: skip
+    others = {runs[one] for one in loaded if one in runs and one not in own}
+    assert not others, f"{name} loads {others}"
+    heavy = {one.split(".")[0] for one in loaded} & HEAVY
+    assert heavy <= NEEDS.get(name, set()), f"{name} loads {heavy}"
+    assert len(loaded) <= bare * MORE.get(name, MOST), f"{name} loads {len(loaded)} modules, a bare Python {bare}"
+    assert len(loaded) - as_json <= 6, f"{name} loads {len(loaded) - as_json} modules more for text than for JSON"
