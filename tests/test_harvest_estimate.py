@@ -22,8 +22,8 @@ from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMA
 from core.harvest.asking import RETRY_SUFFIX
 from core.harvest.estimate import estimate
 from core.harvest.known import KnownStore
+from core.harvest.meter import ANSWER_TOKENS, ENOUGH_CALLS, Counted, Usage, note_usage, read_usage
 from core.harvest.report import HarvestReport
-from core.harvest.usage import ANSWER_TOKENS, ENOUGH_CALLS, Counted, Usage, note_usage, read_usage
 from core.knowledge.categories import CATEGORIES
 from tests.chatty_model import chatty_model
 from tests.harvest_world import World

@@ -18,8 +18,7 @@ from core.harvest.json_object import find_object, refused
 from core.harvest.known import NOTHING, Known, Told
 from core.harvest.orders import is_order
 from core.harvest.playbook import read_steps
-from core.harvest.quotes import Source, find_quote, place_of
-from core.harvest.reviews import OTHERS_WORK, review_of
+from core.harvest.quotes import OTHERS_WORK, Source, find_quote, place_of, review_of
 from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
 
@@ -50,7 +49,7 @@ class Item:
     """One piece of knowledge. `text` is one sanitised line; `path` is the file a note is about, as the model wrote it.
 
     `held` says why the item must wait in the quarantine ("" for one that may go in): `secret`, `quote-not-found`,
-    `no-quote`, `from-tool-output`, `others-work` (`reviews.py`), `not-one-line`,
+    `no-quote`, `from-tool-output`, `others-work` (`quotes.py`), `not-one-line`,
     `too-long` or `too-many`. `by_tool` says that only a tool's output, or a page, told
     what may go in all the same. `kind` to `domain` are for the fact index: what the model said about a row, if it did.
     `confirms`: the text is that of a line which the store has already, said once more. `steps` are those of a playbook,

@@ -16,10 +16,9 @@ from core.base.result import Ok, Result
 from core.harvest.answer import SCHEMA
 from core.harvest.content import distil_step
 from core.harvest.kept_answers import KeptAnswers
-from core.harvest.meter import BYTES_A_TOKEN
+from core.harvest.meter import ANSWER_TOKENS, BYTES_A_TOKEN, UNKNOWN, Usage
 from core.harvest.options import HarvestOptions
 from core.harvest.steps import HarvestPlan, Step
-from core.harvest.usage import ANSWER_TOKENS, UNKNOWN, Usage
 from core.sources.sessions import StoreCache
 
 ROWS, LEARNED = 10, "of what a conversation usually teaches is one sentence of about a hundred and ten letters, as here"
