@@ -269,6 +269,23 @@ def test_a_relative_path_is_told_from_the_conversations_folder(world: World) -> 
     assert f"- {folder}/lib/gone.py: old [" in world.text("facts.md")
 
 
+def test_a_note_on_a_file_of_another_machine_is_found_by_its_path(world: World) -> None:
+    """What was learned on Windows about a file stood in facts.md, and asking for that file found nothing."""
+    from core.commands.notes import notes
+
+    rows = [
+        json.loads(row) | {"cwd": "C:\\src\\pumps"}
+        for row in session(world.folder / "app", 1, "hi", "run.cs starts the pumps.").splitlines()
+    ]
+    world.converse("\n".join(map(json.dumps, rows)) + "\n")
+    note = {"path": "lib\\run.cs", "note": "starts the pumps", "quote": ""}
+    world.run(FakeModel(lambda number, prompt: {"files": [note], "questions": [f"Why {number}?"]}))
+    found = notes(workspace_of(world), "C:\\src\\pumps\\lib\\run.cs")
+    assert isinstance(found, Ok) and [row.bullet.text for row in found.value.bullets] == [
+        "C:\\src\\pumps\\lib\\run.cs: starts the pumps"
+    ]
+
+
 def test_a_large_file_of_which_little_is_sent_is_read(world: World) -> None:
     """Four of 67 ordinary sessions were refused for tool output that no model would have seen."""
     folder = world.folder / "app"
