@@ -25,6 +25,7 @@ from core.conversations.lines import (
     doubt_in_fences,
     first_line,
     fold_turns,
+    label,
     split_lines,
     with_events,
 )
@@ -106,11 +107,12 @@ def _below_the_tool(lines: Sequence[Line], number: int, first: int) -> bool:
 
 def _events(lines: Sequence[Line], prompts: set[int]) -> Iterator[Event]:
     for number, line in enumerate(lines):
-        if number in prompts:
-            typed = _RUN.match(line.text)
-            if typed:
-                yield _run(typed[1], lines, number)
-        if not line.text.startswith(_EVENTS):
+        text = line.text
+        if text[:1] not in (">", "#"):
+            continue
+        if number in prompts and (typed := _RUN.match(text)):
+            yield _run(typed[1], lines, number)
+        if not text.startswith(_EVENTS):
             continue
         place: dict[str, Any] = {"start": line.start, "end": line.end}
         if edited := _EDITED.match(line.text):
@@ -146,7 +148,7 @@ def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[
         prompt = number in prompts
         if prompt and "(Y)es/(N)o" in text:
             # The answer to one of aider's own questions, kept with the question: nothing that the person said.
-            yield Label("tool", text[5:].rstrip())
+            yield label("tool", text[5:].rstrip())
             kind = "tool"
         elif text[:2] == "# " and _BANNER.match(text):
             yield Label("system", None, opens=True)
@@ -154,13 +156,13 @@ def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[
         elif prompt:
             yield Label("user", text[5:].rstrip(), opens=before != "prompt")
             spoken, kind = True, "prompt"
-        elif text.startswith("> ") or text.rstrip() == ">":
-            yield Label("tool", text[2:].rstrip(), opens=False)
+        elif text[:1] == ">" and (text[1:2] == " " or text.rstrip() == ">"):
+            yield label("tool", text[2:].rstrip())
             kind = "tool"
         elif text.strip() == "" or text.startswith(("<div class=", "</div>", "<br/>")):
-            yield Label("", text if text.strip() == "" else None)
+            yield label("", text if text.strip() == "" else None)
             kind = "blank"
         else:
-            yield Label("assistant" if spoken else "system", text)
+            yield label("assistant" if spoken else "system", text)
             kind = "words"
         before = kind

@@ -35,6 +35,7 @@ from core.conversations.lines import (
     doubt_in_fences,
     first_line,
     fold_turns,
+    label,
     split_lines,
     with_events,
 )
@@ -92,8 +93,11 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
     for number, line in enumerate(lines):
         text = line.text
         if number <= last:
+            if not command and shell != "before":
+                yield label(role, text)
+                continue
             shell, command = _shell_state(text, shell, command)
-            yield Label("assistant" if command else role, text)
+            yield label("assistant" if command else role, text)
             command = "" if command == "last" else command
             continue
         found = _MARKER.match(text) if number in marked else None
@@ -115,13 +119,13 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
             if base == "user" and text.lstrip().startswith(("<command-name>", "<command-message>")):
                 command_time = time
             shell, command = ("before" if _SHELL.search(text) else ""), ""
-            yield Label(role, text)
+            yield label(role, text)
         elif not text.strip() or not base:
-            yield Label("", text if base else None)
+            yield label("", text if base else None)
         elif text == "---" and _marker_follows(lines, number + 1, marked):
-            yield Label("", None)
+            yield label("", None)
         else:
-            yield Label(base, text)
+            yield label(base, text)
 
 
 def _shell_state(text: str, shell: str, command: str) -> tuple[str, str]:
