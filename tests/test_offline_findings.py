@@ -146,10 +146,9 @@ def test_the_body_of_a_commit_is_its_detail_without_the_trailers() -> None:
 
 
 def test_a_closing_message_about_other_work_is_not_glued_to_a_commit() -> None:
-    other = says("Added a column for the taxes of next year to `report.html`, as it was asked for.")
-    first = (edited("report.html"), committed("feat: a column for `taxes`", "2b2b2b2b2"), other)
-    found = harvest(user("Report"), *first, user("Round"), edited("rates.py"), committed("fix: round `rates`"))
-    assert [row["detail"] for row in found["tasks_done"] if "round `rates`" in row["statement"]] == [""]
+    other = says("Added a column for the taxes of next year, `tax_column`, as it was asked for.")
+    work = (edited("report.html"), other, user("Round"), edited("rates.py"), committed("fix: round `rates`"))
+    assert [row["detail"] for row in harvest(user("Report"), *work)["tasks_done"]] == [""]
 
 
 def test_a_commit_of_a_tool_without_a_word_is_no_work_but_one_that_says_more_is() -> None:
@@ -246,6 +245,11 @@ def test_numbered_findings_stay_open_when_nobody_speaks_of_them() -> None:
     mended = (user("Mend the lock"), edited("rates.py"), says("Added a lock to `save_rates` for the writers."))
     found = harvest(user("Review my branch"), FEED, says(REVIEW), *mended)
     assert [text.split(":")[0] for text in said(found, "tasks_open")] == ["Silent error in `load_rates` (medium)"]
+    other = (user("Only the taxes"), edited("tax.py"), says("Added a column to `tax.py` for the report."))
+    found = harvest(user("Review my branch"), FEED, says(REVIEW), *other)
+    assert not any("save_rates" in text for text in said(found, "tasks_open")), "the person chose what to mend"
+    found = harvest(user("Review"), FEED, says(REVIEW), user("`load_rates` and `save_rates` are fine"), says("Good."))
+    assert said(found, "tasks_open") == []
 
 
 def test_a_weak_point_that_nobody_came_back_to_is_open() -> None:

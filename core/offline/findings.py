@@ -23,7 +23,7 @@ from core.offline.closing import (
     whole_quotes,
 )
 from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
-from core.offline.sessions import Closing, Session
+from core.offline.sessions import Closing, Session, is_change
 from core.offline.statements import Found
 
 MOST_CAUSES = 2
@@ -215,7 +215,7 @@ def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
             for done, _ in told_done(session, later.number):
                 if later is closing or any(name in done.casefold() for name in names):
                     return f"mended in the session: {done}"
-    if closing.changed:
+    if any(closing.before < at < closing.number and is_change(row) for at, row in session.events):
         return "of what was mended in the session"
     return _NOT_MENDED if session.events and not closing.overtaken else ""
 
@@ -290,7 +290,9 @@ _STATE = re.compile(
 _LINES = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*| ?\(?\blines? \d+(?:[-–]\d+)?\)?")
 _POINTS = re.compile(r"\b(?:these|those|this|above|below|such|here)\b", re.IGNORECASE)
 _SNIPPET = re.compile(r"^`[^`]*[\s<>=?:{][^`]*`")
-_OF_FILE = re.compile(r"^(?:`[^`]+`\s*[:：(]|[^`:：]{3,40}[:：]\s*`[^`]+`\s*(?:$|\(|,|and\b|\+))")
+_OF_FILE = re.compile(
+    r"^(?:`[^`]+`\s*(?:[:：(]|[-–—]\s)|(?:later|then|afterwards|eventually)\b|[^`:：]{3,40}[:：]\s*`[^`]+`\s*(?:$|\(|,|and\b|\+))"
+)
 PAST = re.compile(
     rf"(?:{cues.DONE.pattern})|^\W*(?:[A-Z][a-z]+ed|(?:re)?(?:built|wrote|made|set|ran|did)|kept|left|sent|put|cut|brought|"
     r"split|took)\b",

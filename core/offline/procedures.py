@@ -207,9 +207,7 @@ _OPTION = re.compile(r"(?:^| )--?[\w?]|[|<>&=*~{$]|(?:^| )\.?/")
 # What one does to a system that runs; "write", "implement", "refactor" would make every wish a procedure.
 _LOOK = (
     "check|verify|ensure|make sure|confirm|inspect|look|review|see if|find out|identify|determine|investigate|monitor|"
-    "validate|examine|compare|query|analy[sz]e|observe|diagnose|debug|describe|measure|test (?:if|whether|that)|"
-    "assess|audit|collect|correlate|detect|evaluate|figure out|gather|locate|obtain|ping|probe|"
-    "profile|retrieve|track|understand|discover|establish|pinpoint"
+    "validate|examine|compare|query|analy[sz]e|observe|diagnose|debug|describe|measure|test (?:if|whether|that)"
 )
 _ACT = (
     "restart|reboot|run|execute|start|stop|kill|scale|increase|decrease|reduce|raise|lower|expand|resize|extend|"
@@ -227,11 +225,12 @@ _ACT = (
     "proceed|promote|provision|re-?enable|rebalance|reassign|reclaim|reconfigure|reconnect|redirect|"
     "redistribute|refresh|reinstall|release|relocate|remount|reset|resolve|resume|resync|retry|return|revoke|"
     "send|shift|shut ?down|skip|snapshot|suspend|sync|throttle|toggle|transfer|trigger|truncate|"
-    "turn (?:off|on)|unblock|uncordon|undo|unlock|wipe"
+    "turn (?:off|on)|unblock|uncordon|undo|unlock|wipe|assess|audit|collect|correlate|detect|evaluate|"
+    "figure out|gather|locate|obtain|ping|probe|profile|retrieve|track|discover|establish|pinpoint"
 )
 _IMPERATIVE = re.compile(
     r"(?:(?:please|now|then|next|first|finally|also|alternatively|additionally|optionally|otherwise|afterwards|lastly|"
-    r"(?:you|we) (?:can|may|should|must|need to|have to|might want to)|try to),? (?:also |then )?)*"
+    r"(?:you|we) (?:can|may|should|must)|try to),? (?:also |then )?)*"
     rf"(?:(?P<look>{_LOOK})|(?:{_ACT}))\b",
     re.IGNORECASE,
 )
