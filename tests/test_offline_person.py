@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Edit, Plan, Question
+from core.conversations.events import Command, Compaction, Edit, Plan, Question
 from core.offline.rules import distil_offline
 
 _number = count(1)
@@ -440,3 +440,71 @@ def test_why_the_person_stopped_the_assistant_is_told_with_what_they_stopped(tex
     assert [name for name in ("facts", "decisions") if found[name]] == [category] * bool(category), found
     if category:
         assert found[category][0]["detail"].startswith("the person interrupted `git merge origin/main`")
+
+
+def test_what_a_textbook_says_is_not_kept_unless_it_names_ones_own_code() -> None:
+    def asked_about(thing: str) -> list[dict[str, str]]:
+        answer = says(f"A {thing} groups the values of the report by their common axis.")
+        return harvest(
+            user("rates"), ran("cat feed.py"), says("OK"), user(f"what is a {thing} in the report?"), answer
+        )["facts"]
+
+    assert asked_about("dimension") == []
+    assert len(asked_about("`RateAxis`")) == 1
+
+
+def test_a_chat_about_the_world_gives_no_facts_and_a_choice_of_its_person_does() -> None:
+    turns = (user("travel"), says("Where to?"), user("do the trains of Norway need a seat reservation in winter?"))
+    answer = says("Yes, the night trains of Norway need a seat reservation in winter.")
+    assert not any(harvest(*turns, answer).values())
+    found = harvest(
+        user("travel"), says("How should we travel in winter?\n\nA) By night train\nB) By ship"), user("B"), says("OK")
+    )
+    assert only(found, "decisions")["statement"] == "How should we travel in winter? → By ship"
+
+
+def test_a_correction_of_one_step_is_no_rule() -> None:
+    start = (user("shorten the readme of the feed"), edited("README.md"), says("Done"))
+    assert harvest(*start, user("Don't delete the other sections of the readme"), says("OK"))["decisions"] == []
+    assert (
+        len(harvest(*start, user("Don't delete sections of the readme without asking"), says("OK"))["decisions"]) == 1
+    )
+
+
+def test_what_was_done_next_is_no_choice() -> None:
+    todo = "What next?\n\n1. Fix the reader of `feed.py`\n2. Add a test for `rates.py`"
+    assert harvest(user("go on"), says(todo), user("2"), edited("a.py"), says("OK"))["decisions"] == []
+
+
+def test_an_answer_of_the_person_stands_with_its_question_only() -> None:
+    question = asked(
+        ("Which form should the links have?", "https | app", "the links should always have the `app://` form")
+    )
+    said = user("the links should always have the `app://` form")
+    row = only(harvest(user("rates"), question, said, says("OK")), "decisions")
+    assert row["statement"] == "Which form should the links have? → the links should always have the `app://` form"
+
+
+def test_of_a_plan_the_decisions_against_something_stand_and_its_work_does_not() -> None:
+    text = (
+        "# Feed of the rates\n\n## Approach\n\nCreate `feed.md` like the other documents of the folder.\n\n"
+        "## Decisions\n\n- **Rates as a list**: short\n- **One feed**: not one for each bank, the limits are shared\n"
+    )
+    plan = Turn("tool", "plan", events=(Plan(text=text, approved=True, answered=True),))
+    found = harvest(user("Plan it"), plan, edited("feed.md"), says("OK"))
+    assert [row["statement"] for row in found["decisions"]] == [
+        "One feed: not one for each bank, the limits are shared"
+    ]
+
+
+def test_a_choice_in_a_summary_is_told_by_what_was_chosen() -> None:
+    text = (
+        '6. All user messages:\n   - "1." (choosing TUI as default with text fallback)\n'
+        '   - "2" (choosing the nice one of them)\n'
+        "\n2. Key Technical Concepts:\n   - **Words**: a Step (kept for a day) vs a Checkpoint (kept for good)\n"
+    )
+    found = harvest(Turn("system", "s", events=(Compaction(text=text),)), edited("a.py"), says("OK"))
+    assert [row["statement"] for row in found["decisions"]] == ["Chosen: TUI as default with text fallback"]
+    assert [row["statement"] for row in found["facts"]] == [
+        "Words: a Step (kept for a day) vs a Checkpoint (kept for good)"
+    ]

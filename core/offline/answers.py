@@ -94,7 +94,7 @@ _ASKS = re.compile(
 )
 
 
-def find_choices(exchanges: list[Exchange], session: Session) -> Iterator[Found]:
+def find_choices(exchanges: list[Exchange]) -> Iterator[Found]:
     """A letter or a number that answers a list of options: what stood behind that mark was chosen."""
     for row in exchanges:
         picked = _PICK.match(row.text) if row.before and len(row.text) <= 160 else None

@@ -15,9 +15,19 @@ from collections.abc import Iterator
 from core.conversations.conversation import Turn
 from core.conversations.events import Command, Compaction, Event
 from core.offline import cues
-from core.offline.answers import questions_in
+from core.offline.answers import (
+    find_agreed,
+    find_answered,
+    find_answers,
+    find_approved,
+    find_choices,
+    find_chosen,
+    find_plans,
+    find_undecided,
+    questions_in,
+)
 from core.offline.closing import LONG, SHORT, fits, rows_of
-from core.offline.exchanges import Exchange, found, subject_of
+from core.offline.exchanges import Exchange, found, read_exchanges, subject_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
 from core.offline.statements import Found
@@ -49,6 +59,36 @@ _REPORTED = re.compile(r"\b(?:mentions?|says?|states?|claims?|suggests?|told|acc
 
 
 _ASKING = ("？", "吗", "呢", "か", "か。", "까", "나요")
+
+
+def find_said(session: Session) -> Iterator[Found]:
+    """Everything that the person said, chose and asked in a session, and what was answered."""
+    exchanges = read_exchanges(session)
+    yield from find_answers(session)
+    yield from find_plans(session)
+    yield from find_choices(exchanges)
+    yield from find_corrections(session, exchanges)
+    yield from find_will(session, exchanges)
+    yield from find_approved(exchanges)
+    yield from find_agreed(session)
+    yield from find_unanswered(session, exchanges)
+    yield from find_known(session, exchanges)
+    yield from find_answered(exchanges, session)
+    yield from find_undecided(session)
+    yield from find_compacted(session)
+    yield from find_chosen(session)
+
+
+def find_in_chat(session: Session) -> Iterator[Found]:
+    """What the person wants, chooses and knows in a talk with an assistant that has no tools; and what they asked last
+    of one that never answered."""
+    exchanges = read_exchanges(session)
+    if session.closings:
+        yield from find_choices(exchanges)
+        yield from find_will(session, exchanges)
+        yield from find_known(session, exchanges)
+    else:
+        yield from find_unanswered(session, exchanges)
 
 
 def _context(session: Session, row: Exchange, text: str) -> str:

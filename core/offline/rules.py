@@ -11,22 +11,11 @@ from itertools import chain
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
-from core.offline.answers import (
-    find_agreed,
-    find_answered,
-    find_answers,
-    find_approved,
-    find_choices,
-    find_chosen,
-    find_plans,
-    find_undecided,
-)
 from core.offline.closing import find_done, read_session
-from core.offline.exchanges import read_exchanges
 from core.offline.findings import find_findings
 from core.offline.models import Models, shipped_models
 from core.offline.people import find_in_talk, find_requests, find_resolutions
-from core.offline.person import find_compacted, find_corrections, find_known, find_unanswered, find_will
+from core.offline.person import find_in_chat, find_said
 from core.offline.procedures import find_playbooks, find_procedures
 from core.offline.prose import read_prose
 from core.offline.recurring import find_quirks
@@ -61,7 +50,7 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
         return {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
     rows, codes = read_prose(conversation)
     found = chain(
-        _in_chat(conversation),
+        find_in_chat(read_session(conversation)) if _with_answers(conversation) else (),
         find_statements(rows),
         find_tasks(rows, conversation),
         find_questions(rows, conversation),
@@ -85,36 +74,10 @@ def _in_session(conversation: Conversation) -> Iterator[Found]:
     """What a session with a coding assistant gives: the structure first, so that prose never says it again."""
     session = read_session(conversation)
     yield from find_in_session(session)
-    exchanges = read_exchanges(session)
-    yield from find_answers(session)
-    yield from find_plans(session)
-    yield from find_choices(exchanges, session)
-    yield from find_corrections(session, exchanges)
-    yield from find_will(session, exchanges)
-    yield from find_approved(exchanges)
-    yield from find_agreed(session)
-    yield from find_unanswered(session, exchanges)
-    yield from find_known(session, exchanges)
-    yield from find_answered(exchanges, session)
-    yield from find_undecided(session)
-    yield from find_compacted(session)
-    yield from find_chosen(session)
+    yield from find_said(session)
     yield from find_done(session)
     yield from find_findings(session)
     yield from find_quirks(session)
-
-
-def _in_chat(conversation: Conversation) -> Iterator[Found]:
-    """What the person wants, chooses and knows in a talk with an assistant that has no tools; and what they asked last
-    of one that never answered."""
-    session = read_session(conversation)
-    exchanges = read_exchanges(session)
-    if any(turn.role == "assistant" for turn in conversation.turns):
-        yield from find_choices(exchanges, session)
-        yield from find_will(session, exchanges)
-        yield from find_known(session, exchanges)
-    elif conversation.format in CODING_TOOLS and any(turn.role == "tool" for turn in conversation.turns):
-        yield from find_unanswered(session, exchanges)
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:
@@ -122,6 +85,12 @@ def _with_coding_assistant(conversation: Conversation) -> bool:
     if any(turn.events for turn in conversation.turns):
         return True
     return conversation.format in CODING_TOOLS and any(turn.role == "assistant" for turn in conversation.turns)
+
+
+def _with_answers(conversation: Conversation) -> bool:
+    """Whether somebody or something answered the person: not so in a list of prompts."""
+    roles = {turn.role for turn in conversation.turns}
+    return "assistant" in roles or (conversation.format in CODING_TOOLS and "tool" in roles)
 
 
 def _without_assistant(conversation: Conversation) -> bool:
