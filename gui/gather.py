@@ -1,25 +1,26 @@
-"""Reads the store for the panel: one job at a time on the worker, asked for as often as somebody likes."""
+"""Reads the store for the panel, one job at a time, asked for as often as somebody likes; and which home that is: the
+person's own, or another one for a while, such as the demo's."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from core.base import files
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.commands.ledger import LedgerRow, ledger
+from core.commands.history import LedgerRow, ledger
 from core.commands.panel.overview import overview
 from core.commands.settings import Settings, config_show
 from core.commands.trust import NOT_TRUSTED, asked, unanswered
 from core.commands.workspace import Workspace, reopened
-from gui.quiet import LARGE_BYTES, quietly
 from gui.shell import GATHER, Shell
-from gui.state import Snapshot
+from gui.state import NOTHING, Snapshot
+from gui.watch import Watcher
 
 SETTLE_SECONDS = 0.12
 """So long a change rests before the store is read: an editor's save is several changes."""
@@ -167,9 +168,7 @@ class Reader:
             self.tick()
 
         def read(_job: object) -> Result[Gathered]:
-            now = _ledger_state(workspace)
-            with quietly(large=bool(now) and now != seen and now[2] > LARGE_BYTES):
-                return gather(workspace, self._gatherers, state.snapshot, state.data, seen)
+            return gather(workspace, self._gatherers, state.snapshot, state.data, seen)
 
         self._shell.submit(
             "Reading the store",
@@ -178,3 +177,52 @@ class Reader:
             lane=GATHER,
         )
         return True
+
+
+class Homes:
+    """`own` is the home to come back to. `changed()` is called, from any thread, when something changed on disk;
+    `ask()` reads another home once it is shown."""
+
+    def __init__(self, shell: Shell, own: Workspace, changed: Callable[[], object], ask: Callable[[], object]) -> None:
+        self._shell, self.own, self._changed, self._ask = shell, own, changed, ask
+        self._watcher: Watcher | None = None
+
+    @property
+    def away(self) -> bool:
+        """Whether another home than the person's own is shown."""
+        return self._shell.workspace.paths.home != self.own.paths.home
+
+    def use(self, workspace: Workspace) -> None:
+        """Show another home in the same window. A harvest that runs goes on in its own."""
+        self._shell.workspace = workspace
+        self._shell.forget_selections()
+        self._shell.change(
+            home=str(workspace.paths.home), away=self.away, snapshot=None, data={}, selected=NOTHING, problem=None
+        )
+        self.watch()
+        self._ask()
+
+    def back(self) -> None:
+        """Show the person's own home again."""
+        if not self.away:
+            self._shell.toast("This is your own home", icon="house", color="accent")
+            return
+        self.use(self.own)
+        self._shell.toast("Back in your own home", icon="house", color="accent")
+
+    def watch(self) -> None:
+        """Begin to watch the home that is shown."""
+        self.stop()
+        self._watcher = Watcher(self._shell.workspace.paths, self._changed)
+        self._watcher.start()
+
+    def also(self, files: Sequence[str]) -> None:
+        """Watch these files, too."""
+        if self._watcher is not None:
+            self._watcher.also(files)
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        if self._watcher is not None:
+            self._watcher.stop()
+            self._watcher = None

@@ -14,7 +14,7 @@ from core.commands.workspace import Workspace
 from core.harvest.report import HarvestReport, Progress
 from gui.shell import RUN, Shell
 from gui.state import Activity, State
-from gui.worker import Job
+from gui.toolkit.jobs import Job
 
 RESTING, PLANNING, PLANNED, RUNNING, ENDED, FAILED = "resting", "planning", "planned", "running", "ended", "failed"
 LATEST = 200

@@ -20,36 +20,27 @@ from weakref import WeakSet
 import dearpygui.dearpygui as dpg
 
 from core.base.result import Err, ErrorInfo, Result
-from core.commands.trust import NOT_TRUSTED, WAITING, TrustRow, asked, trust_allow
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS, add_actions
-from gui.gather import Gathered, Gatherer, Reader
+from gui.gather import Gathered, Gatherer, Homes, Reader
 from gui.harvest_run import HarvestRun
-from gui.homes import Homes
-from gui.jobs import Jobs, no_wake
-from gui.key_gate import KeyGate
-from gui.keyboard import Keyboard
-from gui.palette import PALETTES
-from gui.quiet import let_go
 from gui.shell import Shell
 from gui.state import State
-from gui.theme import Look
-from gui.views.command_palette import CommandPalette
+from gui.toolkit.jobs import Jobs, no_wake
+from gui.toolkit.keyboard import Keyboard
+from gui.toolkit.keys import KeyGate
+from gui.toolkit.layout import Columns, Pane, box
+from gui.toolkit.styles import PALETTES
+from gui.toolkit.theme import Look
 from gui.views.first_start import FirstStart, is_first_start
+from gui.views.frame import HEADER_HEIGHT, STATUS_HEIGHT, Header, Rail, StatusLine
 from gui.views.harvest_dialog import HarvestDialog
-from gui.views.header import HEIGHT as HEADER_HEIGHT
-from gui.views.header import Header
 from gui.views.inspector import Inspector
-from gui.views.keys_dialog import KeysDialog
-from gui.views.rail import Rail
-from gui.views.status_line import HEIGHT as STATUS_HEIGHT
-from gui.views.status_line import StatusLine
-from gui.views.table import VIEWS
-from gui.widgets_columns import Columns, Pane
-from gui.widgets_layout import box
-from gui.workbench import Workbench
+from gui.views.palette import CommandPalette, KeysDialog
+from gui.workbench import VIEWS, Workbench
 
 GAP = 8
+SCALE_STEP = 0.125
 PANES = ("rail", "inspector")  # those that can be hidden
 AGES_SECONDS = 30  # how often times like "5 min" are counted anew
 _living: WeakSet[KnowledgePanel] = WeakSet()
@@ -66,7 +57,7 @@ class KnowledgePanel:
 
     def __init__(
         self,
-        core: Workspace,
+        workspace: Workspace,
         *,
         scale: float = 1.0,
         wake: Callable[[], None] = no_wake,
@@ -79,12 +70,11 @@ class KnowledgePanel:
         self.jobs = Jobs(wake, self._fault)
         self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale, fonts)
         self.usual_scale = scale
-        self.shell = Shell(self.look, core, self.jobs.wake)
+        self.shell = Shell(self.look, workspace, self.jobs.wake)
         self.shell.places.update(places or {})
         self.shell.choices.update(choices or {})
-        self._own = own or core
+        self._own = own or workspace
         self._aged, self._clicked_at = 0, time.monotonic()
-        self._problems: tuple[ErrorInfo, ...] = ()
         self._first: bool | None = None
         self._past_first = False
         self.root = 0
@@ -138,7 +128,7 @@ class KnowledgePanel:
         self.keyboard.layers = shell.layers
         shell.on_refused = self.keyboard.forget
         dpg.add_mouse_click_handler(parent=self.keyboard.registry, callback=lambda: self.jobs.post(self._clicked))
-        add_actions(self)
+        add_actions(shell, self._acts(), self._open_view, self.harvest.open)
         shell.choices.setdefault("view", VIEWS[0].name)
         shell.change(view=shell.choices["view"], away=self.homes.away)
         for name in PANES:
@@ -198,10 +188,6 @@ class KnowledgePanel:
         for part in (*parts, self.harvest):
             self.jobs.attempt(part.refresh, state)
 
-    def leave_first(self) -> None:
-        """Somebody wants to see a view: the page of the first start gives way, also while there is nothing yet."""
-        self._past_first = self._past_first or self._first is True
-
     def _gathered(self, result: Result[Gathered]) -> None:
         if isinstance(result, Err):
             self.shell.change(problem=result.error)
@@ -211,48 +197,11 @@ class KnowledgePanel:
         self.workbench.mended(state.problem)
         self.shell.workspace = found.workspace
         same_data = all(state.data.get(name) is value for name, value in found.data.items())
-        if state.snapshot is not None and found.snapshot.ledger is not state.snapshot.ledger:
-            let_go(state.snapshot.ledger)
         if found.snapshot is not state.snapshot or not same_data or state.problem is not None:
             self.shell.change(snapshot=found.snapshot, data={**state.data, **found.data}, problem=None)
         if found.snapshot.settings is not None:
             self.homes.also([found.snapshot.settings.writable])
-        self._show_problems(found.snapshot.problems)
-
-    def _show_problems(self, problems: tuple[ErrorInfo, ...]) -> None:
-        """What could not be read stands at the top until it is mended; what was closed by hand stays closed."""
-        if problems == self._problems:
-            return
-        if problems:
-            first = problems[0]
-            action = "Trust…" if self._question() is not None else "Open it" if first.path else ""
-            self.workbench.show_error(first, action, self._open_problem, True)
-        elif self.workbench.banner.shown in self._problems:
-            self.workbench.banner.hide()
-        self._problems = problems
-
-    def _question(self) -> TrustRow | None:
-        """What the first problem asks the person about, None when it is no question."""
-        found = self.shell.state.snapshot
-        if found is None or not found.problems or found.problems[0].code != NOT_TRUSTED:
-            return None
-        return next((row for row in found.waiting if row.path == found.problems[0].path and row.state == WAITING), None)
-
-    def _open_problem(self) -> None:
-        row = self._question()
-        if row is not None:
-            words = "\n".join((*row.says[:12], f"and {len(row.says) - 12} more") if len(row.says) > 12 else row.says)
-            self.shell.ask(asked(row), words, "Trust", lambda: self._trust(row), kind="danger")
-        elif self._problems:
-            self.shell.open_path(self._problems[0].path)
-
-    def _trust(self, row: TrustRow) -> None:
-        self.shell.write(
-            "trust",
-            lambda workspace: trust_allow(workspace, row.path, seen=row.mark),
-            done=lambda _report: self.shell.refresh(),
-            said="Trusted",
-        )
+        self.workbench.show_problems(found.snapshot.problems)
 
     def _fault(self, error: ErrorInfo) -> None:
         if self.root and dpg.does_item_exist(self.root):
@@ -267,6 +216,33 @@ class KnowledgePanel:
         self.shell.places.update({f"column.{name}": width for name, width in widths.items()})
 
     # --- keys and actions ---
+
+    def _acts(self) -> dict[str, Callable[[], object]]:
+        """What of `ACTIONS` the panel does itself."""
+        scale = self.set_scale
+        return {
+            "harvest": self.harvest.open,
+            "palette": self.palette.open,
+            "digest.toggle": self.header.digest.press,
+            "pane.rail": lambda: self.toggle_pane("rail"),
+            "pane.inspector": lambda: self.toggle_pane("inspector"),
+            "theme": self.switch_theme,
+            "scale.up": lambda: scale(self.look.scale + SCALE_STEP),
+            "scale.down": lambda: scale(self.look.scale - SCALE_STEP),
+            "scale.reset": lambda: scale(self.usual_scale),
+            "keys": self.keys.open,
+            "cancel": self.run.cancel,
+            "home.own": self.homes.back,
+        }
+
+    def _open_view(self, name: str) -> None:
+        """Open a view, and remember that it was the last one. The page of the first start gives way, also while there
+        is nothing yet."""
+        self._past_first = self._past_first or self._first is True
+        self.shell.choices["view"] = name
+        self.shell.show(name)
+        self.workbench.open(name)  # at once: the next key is for this view already
+        self.workbench.refresh(self.shell.state)
 
     def _view_key(self, key: str, modifiers: frozenset[str], typing: bool) -> bool:
         if self._first:

@@ -1,29 +1,67 @@
-"""What a view may ask of the panel: state, work, speaking to the person. What a view looks like: gui/view.py."""
+"""What a view may ask of the panel (state, work, speaking to the person), and what a view looks like.
+
+**What a view looks like.** Views never know each other, nor the panel: they ask the shell.
+
+A new view is a file in `gui/views/` and one row in `gui/workbench.py`.
+
+A view is a class with this shape (all on the interface thread, except `gather`):
+
+    class KnowledgeView:
+        name = "knowledge"                   # what `shell.show` and `State.view` call it
+        @staticmethod
+        def gather(workspace, before): ...   # optional; on a worker: read what the view shows, return plain frozen data
+        def __init__(self, look, shell): ... # keep both; make no item yet
+        def build(self, parent): ...         # once: make every item inside `parent`, a child window that is shown and
+                                             # hidden by the panel; `look.follow(parent, fit)` tells its size
+        def refresh(self, state): ...        # set values from `state`; makes no item. Called after a change of state
+                                             # while the view is open, and whenever it is opened. Cheap when nothing
+                                             # it shows is new: compare `state.of(self.name) is self._seen`
+        def opened(self): ...                # optional: it was opened, or asked for again: give its field the keyboard
+        def press(self, key, typing): ...    # a key that no dialog took: "Down", "Enter", "Delete", "Ctrl+Z"; `typing`
+                                             # tells that a text field has the keyboard (then leave plain keys alone).
+                                             # True when used. Number keys and shortcuts of the panel come after it.
+        keys = (("N", "Write a bullet"), )   # optional: those keys with what they do, for the keys dialog
+        def dispose(self): ...               # let go of what lives outside of `parent` (most views: nothing; windows
+                                             # made with `look.own` and dialogs are deleted with the look)
+
+The inspector has the same shape (its name is "inspector") and shows `state.selected`; it is always open.
+
+**Reading.** `gather(workspace, before)` runs after every change on disk, after every edit and harvest; `before` is what
+it returned last (None at first): return that very object when nothing has changed, so that nothing is drawn anew. An
+exception or an `Err` from it becomes a sentence at the top of the middle. What is wanted for one selection only (a
+conversation's turns, the text of a source file) is read on demand with `shell.submit`.
+
+**Writing.** `shell.write(name, act, ...)` runs `act(workspace)`, a command of `core/commands`, on the worker, with the
+sha256 of what was seen. On success the store is gathered again and `said` appears as a toast, with Undo when the answer
+has a `run`. On failure `failed(error)` is called, or the error stands at the top of the middle; "changed-outside" also
+gathers again, so that the person sees what is there now. Until a write has been read back keys wait by themselves; an
+act by mouse begins with `if shell.puts_off(again): return`, else it would be refused as if another had changed the
+file. What is edited in the place of its row: gui/views/list_view.py.
+
+**Places.** `shell.place(name)` remembers a small number between starts (a width), `shell.choice(name)` a word.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import count
 from core.base.markdown import split_provenance
-from core.base.result import Err, ErrorInfo, Result
+from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.runs import EDIT_RUN
+from core.commands.settings import settings_to_open
 from core.commands.workspace import Workspace
-from gui.action import Action
-from gui.history import REDO, UNDO, History, Step
-from gui.jobs import no_wake
-from gui.outside import open_outside, open_settings
-from gui.question import Question
-from gui.settling import Settling
-from gui.state import NOTHING, Selection, State
-from gui.theme import Look
-from gui.widgets_messages import Toast
-from gui.worker import Job, Worker
+from gui.state import NOTHING, REDO, UNDO, History, Selection, State, Step
+from gui.toolkit.dialogs import Question
+from gui.toolkit.jobs import Job, Jobs, Worker, no_wake
+from gui.toolkit.messages import Toast
+from gui.toolkit.outside import open_outside
+from gui.toolkit.theme import Look
 
 QUICK, GATHER, RUN, COMPARE = "quick", "gather", "run", "compare"
 NAMED = 60
@@ -145,9 +183,9 @@ class Shell:
         said: str = "",
         remember: bool = True,
     ) -> Job:
-        """Run a command that changes the store; see gui/view.py. `done` gets the value of its `Ok`. Until it has been
-        read back the keys wait, and what asks `puts_off`. An edit comes into the `history` of the window, unless
-        `remember` is false: then `done` sees to that."""
+        """Run a command that changes the store; see the top of this file. `done` gets the value of its `Ok`. Until it
+        has been read back the keys wait, and what asks `puts_off`. An edit comes into the `history` of the window,
+        unless `remember` is false: then `done` sees to that."""
         workspace = self.workspace
         self.settling.begin()
 
@@ -266,7 +304,12 @@ class Shell:
     def open_settings(self) -> None:
         """Open the person's own settings file; the first time it is made."""
         workspace = self.workspace
-        self._opening("the settings file", lambda: open_settings(workspace))
+
+        def act() -> Result[str]:
+            file = settings_to_open(workspace)
+            return open_outside(str(file.value)) if isinstance(file, Ok) else file
+
+        self._opening("the settings file", act)
 
     def open_path(self, path: str, line: int = 0) -> None:
         """Open a file in the system's editor (at a line, where that can be), or a folder in its file browser."""
@@ -367,3 +410,79 @@ def _named(lines: Sequence[str], file: str) -> str:
 
 
 __all__ = ["COMPARE", "GATHER", "QUICK", "RUN", "Action", "Shell"]
+
+
+LONGEST_SECONDS = 6.0
+"""A reading that takes longer, or fails, holds nobody up for ever: then the file itself tells whether it is another."""
+
+
+class Settling:
+    """Counts the panel's own writes that have not been read back. For the interface thread.
+
+    A command carries the sha256 of the file as it was seen. Between a write and the next reading of the store that is
+    the one before the write, and the next act would be refused as if somebody else had changed the file.
+    """
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+        self._open = 0
+        self._until = 0.0
+        self._calls: list[Callable[[], object]] = []
+
+    def begin(self) -> None:
+        """A write is asked for."""
+        self._open += 1
+        self._until = time.monotonic() + LONGEST_SECONDS
+
+    def end(self) -> None:
+        """It has been read back, or nothing was written."""
+        self._open = max(0, self._open - 1)
+        if not self._open:
+            self._go_on()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something was written that is not yet shown."""
+        if self._open and time.monotonic() > self._until:
+            self._open = 0
+            self._go_on()
+        return self._open > 0
+
+    def puts_off(self, call: Callable[[], object]) -> bool:
+        """True when `call` has to wait; it is made later, after the views have shown what was read."""
+        if self.waiting:
+            self._calls.append(call)
+            return True
+        return False
+
+    def _go_on(self) -> None:
+        calls, self._calls = self._calls, []
+        for call in calls:
+            self._jobs.post(call)
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that a person can do anywhere in the panel: in the palette, by a shortcut, from a button.
+
+    `name` is dotted (`harvest`, `view.ledger`, `digest.toggle`); `words` say what it does; `shortcut` is how its key is
+    written, "" for none.
+    """
+
+    name: str
+    words: str
+    icon: str
+    act: Callable[[], object]
+    shortcut: str = ""
+
+
+class View(Protocol):
+    """See the top of this file."""
+
+    name: str
+
+    def __init__(self, look: Look, shell: Shell) -> None: ...
+    def build(self, parent: int) -> object: ...
+    def refresh(self, state: State) -> object: ...
+    def press(self, key: str, typing: bool) -> bool: ...
+    def dispose(self) -> object: ...

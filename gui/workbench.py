@@ -1,24 +1,80 @@
-"""The middle of the panel: tabs for the views, a place for errors, and the view that is open."""
+"""The views in the middle of the panel: one row each, in the order of their tabs and number keys.
+
+To add a view: write its class in a file of `gui/views/` (its shape is told at the top of `gui/shell.py`), and add a row
+here. Its tab, its number key (the first nine rows have one), its line in the keys dialog, its entry in the palette, and
+its reading of the store (`gather`, where it has one) come from the row. What it shows is tested without a window, what
+it does with real clicks; `tests/panel_gallery.py` takes its picture.
+
+Below, the middle itself: tabs for the views, a place for errors and questions of trust, and the view that is open.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from gui.keys import label_of
-from gui.letters import LETTERS
-from gui.shell import Shell
+from core.commands.trust import NOT_TRUSTED, WAITING, TrustRow, asked, trust_allow
+from gui.shell import Shell, View
 from gui.state import State
-from gui.styles import FRAME, TIGHT
-from gui.theme import Look
-from gui.view import View
-from gui.views.table import VIEWS, view_keys
-from gui.widgets import Button, labelled
-from gui.widgets_layout import box
-from gui.widgets_menu import Menu, MenuRow
-from gui.widgets_messages import Banner
+from gui.toolkit.dialogs import Menu, MenuRow
+from gui.toolkit.keys import Shortcut, label_of
+from gui.toolkit.layout import box
+from gui.toolkit.letters import LETTERS
+from gui.toolkit.messages import Banner
+from gui.toolkit.styles import FRAME, TIGHT
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, labelled
+from gui.views.facts import FactsView
+from gui.views.files import FilesView
+from gui.views.knowledge import KnowledgeView
+from gui.views.ledger import LedgerView
+from gui.views.memories import MemoriesView
+from gui.views.search import SearchView
+from gui.views.settings import SettingsView
+from gui.views.sources import SourcesView
+
+NUMBER_KEYS = 9
+
+
+@dataclass(frozen=True)
+class ViewRow:
+    """One view: the name that `shell.show` and `State.view` know it by, its tab, what its tooltip says, its class."""
+
+    name: str
+    label: str
+    icon: str
+    tip: str
+    view: type[View]
+
+    @property
+    def action(self) -> str:
+        """The name of the action that opens it."""
+        return f"view.{self.name}"
+
+
+VIEWS: tuple[ViewRow, ...] = (
+    ViewRow("ledger", "Ledger", "database", "what became of every conversation", LedgerView),
+    ViewRow("knowledge", "Knowledge", "lightbulb", "bullets by category, edited in place", KnowledgeView),
+    ViewRow("files", "Files", "file-code", "notes next to the source file", FilesView),
+    ViewRow("search", "Search", "search", "everything, ranked, and why it was found", SearchView),
+    ViewRow("memories", "Memories", "bookmark", "context files and memories, for every conversation", MemoriesView),
+    ViewRow("facts", "Facts", "list-checks", "the fact index: confidence, age, confirmations", FactsView),
+    ViewRow("sources", "Sources", "layers", "conversations of other tools on this disk", SourcesView),
+    ViewRow("settings", "Settings", "settings", "every setting and where it comes from", SettingsView),
+)
+
+
+def view_keys(views: tuple[ViewRow, ...] = VIEWS) -> tuple[Shortcut, ...]:
+    """The number keys of the first nine views; with Ctrl they open a view also out of a text field."""
+    numbered = [(str(number), row) for number, row in enumerate(views[:NUMBER_KEYS], start=1)]
+    return (
+        *(Shortcut(number, row.action, row.label) for number, row in numbered),
+        *(Shortcut(number, row.action, row.label, ("Ctrl",), typing=True) for number, row in numbered),
+    )
+
 
 TAB_GAP = 6  # of the style "chips"
 ERROR_SECONDS = 3.0  # an error younger than that goes along to the view that is opened
@@ -32,6 +88,7 @@ class Workbench:
         self.views: dict[str, View] = {row.name: row.view(look, shell) for row in VIEWS}
         self._holders: dict[str, int] = {}
         self._open = ""
+        self._problems: tuple[ErrorInfo, ...] = ()
 
     def build(self, parent: int) -> None:
         """Make tabs, banner and the holders of the views inside `parent`."""
@@ -143,6 +200,41 @@ class Workbench:
     ) -> None:
         """An error at the top of the middle; what `stays` is no error of one act."""
         self.banner.set(error, action, on_action, stays)
+
+    def show_problems(self, problems: tuple[ErrorInfo, ...]) -> None:
+        """What could not be read stands at the top until it is mended; what was closed by hand stays closed."""
+        if problems == self._problems:
+            return
+        if problems:
+            first = problems[0]
+            action = "Trust…" if self._question() is not None else "Open it" if first.path else ""
+            self.show_error(first, action, self._open_problem, True)
+        elif self.banner.shown in self._problems:
+            self.banner.hide()
+        self._problems = problems
+
+    def _question(self) -> TrustRow | None:
+        """What the first problem asks the person about, None when it is no question."""
+        found = self._shell.state.snapshot
+        if found is None or not found.problems or found.problems[0].code != NOT_TRUSTED:
+            return None
+        return next((row for row in found.waiting if row.path == found.problems[0].path and row.state == WAITING), None)
+
+    def _open_problem(self) -> None:
+        row = self._question()
+        if row is not None:
+            words = "\n".join((*row.says[:12], f"and {len(row.says) - 12} more") if len(row.says) > 12 else row.says)
+            self._shell.ask(asked(row), words, "Trust", lambda: self._trust(row), kind="danger")
+        elif self._problems:
+            self._shell.open_path(self._problems[0].path)
+
+    def _trust(self, row: TrustRow) -> None:
+        self._shell.write(
+            "trust",
+            lambda workspace: trust_allow(workspace, row.path, seen=row.mark),
+            done=lambda _report: self._shell.refresh(),
+            said="Trusted",
+        )
 
     def mended(self, problem: ErrorInfo | None) -> None:
         """What stood at the top is no more so."""

@@ -25,18 +25,24 @@ NAMES = [
 ]
 FOLDERS = ["src/net", "src/gui", "notes/会議", "docs/adr", "заметки/2026"]
 STATUS = ["harvested", "harvested", "failed", "harvested", "too-large", "harvested", "deleted", "edited"]
+ICONS = {
+    "harvested": "circle-check",
+    "failed": "circle-x",
+    "deleted": "file-x",
+    "too-large": "weight",
+    "edited": "file-pen",
+}
 CATEGORIES = ["decisions", "pitfalls", "patterns", "domain", "people"]
 
 
 def cell(row: int, column: int) -> Any:
     """A made-up row of the ledger."""
-    from gui.icons import icon
-    from gui.palette import STATUS_ICONS
+    from gui.toolkit.icons import icon
 
     status = STATUS[row % len(STATUS)]
     category = row * 7 % len(CATEGORIES)
     return (
-        (icon(STATUS_ICONS[status]), status),
+        (icon(ICONS[status]), status),
         NAMES[row % len(NAMES)],
         (FOLDERS[row * 3 % len(FOLDERS)], "hint"),
         (CATEGORIES[category], f"ramp:{category}"),
@@ -50,13 +56,12 @@ def main_page(desk: Desk) -> dict[str, Any]:
     """Header, rail, table, inspector, status line: as the panel will be."""
     import dearpygui.dearpygui as dpg
 
-    from gui.columns import Column
-    from gui.icons import icon
-    from gui.table import BigTable
-    from gui.widgets import Button, CopyText, Toggle, field, heading, section, text
-    from gui.widgets_charts import Bars, Legend, Part, Progress, SegmentBar
-    from gui.widgets_columns import Columns, Pane
-    from gui.widgets_layout import ChipRow, box, card, gap, lowered, spread, trailing_row
+    from gui.toolkit.charts import Bars, Legend, Part, Progress, SegmentBar
+    from gui.toolkit.columns import Column
+    from gui.toolkit.icons import icon
+    from gui.toolkit.layout import ChipRow, Columns, Pane, box, card, gap, lowered, spread, trailing_row
+    from gui.toolkit.table import BigTable
+    from gui.toolkit.widgets import Button, CopyText, Toggle, field, heading, section, text
 
     look, nothing = desk.look, lambda *_: None
     root = box(look, desk.page, "root")
@@ -160,11 +165,11 @@ def parts_page(desk: Desk) -> dict[str, Any]:
     import dearpygui.dearpygui as dpg
 
     from core.base.result import ErrorInfo
-    from gui.icons import ICONS
-    from gui.widgets import Button, Toggle, field, heading, hint, section, text
-    from gui.widgets_charts import Progress
-    from gui.widgets_layout import box, card
-    from gui.widgets_messages import Banner, EmptyState, Toast
+    from gui.toolkit.charts import Progress
+    from gui.toolkit.icons import ICONS
+    from gui.toolkit.layout import box, card
+    from gui.toolkit.messages import Banner, EmptyState, Toast
+    from gui.toolkit.widgets import Button, Toggle, field, heading, hint, section, text
 
     look, nothing = desk.look, lambda *_: None
     root = box(look, desk.page)
@@ -212,10 +217,10 @@ def dialog_over(desk: Desk) -> None:
     """The main page with the dry run over it."""
     import dearpygui.dearpygui as dpg
 
-    from gui.icons import icon
-    from gui.widgets import text
-    from gui.widgets_dialog import Dialog
-    from gui.widgets_layout import card, trailing_row
+    from gui.toolkit.dialogs import Dialog
+    from gui.toolkit.icons import icon
+    from gui.toolkit.layout import card, trailing_row
+    from gui.toolkit.widgets import text
 
     look = desk.look
     dialog = Dialog(look, "Dry run", "Apply", lambda: None, icon="wheat", width=540)

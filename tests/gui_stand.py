@@ -17,10 +17,10 @@ class Stand:
     def __init__(
         self, desk: Desk, workspace: Workspace, view: type[Any], width: float = -1, height: float = -1
     ) -> None:
-        from gui.history import HISTORY_KEYS
-        from gui.keyboard import Keyboard
         from gui.shell import Shell
-        from gui.widgets_layout import box
+        from gui.state import HISTORY_KEYS
+        from gui.toolkit.keyboard import Keyboard
+        from gui.toolkit.layout import box
 
         self.desk, self.look = desk, desk.look
         self.shell = Shell(self.look, workspace, desk.loop.wake)

@@ -77,10 +77,9 @@ class Desk:
     def __init__(self) -> None:
         import dearpygui.dearpygui as dpg
 
-        from gui.display import find_glfw
-        from gui.jobs import Jobs
-        from gui.key_gate import KeyGate
-        from gui.loop import FrameLoop
+        from gui.toolkit.jobs import Jobs
+        from gui.toolkit.keys import KeyGate
+        from gui.toolkit.window import FrameLoop, find_glfw
 
         class CountingGate(KeyGate):
             """The keyboard as it is, and how often a key of it went down or up."""
@@ -120,8 +119,8 @@ class Desk:
 
     def fresh(self, scale: float = 1.0, theme: str = "dark") -> None:
         """An empty page with a look of its own, bound as a host would bind the panel's root."""
-        from gui.palette import PALETTES
-        from gui.theme import Look
+        from gui.toolkit.styles import PALETTES
+        from gui.toolkit.theme import Look
 
         self.look = Look(self.jobs, PALETTES[theme], scale)
         self.look.gate = self.gate

@@ -98,7 +98,7 @@ class Seat:
 
 def number_of(view: str) -> str:
     """The number key of a view."""
-    from gui.views.table import VIEWS
+    from gui.workbench import VIEWS
 
     return str([row.name for row in VIEWS].index(view) + 1)
 

@@ -22,15 +22,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.base.paths import project_paths
 from core.base.result import ErrorInfo, Ok
-from core.base.trust import allow_project
 from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.memories import memories_archive, save
 from core.commands.workspace import Workspace
-from gui.views.search_rows import Asked
+from gui.views.search import Asked
 from tests import gui_window, panel_gallery_lists
 from tests.gui_window import Desk, open_desk
+from tests.made_home import allow_project
 from tests.panel_desk import Seat, workspace_at
 from tests.panel_gallery_lists import Shot
 
@@ -180,7 +180,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shell.run("view.settings")
         settings_of: Any = panel.workbench.views["settings"]
         desk.dpg.set_value(settings_of.filter, "digest")
-        settings_of._filter("digest")
+        settings_of.typed("digest")
         seat.settle()
         for _ in range(3):
             settings_of.press("Down", False)

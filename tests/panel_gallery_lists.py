@@ -12,7 +12,7 @@ from typing import Any
 
 from core.base.result import ErrorInfo
 from core.commands.workspace import Workspace
-from gui.views.search_rows import Asked
+from gui.views.search import Asked
 from tests.panel_desk import Seat
 
 Shot = Callable[[str], object]
@@ -86,7 +86,7 @@ def _facts(seat: Seat, shot: Shot) -> None:
     view = _open(seat, "facts")
     row = _row(view, "検索は")
     view.list.select(row.key)
-    view._select(row)
+    view.pick(row)
     seat.settle()
     shot("facts-selected")
     view.act("edit", _row(view, "idempotent requests only"))
@@ -114,7 +114,7 @@ def _facts(seat: Seat, shot: Shot) -> None:
         seat.settle()
         shot(f"facts-{kind}")
     view.clear()
-    view._filter("no such word")
+    view.typed("no such word")
     seat.settle()
     shot("facts-nothing")
     view.clear()
@@ -125,13 +125,13 @@ def _knowledge(seat: Seat, shot: Shot) -> None:
     view.show("facts")
     row = _row(view, "circuit opens")
     view.list.select(row.key)
-    view._select(row)
+    view.pick(row)
     seat.settle()
     shot("knowledge-confirmed")
     for name in ("outdated", "alike"):
         view.show(name)
         view.list.select(view.list.rows[0].key)
-        view._select(view.list.rows[0])
+        view.pick(view.list.rows[0])
         seat.settle()
         shot(f"knowledge-{name}")
     seat.panel.shell.select("", "")

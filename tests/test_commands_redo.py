@@ -11,7 +11,7 @@ from core.base.result import Err, Ok
 from core.commands import bullets
 from core.commands.undo import redo, undo
 from core.commands.workspace import Workspace
-from gui.history import History, Step
+from gui.state import History, Step
 from tests.made_home import make_home, read, value, write
 
 FACTS = "# Facts\n\n- one [from: by-hand, 2026-05-01]\n- two [from: by-hand, 2026-05-01]\n"

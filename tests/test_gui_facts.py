@@ -12,7 +12,7 @@ import pytest
 from core.commands.fact_edits import FactRow, facts_view
 from core.commands.facts import Fact
 from core.commands.workspace import Workspace
-from gui.views.facts_rows import Facts, chosen, gather, row_of, same_words, tags_in, values_of
+from gui.views.facts import Facts, chosen, gather, row_of, same_words, tags_in, values_of
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import error, make_home, read, value, write
@@ -286,6 +286,6 @@ def test_refreshing_makes_no_item_with_thousands_of_facts(stand: Stand, home: Wo
         stand.gather()
         stand.settle()
     stand.press("End", "Home", "Down")
-    stand.view._filter("number 77")
+    stand.view.typed("number 77")
     stand.settle()
     assert len(texts(stand)) == 24 and stand.desk.items() == before

@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from gui.heights import Heights
+from gui.toolkit.flow import Heights
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 WORDS = "Retry only idempotent requests; 429 の Retry-After は秒でも日付でも来る。"
 
 
 def build(desk: Desk, count: int = 10_000, **listeners: Any) -> Any:
-    from gui.flow import FlowList
-    from gui.flow_rows import FlowRow, RowAction
-    from gui.widgets_layout import box
+    from gui.toolkit.flow import FlowList
+    from gui.toolkit.flow_rows import FlowRow, RowAction
+    from gui.toolkit.layout import box
 
     flow = FlowList(desk.look, actions=[RowAction("copy", "copy", "Copy")], **listeners)
     flow.build(box(desk.look, desk.page, width=500, height=600))
@@ -75,7 +75,7 @@ def test_new_rows_above_do_not_move_what_is_read(desk: Desk) -> None:
 
 
 def test_another_scale_and_palette_change_the_rows_in_place(desk: Desk) -> None:
-    from gui.palette import LIGHT
+    from gui.toolkit.styles import LIGHT
 
     flow = build(desk, 50)
     flow.select(3)

@@ -16,8 +16,7 @@ from core.commands.panel.overview import overview
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
 from gui.state import NOTHING, Selection
-from gui.views.inspector_page import CHUNK, chunks
-from gui.views.inspector_rows import load, turn_rows
+from gui.views.inspector_rows import CHUNK, chunks, load, turn_rows
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read, value

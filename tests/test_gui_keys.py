@@ -13,11 +13,11 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS
-from gui.keys import KEY_NAMES, MODIFIERS
+from gui.toolkit.keys import KEY_NAMES, MODIFIERS
 from gui.views.inspector import Inspector
-from gui.views.inspector_page import BUTTONS
-from gui.views.keys_dialog import own_lines
-from gui.views.table import NUMBER_KEYS, VIEWS, view_keys
+from gui.views.inspector_rows import BUTTONS
+from gui.views.palette import own_lines
+from gui.workbench import NUMBER_KEYS, VIEWS, view_keys
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import Seat, at_home_fixture, number_of, seated, workspace_at  # noqa: F401
 
@@ -166,7 +166,7 @@ def test_what_can_be_done_with_a_line_opens_beside_it_by_key(desk: Desk, at_home
         desk.press("Return")
         desk.frames(3)
         assert not ledger._menu.is_open
-        assert desk.dpg.get_clipboard_text() == ledger.ledger.rows[ledger.table.selected].key
+        assert desk.dpg.get_clipboard_text() == ledger.entries[ledger.table.selected].key
 
 
 def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: Path) -> None:

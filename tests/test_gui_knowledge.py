@@ -14,7 +14,10 @@ import pytest
 from core.commands.panel.bullets import category_view
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
-from gui.views.knowledge_rows import broken, found_again, gather, joined, matching, meta_of, short_name
+from gui.toolkit.editor import broken, joined
+from gui.toolkit.flow_rows import matching
+from gui.views.knowledge_rows import found_again, gather, meta_of
+from gui.views.looks import short_name
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, read, value, write
@@ -246,24 +249,24 @@ def test_a_file_that_changes_all_the_time_does_not_keep_a_person_from_saving(
     stand: Stand, home: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A quick harvest writes between any two frames: "Try again" must look and write in one go, and only once."""
-    from gui.views import bullet_session
+    from gui.views import knowledge
 
-    facts, looks, look = home.paths.knowledge / "facts.md", [0], bullet_session.category_view
+    facts, looks, look = home.paths.knowledge / "facts.md", [0], knowledge.category_view
     stand.press("n")
     stand.type_text("kept")
     write(home, "facts.md", FACTS + "- line of a harvest\n")
     stand.press("ctrl+Return")
     assert stand.view.session.editor.asking
 
-    def looked(core: Workspace, category: str) -> Any:
-        found = look(core, category)
+    def looked(workspace: Workspace, category: str) -> Any:
+        found = look(workspace, category)
         looks[0] += 1
         if looks[0] < 4:
             with facts.open("a", encoding="utf-8") as file:
                 file.write(f"- line of a harvest {looks[0]}\n")
         return found
 
-    monkeypatch.setattr(bullet_session, "category_view", looked)
+    monkeypatch.setattr(knowledge, "category_view", looked)
     session = stand.view.session
     session.choose("again")
     session.choose("again")
@@ -314,7 +317,7 @@ def test_refreshing_makes_no_item_with_ten_thousand_bullets(stand: Stand, home: 
         stand.gather()
         stand.settle()
     stand.press("End", "Home", "Down")
-    stand.view._filter("fact 77")
+    stand.view.typed("fact 77")
     stand.settle()
     assert len(stand.view.list.rows) == 280 and stand.desk.items() == before
 
@@ -324,10 +327,10 @@ def test_what_is_empty_teaches(stand: Stand) -> None:
     stand.settle()
     assert stand.desk.dpg.is_item_shown(stand.view._states["playbooks"].item)
     stand.view.show("facts")
-    stand.view._filter("no such word")
+    stand.view.typed("no such word")
     stand.settle()
     assert stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item)
-    stand.view._clear_filter()
+    stand.view.clear()
     stand.settle()
     assert not stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item) and len(texts(stand)) == 4
 

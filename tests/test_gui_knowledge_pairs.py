@@ -12,8 +12,7 @@ from core.commands.alike import similar, supersede_list
 from core.commands.workspace import Workspace
 from gui.state import Selection
 from gui.views.inspector_rows import load
-from gui.views.knowledge_pairs import pair_lists
-from gui.views.knowledge_rows import gather
+from gui.views.knowledge_rows import gather, pair_lists
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, read, value, write

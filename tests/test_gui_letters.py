@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.commands.ledger import LedgerRow
+from core.commands.history import LedgerRow
 from gui.geometry import Geometry, grown, least_size
-from gui.letters import cells, cut, cut_path, tip_words, wrapped
-from gui.views.files_rows import TAUGHT, nothing_words
-from gui.views.inspector_page import HERE, text_rows
-from gui.views.inspector_rows import items_words
-from gui.views.ledger_rows import cell, row_of, tip
+from gui.toolkit.letters import cells, cut, cut_path, tip_words, wrapped
+from gui.views.files import TAUGHT, nothing_words
+from gui.views.inspector_rows import HERE, items_words, text_rows
+from gui.views.ledger import cell, row_of, tip
 
 
 def wide(words: str) -> float:

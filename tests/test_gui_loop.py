@@ -15,9 +15,8 @@ from typing import Any, cast
 
 import pytest
 
-from gui.display import Glfw
-from gui.jobs import Jobs
-from gui.loop import FrameLoop
+from gui.toolkit.jobs import Jobs
+from gui.toolkit.window import FrameLoop, Glfw
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,7 +53,7 @@ class Played:
 
 def played_loop(monkeypatch: pytest.MonkeyPatch) -> tuple[Played, FrameLoop]:
     played = Played()
-    monkeypatch.setattr("gui.loop.time", SimpleNamespace(perf_counter=lambda: played.now))
+    monkeypatch.setattr("gui.toolkit.window.time", SimpleNamespace(perf_counter=lambda: played.now))
     loop = FrameLoop(Jobs(), lambda: None, glfw=cast(Glfw, played), draw=played.draw)
     loop._queue = list
     return played, loop
@@ -187,7 +186,7 @@ def test_a_failing_tick_is_an_error_line_and_the_frame_is_drawn(desk: Desk) -> N
 
 def test_no_abort_without_a_display() -> None:
     """GLFW ends the process with a core dump; a person on a server wants a sentence."""
-    code = "from gui.display import display_problem as p; import sys; print(p()); sys.exit(1 if p() else 0)"
+    code = "from gui.toolkit.window import display_problem as p; import sys; print(p()); sys.exit(1 if p() else 0)"
     environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     answer = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False

@@ -15,18 +15,9 @@ from core.commands.context import begin_context, context_files
 from core.commands.memories import all_memories, memories_archive, memories_edit, save
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, ContextFile
-from gui.views.memories_rows import (
-    SOFT,
-    MemoryBook,
-    context_card,
-    gather,
-    rows,
-    tags_in,
-    tags_of,
-    unwrapped,
-    which,
-    wrapped,
-)
+from gui.toolkit.editor import SOFT, soft_broken, soft_joined
+from gui.views.context_cards import context_card
+from gui.views.memories import MemoryBook, gather, rows, tags_in, tags_of, which
 from gui.watch import folders_of
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -147,9 +138,9 @@ def test_a_text_comes_back_to_the_letter_from_a_field_that_does_not_wrap() -> No
     """A break that only makes it fit must not get into the memory, one that the person made must stay."""
     texts = ["one two three four\nnext line\n\n- a list", "漢字かな混じりの文\n次の行", "a  b   c  ", "x" * 30, ""]
     for text in texts:
-        shown = wrapped(text, lambda part: len(part) <= 7)
-        assert unwrapped(shown) == text and (len(text) < 9 or len(shown) > len(text) or " " not in text)
-    assert unwrapped(f"one {SOFT}and more\nthree") == "one and more\nthree"
+        shown = soft_broken(text, lambda part: len(part) <= 7)
+        assert soft_joined(shown) == text and (len(text) < 9 or len(shown) > len(text) or " " not in text)
+    assert soft_joined(f"one {SOFT}and more\nthree") == "one and more\nthree"
 
 
 def test_the_panel_hears_of_memories_that_others_save(home: Workspace) -> None:
@@ -316,7 +307,7 @@ def test_refreshing_makes_no_item_with_a_thousand_memories(stand: Stand, home: W
         stand.gather()
         stand.settle()
     stand.press("End", "Home", "Down")
-    stand.view._filter("memory 77")
+    stand.view.typed("memory 77")
     stand.settle()
     assert len(stand.view.list.rows) == 19 and stand.desk.items() == before
 

@@ -12,15 +12,13 @@ from typing import Any
 import pytest
 
 from core.base.result import Err, Ok, fail
-from gui.display import display_problem
 from gui.geometry import FILE_NAME, Geometry, on_screen, read_geometry, remembered, write_geometry
-from gui.icons import ICONS
-from gui.jobs import Jobs
-from gui.keys import Shortcut, find, label_of
-from gui.outside import editor_at
-from gui.palette import PALETTES, STATUS_ICONS, contrast
-from gui.styles import STYLES, rules_of
-from gui.worker import Job, Worker
+from gui.toolkit.icons import ICONS
+from gui.toolkit.jobs import Job, Jobs, Worker
+from gui.toolkit.keys import Shortcut, find, label_of
+from gui.toolkit.outside import editor_at
+from gui.toolkit.styles import PALETTES, STYLES, contrast, rules_of
+from gui.toolkit.window import display_problem
 
 FONTS = Path(__file__).resolve().parents[1] / "assets" / "fonts"
 
@@ -29,7 +27,7 @@ FONTS = Path(__file__).resolve().parents[1] / "assets" / "fonts"
 def test_statuses_can_be_read_on_a_card_in_both_themes(theme: str) -> None:
     palette = PALETTES[theme]
     card = palette.rgba("card")
-    for status in STATUS_ICONS:
+    for status in ("harvested", "failed", "deleted", "too-large", "edited", "waiting"):
         assert contrast(palette.rgba(status), card) >= 6, status
     for number in range(len(palette.ramp)):
         assert contrast(palette.rgba(f"ramp:{number}"), card) >= 4.5, number

@@ -11,7 +11,7 @@ import pytest
 
 from core.commands.memories import save
 from core.commands.workspace import Workspace
-from gui.views.search_rows import excerpt, find, marks_of, row_of, rows, source_of, spans, terms_of, why_words
+from gui.views.search import excerpt, find, marks_of, row_of, rows, source_of, spans, terms_of, why_words
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value, write
@@ -198,7 +198,7 @@ def test_the_last_query_wins_however_slow_the_first_was(stand: Stand, monkeypatc
 
     monkeypatch.setattr(search, "find", slow)
     for words in ("kettle", "kettle b", "kettle bo", "retries"):
-        stand.view._typed(words)
+        stand.view.typed(words)
     stand.desk.frames(3)
     assert stand.view.pending and texts(stand) == []
     gate.set()
@@ -213,18 +213,19 @@ def test_a_change_of_the_store_is_found_and_a_note_is_shown(stand: Stand, home: 
     stand.shell.put({"knowledge": object()})
     settle(stand)
     assert texts(stand) == ["The kettle boils at 99"]
-    assert stand.desk.dpg.is_item_shown(stand.view._note) and "002-bad.md" in stand.desk.dpg.get_value(stand.view.note)
+    view, dpg = stand.view, stand.desk.dpg
+    assert dpg.is_item_shown(view._remark) and "002-bad.md" in dpg.get_value(view.remark)
 
 
 def test_searching_makes_no_item_once_the_list_is_full(stand: Stand, home: Workspace) -> None:
     lines = "".join(f"- fact {number} of many {'with words ' * (number % 7)}\n" for number in range(600))
     write(home, "facts.md", f"# Facts\n\n{lines}")
-    stand.view._typed("fact")
+    stand.view.typed("fact")
     settle(stand)
     stand.press("Down", "End", "Home")
     before = stand.desk.items()
     for words in ("many", "words", "fact 7", "nothing like it", "with words"):
-        stand.view._typed(words)
+        stand.view.typed(words)
         settle(stand)
     assert texts(stand) and stand.desk.items() == before
 
@@ -244,7 +245,7 @@ def test_the_palette_hands_its_words_over_and_a_result_opens_its_view(desk: Desk
         desk.press("Return")
         seat.until(lambda: seat.state.view == "search" and not searching.pending and searching.list.rows)
         seat.settle()
-        assert desk.dpg.get_value(searching.field) == "green"
+        assert desk.dpg.get_value(searching.filter) == "green"
         desk.press("Down")
         desk.press("Return")
         seat.until(lambda: seat.state.view == "knowledge")

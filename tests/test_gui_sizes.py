@@ -97,11 +97,11 @@ def test_a_narrow_window_hides_whole_columns_and_brings_them_back(desk: Desk, at
 
 
 def test_what_an_empty_field_says_is_cut_and_comes_back(desk: Desk) -> None:
-    from gui.widgets import field
-    from gui.widgets_layout import box
+    from gui.toolkit.layout import box
+    from gui.toolkit.widgets import text_field
 
     holder = box(desk.look, desk.page, "pane", width=400, height=100)
-    item = field(desk.look, holder, placeholder="Filter by word or conversation      /")
+    item = text_field(desk.look, holder, placeholder="Filter by word or conversation      /")
     desk.frames(4)
     assert desk.dpg.get_item_configuration(item)["hint"].endswith("/")
     desk.dpg.configure_item(holder, width=170)

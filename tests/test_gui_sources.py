@@ -14,15 +14,7 @@ import pytest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.sources import SourceFound, SourcesReport
 from core.commands.workspace import Workspace
-from gui.views.sources_rows import (
-    expiry_words,
-    named_paths,
-    row_of,
-    rows_of,
-    summary,
-    switch_source,
-    switched,
-)
+from gui.views.sources import expiry_words, named_paths, row_of, rows_of, summary, switch_source, switched
 from tests.gui_stand import Stand
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value
@@ -195,7 +187,7 @@ def test_the_keys_bring_the_chosen_source_into_sight(desk: Desk, home: Workspace
 def test_a_harvest_of_one_source_leaves_the_others_alone(desk: Desk, home: Workspace) -> None:
     """Its dry run and its Apply must mean the same conversations."""
     from gui.harvest_run import PLANNED, HarvestRun
-    from gui.views.harvest_rows import plan_title
+    from gui.views.harvest_dialog import plan_title
     from gui.views.sources import SourcesView
 
     stand = Stand(desk, home, SourcesView, width=640)

@@ -13,7 +13,7 @@ from core.base.paths import Paths
 from core.base.result import Err, Ok
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
-from core.commands.ledger import LedgerRow
+from core.commands.history import LedgerRow
 from core.commands.panel.bullets import all_bullets
 from core.commands.panel.overview import FileState, changed_by_hand, last_days, overview
 from core.commands.panel.settings import explained, shipped_help
@@ -23,18 +23,16 @@ from core.commands.workspace import Workspace
 from core.harvest.report import HarvestReport
 from core.knowledge.changes import Change
 from gui.gather import gather
-from gui.outside import open_outside
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
+from gui.toolkit.outside import open_outside
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import is_first_start
-from gui.views.harvest_rows import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
-from gui.views.header import home_words
-from gui.views.ledger_rows import Wish, arrange, chip_counts, rows_of
-from gui.views.palette_rows import action_entries, bullet_entries, file_entries, run_entries, search
-from gui.views.rail import day_words, digest_parts, digest_words, file_rows
-from gui.views.settings_rows import set_words, setting_rows
-from gui.views.status_line import activity_words, resting_words
+from gui.views.frame import activity_words, day_words, digest_parts, digest_words, file_rows, home_words, resting_words
+from gui.views.harvest_dialog import estimate_words, group_counts, has_work, plan_lines, plan_rows, provider_line
+from gui.views.ledger import Wish, arrange, chip_counts, items_of, row_of
+from gui.views.palette import action_entries, bullet_entries, file_entries, run_entries, search
+from gui.views.settings import set_words, setting_rows
 from gui.watch import folders_of, matters
 from tests.panel_desk import at_home_fixture, workspace_at  # noqa: F401 - pytest finds the fixture by itself
 
@@ -161,13 +159,13 @@ def test_a_hundred_foreign_values_in_a_ledger_break_no_row() -> None:
         LedgerRow("path:/x", {"path": "/x/y", "status": "pruned", "at": "soon"}),
         LedgerRow("b" * 64, {"path": "/c/会議", "status": "harvested", "items": {"facts": "two", "tasks": 3}}),
     ]
-    found = rows_of(entries)
-    assert [(row.items, row.place, row.when) for row in found.rows] == [
+    rows = [row_of(entry.key, entry.entry) for entry in entries]
+    assert [(row.items, row.place, row.when) for row in rows] == [
         (-1, "kept", 0),
         (-1, "gone", 0),
         (3, "kept", 0),
     ]
-    assert chip_counts(found)["unknown"] == 1
+    assert chip_counts(entries)["unknown"] == 1
 
 
 def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
@@ -177,20 +175,19 @@ def test_the_ledger_filters_by_status_and_words_and_sorts_stably() -> None:
             {"path": f"/c/{'Ü' if number % 2 else 'b'}-{number}", "status": "harvested" if number % 3 else "too-large",
              "at": f"2026-05-{number:02d}T00:00:00+00:00", "items": {"facts": number % 4}},
         )
-        for number in range(1, 13)
+        for number in range(12, 0, -1)
     ]  # fmt: skip
-    found = rows_of(entries)
-    assert [found.rows[at].name for at in arrange(found, Wish(frozenset({"too-large"})))] == [
-        "b-12",
-        "Ü-9",
-        "b-6",
-        "Ü-3",
-    ]
-    assert [found.rows[at].name for at in arrange(found, Wish(text="ü 1"))] == ["Ü-11", "Ü-1"]
-    by_items = arrange(found, Wish(sort="items", descending=False))
-    numbers = [found.rows[at].items for at in by_items]
+
+    def names(wish: Wish) -> list[str]:
+        return [str(entries[at].entry["path"])[3:] for at in arrange(entries, wish)]
+
+    assert names(Wish(frozenset({"too-large"}))) == ["b-12", "Ü-9", "b-6", "Ü-3"]
+    assert names(Wish(text="ü 1")) == ["Ü-11", "Ü-1"]
+    assert names(Wish(sort="name", descending=False))[:3] == ["b-10", "b-12", "b-2"]
+    by_items = arrange(entries, Wish(sort="items", descending=False))
+    numbers = [items_of(entries[at].entry) for at in by_items]
     assert numbers == sorted(numbers) and by_items != list(range(12))
-    assert arrange(found, Wish(sort="")) == list(range(12))
+    assert arrange(entries, Wish(sort="")) == list(range(12))
 
 
 # --- the dry run ---
@@ -309,7 +306,7 @@ def test_only_what_can_change_the_view_wakes_it(tmp_path: Path) -> None:
 def test_a_program_is_never_started_by_opening_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A note can name any path; a double click must not run what a conversation planted there."""
     started: list[list[str]] = []
-    monkeypatch.setattr("gui.outside.subprocess.Popen", lambda words, **_: started.append(words))
+    monkeypatch.setattr("gui.toolkit.outside.subprocess.Popen", lambda words, **_: started.append(words))
     note, script, link = tmp_path / "note.md", tmp_path / "evil.sh", tmp_path / "evil.desktop"
     for file in (note, script, link):
         file.write_text("x", encoding="utf-8")

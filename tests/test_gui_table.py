@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gui.columns import Column, moved_to
+from gui.toolkit.columns import Column, moved_to
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 COUNT = 100_000
@@ -13,7 +13,7 @@ COUNT = 100_000
 
 def build(desk: Desk, names: dict[int, str] | None = None, **listeners: Any) -> Any:
     """A table of 100,000 rows; `names` are those that are called otherwise."""
-    from gui.table import BigTable
+    from gui.toolkit.table import BigTable
 
     columns = [
         Column("status", "", 24, sortable=False),
@@ -136,7 +136,7 @@ def test_a_refresh_touches_only_what_changed(desk: Desk) -> None:
 
 
 def test_theme_and_scale_change_without_new_rows(desk: Desk, tmp_path: Path) -> None:
-    from gui.palette import LIGHT
+    from gui.toolkit.styles import LIGHT
 
     table = build(desk)
     rows = len(table._pool)
@@ -151,8 +151,8 @@ def test_theme_and_scale_change_without_new_rows(desk: Desk, tmp_path: Path) -> 
 
 
 def test_a_narrow_table_leaves_columns_out_instead_of_squeezing_all(desk: Desk) -> None:
-    from gui.table import BigTable
-    from gui.widgets_layout import box
+    from gui.toolkit.layout import box
+    from gui.toolkit.table import BigTable
 
     narrow = box(desk.look, desk.page, width=260, height=300)
     columns = [Column("name", "Name"), Column("size", "Size", 120, least=400)]

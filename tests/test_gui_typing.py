@@ -10,9 +10,9 @@ from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from gui.actions import SHORTCUTS
-from gui.editor_wrap import place_after
-from gui.key_gate import CONTROL, PRESS, RELEASE, SHIFT, KeyGate, Press
-from gui.views.table import VIEWS
+from gui.toolkit.editor import place_after
+from gui.toolkit.keys import CONTROL, PRESS, RELEASE, SHIFT, KeyGate, Press
+from gui.workbench import VIEWS
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import Seat, at_home_fixture, number_of, seated, workspace_at  # noqa: F401
 
@@ -76,7 +76,7 @@ def test_search_takes_every_word_however_one_came_there(desk: Desk, at_home: Pat
         light = seat.panel.look.palette.name
         at_once(seat, "key", number_of("search"), "type", "--delay", "1", "Dt flask 4")
         view: Any = seat.panel.workbench.views["search"]
-        assert value_of(seat, view.field) == "Dt flask 4" == view.query
+        assert value_of(seat, view.filter) == "Dt flask 4" == view.words
         assert workspace.loaded.file.read_bytes() == before and seat.panel.look.palette.name == light
         desk.press("ctrl+1")
         assert seat.state.view == "ledger" and not seat.panel.look.typing()
@@ -84,12 +84,12 @@ def test_search_takes_every_word_however_one_came_there(desk: Desk, at_home: Pat
         assert seat.state.view == "knowledge"
         desk.click(seat.panel.workbench.tabs["search"].item)
         at_once(seat, "type", "--delay", "1", "retry")
-        assert value_of(seat, view.field) == "retry"
+        assert value_of(seat, view.filter) == "retry"
         desk.press("Escape")
         desk.frames(3)
         assert not seat.panel.look.typing()
         at_once(seat, "type", "--delay", "1", "session")
-        assert value_of(seat, view.field) == "session" == view.query
+        assert value_of(seat, view.filter) == "session" == view.words
 
 
 def test_the_first_letters_after_a_key_that_opens_a_field_are_not_lost(desk: Desk, at_home: Path) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from core.base.result import ErrorInfo
-from gui.keys import Shortcut
+from gui.toolkit.keys import Shortcut
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 
 
 def test_a_click_on_a_button_is_heard_once_and_a_disabled_one_is_silent(desk: Desk) -> None:
-    from gui.widgets import Button
+    from gui.toolkit.widgets import Button
 
     heard: list[str] = []
     button = Button(desk.look, desk.page, "Harvest…", lambda: heard.append("go"), icon="wheat", kind="primary")
@@ -24,7 +24,7 @@ def test_a_click_on_a_button_is_heard_once_and_a_disabled_one_is_silent(desk: De
 
 
 def test_one_failing_click_leaves_an_error_and_the_next_click_works(desk: Desk) -> None:
-    from gui.widgets import Button
+    from gui.toolkit.widgets import Button
 
     heard: list[str] = []
     bad = Button(desk.look, desk.page, "Bad", lambda: heard.append(str(1 / 0)))
@@ -38,8 +38,8 @@ def test_one_failing_click_leaves_an_error_and_the_next_click_works(desk: Desk) 
 
 
 def test_chips_and_switches_show_their_state_and_tell_it(desk: Desk) -> None:
-    from gui.widgets import Toggle
-    from gui.widgets_layout import ChipRow
+    from gui.toolkit.layout import ChipRow
+    from gui.toolkit.widgets import Toggle
 
     heard: list[Any] = []
     row = ChipRow(desk.look, desk.page, desk.page)
@@ -58,7 +58,7 @@ def test_chips_and_switches_show_their_state_and_tell_it(desk: Desk) -> None:
 
 
 def test_chips_wrap_instead_of_being_cut(desk: Desk) -> None:
-    from gui.widgets_layout import ChipRow, box
+    from gui.toolkit.layout import ChipRow, box
 
     narrow = box(desk.look, desk.page, width=300, height=200)
     row = ChipRow(desk.look, narrow, narrow)
@@ -76,7 +76,7 @@ def test_chips_wrap_instead_of_being_cut(desk: Desk) -> None:
 
 def test_chips_with_tooltips_begin_every_line_at_the_left(desk: Desk) -> None:
     """A tooltip that stayed behind in its line would push the first chip in."""
-    from gui.widgets_layout import ChipRow, box
+    from gui.toolkit.layout import ChipRow, box
 
     narrow = box(desk.look, desk.page, "card", width=300)
     row = ChipRow(desk.look, narrow, narrow)
@@ -90,8 +90,8 @@ def test_chips_with_tooltips_begin_every_line_at_the_left(desk: Desk) -> None:
 
 
 def test_esc_cancels_and_enter_confirms_a_dialog(desk: Desk) -> None:
-    from gui.keyboard import Keyboard
-    from gui.widgets_dialog import Dialog
+    from gui.toolkit.dialogs import Dialog
+    from gui.toolkit.keyboard import Keyboard
 
     heard: list[str] = []
     keyboard = Keyboard(desk.look, [Shortcut("D", "digest", "")], heard.append)
@@ -119,14 +119,14 @@ def test_esc_cancels_and_enter_confirms_a_dialog(desk: Desk) -> None:
 
 
 def test_a_letter_typed_into_a_field_is_no_shortcut(desk: Desk) -> None:
-    from gui.keyboard import Keyboard
-    from gui.widgets import field
+    from gui.toolkit.keyboard import Keyboard
+    from gui.toolkit.widgets import text_field
 
     commands: list[str] = []
     typed: list[str] = []
     entered: list[str] = []
     Keyboard(desk.look, [Shortcut("D", "digest", ""), Shortcut("K", "search", "", ("Ctrl",))], commands.append)
-    item = field(desk.look, desk.page, on_change=typed.append, on_enter=entered.append)
+    item = text_field(desk.look, desk.page, on_change=typed.append, on_enter=entered.append)
     desk.frames(3)
     desk.click(item)
     desk.type_text("add")
@@ -140,7 +140,7 @@ def test_a_letter_typed_into_a_field_is_no_shortcut(desk: Desk) -> None:
 
 
 def test_columns_can_be_dragged_and_are_remembered(desk: Desk) -> None:
-    from gui.widgets_columns import Columns, Pane
+    from gui.toolkit.layout import Columns, Pane
 
     moved: list[dict[str, float]] = []
     columns = Columns(
@@ -156,7 +156,7 @@ def test_columns_can_be_dragged_and_are_remembered(desk: Desk) -> None:
 
 
 def test_errors_stand_where_they_happen_with_the_way_out(desk: Desk) -> None:
-    from gui.widgets_messages import Banner
+    from gui.toolkit.messages import Banner
 
     heard: list[str] = []
     banner = Banner(desk.look, desk.page)
@@ -171,7 +171,7 @@ def test_errors_stand_where_they_happen_with_the_way_out(desk: Desk) -> None:
 
 
 def test_a_toast_goes_away_by_itself_and_its_button_acts(desk: Desk) -> None:
-    from gui.widgets_messages import Toast
+    from gui.toolkit.messages import Toast
 
     now, heard = [0.0], []
     toast = Toast(desk.look, lambda: now[0])
@@ -187,10 +187,10 @@ def test_a_toast_goes_away_by_itself_and_its_button_acts(desk: Desk) -> None:
 
 def test_updates_make_no_items(desk: Desk) -> None:
     """Items that are made and deleted again leak kilobytes each: a panel that is left open would grow."""
-    from gui.palette import DARK, LIGHT
-    from gui.widgets import CopyText
-    from gui.widgets_charts import Bars, Legend, Part, Progress, SegmentBar
-    from gui.widgets_messages import EmptyState
+    from gui.toolkit.charts import Bars, Legend, Part, Progress, SegmentBar
+    from gui.toolkit.messages import EmptyState
+    from gui.toolkit.styles import DARK, LIGHT
+    from gui.toolkit.widgets import CopyText
 
     look = desk.look
     segments = SegmentBar(look, desk.page, desk.page)
@@ -214,10 +214,10 @@ def test_updates_make_no_items(desk: Desk) -> None:
 
 def test_a_look_gives_everything_back(desk: Desk) -> None:
     """A host that opens and closes the panel a hundred times must not grow (fonts stay, and are shared)."""
-    from gui.theme import Look
-    from gui.widgets import Button, Toggle
-    from gui.widgets_dialog import Dialog
-    from gui.widgets_messages import Toast
+    from gui.toolkit.dialogs import Dialog
+    from gui.toolkit.messages import Toast
+    from gui.toolkit.theme import Look
+    from gui.toolkit.widgets import Button, Toggle
 
     def once() -> int:
         root = int(desk.dpg.add_child_window(parent=desk.page))
@@ -239,7 +239,7 @@ def test_a_look_gives_everything_back(desk: Desk) -> None:
 
 def test_text_can_be_copied(desk: Desk) -> None:
     """Labels of Dear PyGui cannot be selected: a path could not be taken anywhere."""
-    from gui.widgets import CopyText
+    from gui.toolkit.widgets import CopyText
 
     words = CopyText(desk.look, desk.page, "src/net/retry_policy.md")
     desk.frames(3)
@@ -252,7 +252,7 @@ def test_text_can_be_copied(desk: Desk) -> None:
 
 
 def test_a_tooltip_names_the_shortcut_but_not_at_once(desk: Desk) -> None:
-    from gui.widgets import Button, hint
+    from gui.toolkit.widgets import Button, hint
 
     button = Button(desk.look, desk.page, "Harvest…", lambda: None)
     words = hint(desk.look, button.item, "Opens the dry run", "Ctrl+H")

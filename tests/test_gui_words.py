@@ -6,11 +6,11 @@ import pytest
 
 from core.base.markdown import without_emphasis
 from core.commands.panel.settings import shipped_help
-from gui.flow_rows import SEPARATOR
 from gui.state import NOTHING, Selection
-from gui.views.harvest_rows import PlanRow, plan_tip
-from gui.views.ledger_rows import row_of, tip
-from gui.views.settings_rows import help_words
+from gui.toolkit.flow_rows import SEPARATOR
+from gui.views.harvest_dialog import PlanRow, plan_tip
+from gui.views.ledger import row_of, tip
+from gui.views.settings import help_words
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ Needs `fonttools` and these sources, which are packages of Debian and npm:
 
     python assets/fonts/build_fonts.py --emoji NotoEmoji_400Regular.ttf --lucide lucide-static/font
 
-`--debian` names the folder where Debian puts fonts. The icons are those of `gui/icons.py`.
+`--debian` names the folder where Debian puts fonts. The icons are those of `gui/toolkit/icons.py`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from fontTools.ttLib import TTFont
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from gui.icons import ICONS  # noqa: E402
+from gui.toolkit.icons import ICONS  # noqa: E402
 
 EM = 1000
 CAP_MIDDLE = 364  # height of the middle of a capital letter
@@ -132,7 +132,7 @@ class Merge:
         return taken
 
     def take_icons(self, source: Source, names: dict[str, int]) -> None:
-        """Add the icons of `gui/icons.py`, in the middle of the capitals of the text beside them."""
+        """Add the icons of `gui/toolkit/icons.py`, in the middle of the capitals of the text beside them."""
         table = source.font.getBestCmap()
         for name, letter in ICONS.items():
             glyph = table[names[name]]

@@ -1,1 +1,1 @@
-"""One file a view. What a view looks like is told at the top of `gui/view.py`."""
+"""One file a view. What a view looks like is told at the top of `gui/shell.py`."""

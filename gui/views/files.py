@@ -1,43 +1,177 @@
-"""The view of per-file notes: which files have some, and each file's text with its notes beside it."""
+"""The view of per-file notes: which files have some, and each file's text with its notes beside it.
+
+First the files as rows, and one of them with its text and the lines its notes speak of, as plain data; then the view.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import dearpygui.dearpygui as dpg
 
-from core.base.result import Ok, Result
-from core.commands.panel.files import NotesOverview, NoteView
+from core.base.markdown import without_emphasis
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.history import LedgerRow
+from core.commands.panel.bullets import local_day
+from core.commands.panel.files import (
+    NotesOverview,
+    NoteView,
+    SourceText,
+    Span,
+    mentioned_lines,
+    notes_overview,
+    source_text,
+)
 from core.commands.statements import Found
-from gui.column_widths import remembered_widths, remembering
-from gui.columns import Cell
-from gui.editor import shortened
-from gui.flow import FlowList
-from gui.flow_rows import FlowRow
-from gui.icons import icon
+from core.commands.workspace import Workspace
 from gui.shell import Shell
-from gui.source_lines import SourceLines
-from gui.source_watch import SourceWatch
-from gui.state import State
-from gui.table import BigTable
-from gui.theme import Look
-from gui.views import files_rows
-from gui.views.bullet_acts import act_of, refusal
-from gui.views.files_rows import ACTIONS, COLUMNS, Loaded, capital, cell, headline, load, matching, note_rows
-from gui.widgets import Button, CopyText, field, text
-from gui.widgets_columns import Columns, Pane
-from gui.widgets_layout import box, gap, lowered, spread
-from gui.widgets_messages import EmptyState, Teaching
+from gui.state import Selection, State
+from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
+from gui.toolkit.editor import shortened
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow, RowAction
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import Columns, Pane, box, gap, lowered, spread
+from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.source_lines import SourceLines
+from gui.toolkit.table import BigTable
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, CopyText, text
+from gui.views.knowledge_rows import act_of, refusal
+from gui.views.list_view import MOVES, FilteredView
+from gui.views.looks import capital, short_folder, short_name
+from gui.watch import SourceWatch
+
+COLUMNS = (
+    Column("status", "", 26, sortable=False),
+    Column("name", "File", 0, 1.3, sortable=False),
+    Column("folder", "Folder", 0, 1.6, color="hint", sortable=False, least=380),
+    Column("notes", "Notes", 58, role="mono", chars=6, sortable=False),
+)
+ACTIONS = (
+    RowAction("strike", "strikethrough", "Strike through: stays in the file", "S"),
+    RowAction("copy", "copy", "Copy", "Ctrl+C"),
+    RowAction("delete", "trash-2", "Delete the note", "Delete"),
+)
+CAN = frozenset({"strike", "copy", "delete"})
+ACTION_KEYS = {"S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
+TAUGHT = """When a conversation taught something about a file,
+the note stands beside the file's own text,
+and follows the file when it is renamed."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """One source file with its notes: `lines` of its text, `spans` one a note; `problem` says why there is no text."""
+
+    note: NoteView
+    lines: tuple[str, ...] = ()
+    spans: tuple[Span | None, ...] = ()
+    text: SourceText | None = None
+    problem: ErrorInfo | None = None
+
+    @property
+    def marks(self) -> frozenset[int]:
+        """The first lines that notes speak of."""
+        return frozenset(span[0] for span in self.spans if span is not None)
+
+
+def gather(workspace: Workspace, before: NotesOverview | None) -> NotesOverview:
+    """Which files have notes; on a worker."""
+    return notes_overview(workspace, before)
+
+
+def load(workspace: Workspace, note: NoteView) -> Loaded:
+    """The text of a source file and where its notes belong; on a worker."""
+    nowhere: tuple[Span | None, ...] = (None,) * len(note.rows)
+    read: Result[SourceText] = source_text(workspace, note.source)
+    if isinstance(read, Err):
+        return Loaded(note, spans=nowhere, problem=read.error)
+    lines = tuple(read.value.text.replace("\r\n", "\n").removesuffix("\n").split("\n"))
+    spans = mentioned_lines([row.bullet.text for row in note.rows], lines)
+    return Loaded(note, lines, tuple(spans), read.value)
+
+
+def cell(note: NoteView, column: int) -> Cell:
+    """What stands in a column of the list of files."""
+    folder, name = os.path.split(note.source or note.note)
+    if column == 0:
+        if not note.exists:
+            return icon("file-x"), "failed"
+        return icon("file-pen" if note.renamed else "file-code"), "edited" if note.renamed else "accent"
+    return (name, "text" if note.exists else "hint") if column == 1 else short_folder(folder) if column == 2 else str(
+        len(note.rows)
+    )  # fmt: skip
+
+
+def matching_notes(notes: Sequence[NoteView], words: str) -> list[int]:
+    """Positions of the notes in whose path or text every word stands."""
+    wanted = words.casefold().split()
+    found = []
+    for at, note in enumerate(notes):
+        text = "\n".join([note.source, note.recorded, *(row.bullet.text for row in note.rows)]).casefold()
+        if all(word in text for word in wanted):
+            found.append(at)
+    return found
+
+
+def note_rows(loaded: Loaded) -> list[FlowRow]:
+    """The notes in the order of the lines that they speak of; those about the whole file first."""
+    order = sorted(range(len(loaded.note.rows)), key=lambda at: (loaded.spans[at] or (0, 0), -at))
+    return [note_row(loaded.note.rows[at], at, loaded.spans[at]) for at in order]
+
+
+def note_row(found: Found, at: int, span: Span | None) -> FlowRow:
+    """One note as a row; its key is its position in the note file."""
+    bullet = found.bullet
+    came = bullet.provenance
+    name = short_name(came.source).removeprefix("written ") if came is not None else ""
+    where = "whole file" if span is None else f"line {span[0]}" if span[0] == span[1] else f"lines {span[0]}–{span[1]}"
+    parts = [where, *([name, local_day(came.date)] if came is not None else ["by hand"])]
+    text = "\n".join([without_emphasis(bullet.text), *(line.strip() for line in bullet.more)])
+    if bullet.struck:
+        return FlowRow(at, text, "  ·  ".join(parts), "strikethrough", "hint", "hint", CAN)
+    picture = "file-text" if span is None else "arrow-left"
+    return FlowRow(at, text, "  ·  ".join(parts), picture, "hint" if span is None else "accent", "text", CAN)
+
+
+def headline(note: NoteView) -> tuple[str, str]:
+    """A sentence about where the file is, and its colour; "" when there is nothing to say."""
+    if not note.source:
+        return "Nobody knows which file these notes are about.", "edited"
+    if not note.exists:
+        return "The file is not there any more. Its notes stay, and come back to it when it does.", "failed"
+    if note.renamed:
+        return f"It was renamed; before, it was {short_folder(note.recorded)}", "edited"
+    return "", "hint"
+
+
+def nothing_words(ledger: Sequence[LedgerRow]) -> str:
+    """What is said where no file has notes: also that there were some, and where those are now."""
+    became = [row.entry.get("notes_as_facts") for row in ledger]
+    number = sum(one for one in became if isinstance(one, int))
+    if not number:
+        return TAUGHT
+    if number == 1:
+        gone = "1 note was about a file that is not on this disk,\nso it was kept as a fact: see Knowledge, Facts."
+        return f"{gone}\n\n{TAUGHT}"
+    return (
+        f"{number:,} notes were about files that are not on this disk,\n"
+        f"so they were kept as facts: see Knowledge, Facts.\n\n{TAUGHT}"
+    )
+
 
 LIST_HEIGHT = 176
 
 
-class FilesView:
-    """Source files above, the chosen one's text and notes below. See gui/view.py."""
+class FilesView(FilteredView):
+    """Source files above, the chosen one's text and notes below."""
 
     name = "files"
-    gather = staticmethod(files_rows.gather)
+    gather = staticmethod(gather)
     keys = (
         ("Left, Right", "Move among the files, or among the notes"),
         ("Shift+Page up, Shift+Page down", "Move the text of the file"),
@@ -47,10 +181,12 @@ class FilesView:
         ("Ctrl+C", "Copy a note"),
     )
 
+    FILTER = "Filter by path or note"
+    TYPING_KEYS = (*MOVES, "Enter")
+
     def __init__(self, look: Look, shell: Shell) -> None:
-        self._look, self._shell = look, shell
+        super().__init__(look, shell)
         self.notes: tuple[NoteView, ...] = ()
-        self.words = ""
         self.loaded: Loaded | None = None
         self.chosen = ""  # the note file of the source that is shown
         self.in_notes = False  # whether the keys move through the notes instead of the files
@@ -64,8 +200,7 @@ class FilesView:
         """Make list, text, notes and what teaches."""
         look = self._look
         self._full = box(look, parent, "clear")
-        self.filter = field(look, self._full, placeholder=f"{icon('funnel')}  Filter by path or note      /",
-                            on_change=self._filter)  # fmt: skip
+        self.add_filter(self._full)
         listing = box(look, self._full, "clear", height=LIST_HEIGHT)
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._pick, on_open=lambda _row: self.open_file(),
@@ -79,6 +214,7 @@ class FilesView:
         gap(look, right, 1)
         self.open = Button(look, right, "Open", self.open_file, icon="external-link", tip="Open the file in its editor",
                            shortcut="Enter")  # fmt: skip
+        self.at_rest = self.open.item
         Button(look, right, "", self.copy_path, icon="copy", kind="ghost", tip="Copy the path", shortcut="Ctrl+Shift+C")
         self._head = text(look, self._full, "", "small", "hint", wrap=True)
         below = box(look, self._full, "clear")
@@ -93,7 +229,7 @@ class FilesView:
         self.list.build(notes)
         self._none = EmptyState(
             look, parent, parent, icon="file-code", title="No notes on files yet",
-            words=files_rows.TAUGHT, command="knowledge add files TEXT --file PATH",
+            words=TAUGHT, command="knowledge add files TEXT --file PATH",
         )  # fmt: skip
         self._teaching = Teaching(self._full, {"none": self._none})
 
@@ -103,59 +239,61 @@ class FilesView:
         if isinstance(data, NotesOverview) and data is not self._seen:
             self._seen = data
             self.notes = data.notes
-            self._arrange(keep=True)
+            self.arrange(keep=True)
             self._teaching.show("" if data.notes else "none")
-            self._none.tell(files_rows.nothing_words(state.snapshot.ledger if state.snapshot is not None else ()))
-        chosen = state.selected
-        if chosen is not self._selected:
-            self._selected = chosen
-            wanted = None
-            if chosen.kind == "source":
-                wanted = next((row.note for row in self.notes if chosen.key in (row.source, row.recorded)), None)
-            elif chosen.kind == "bullet" and chosen.key.startswith("files/"):
-                wanted = next((row.note for row in self.notes if row.note == chosen.key), None)
-            if wanted is not None:
-                self._line = chosen.line if chosen.kind == "source" else 0
-                self.choose(wanted)
-        if not any(row.note == self.chosen for row in self.notes) and self.notes:
-            self.choose(self.notes[self.table.rows[0]].note if self.table.rows else self.notes[0].note)
+            self._none.tell(nothing_words(state.snapshot.ledger if state.snapshot is not None else ()))
+        if state.selected is not self._selected:
+            self._selected = state.selected
+            self._follow(state.selected)
+        if self.notes and self.note is None:
+            self.choose(self.notes[self.table.rows[0] if self.table.rows else 0].note)
         elif self.note is not None and (self.loaded is None or self.loaded.note is not self.note):
             self._load()
         if state.view == self.name and not state.selected.kind and self.note is not None and self.note.source:
-            self._shell.select("source", self.note.source)
-            self._selected = self._shell.state.selected
+            self._tell_selected("source", self.note.source)
+
+    def _follow(self, chosen: Selection) -> None:
+        """Show the file of a source or of a note that was chosen elsewhere."""
+        sources = {name: row.note for row in reversed(self.notes) for name in (row.recorded, row.source)}
+        notes = {row.note: row.note for row in self.notes}
+        found = {"source": sources, "bullet": notes}.get(chosen.kind, {}).get(chosen.key)
+        if found is not None:
+            self._line = chosen.line if chosen.kind == "source" else 0
+            self.choose(found)
+
+    def _tell_selected(self, kind: str, key: str, line: int = 0, raw: str = "") -> None:
+        """Let the inspector show something; that is no news to this view."""
+        self._shell.select(kind, key, line, raw)
+        self._selected = self._shell.state.selected
 
     def press(self, key: str, typing: bool) -> bool:
-        """The keys of the view; see the tooltips of its buttons. Left and Right change between files and notes."""
-        if key == "Esc" and (typing or self.words):
-            dpg.set_value(self.filter, "")
-            self._filter("")
-            dpg.focus_item(self.open.item)
-            return True
-        if typing:
-            return key in ("Up", "Down", "Page up", "Page down", "Enter") and self.table.press(key)
-        if key in ("/", "Ctrl+F"):
-            self._look.keys_to(self.filter)
+        """The keys of the view; what is typed filters the files."""
+        self.in_notes = self.in_notes and not typing
+        return super().press(key, typing)
+
+    def do(self, key: str) -> bool:
+        """Left and Right change between files and notes; the rest is told by the tooltips of the buttons."""
+        row = self.list.current if self.in_notes else None
+        wanted = ACTION_KEYS.get(key, "")
+        if wanted and row is not None:
+            self.act(wanted, row)
             return True
         if key in ("Left", "Right"):
             self.in_notes = key == "Right"
             if self.in_notes and self.list.current is None:
                 self.list.press("Home")
-            return True
-        if key == "Ctrl+Shift+C":
+        elif key == "Ctrl+Shift+C":
             self.copy_path()
-            return True
-        if key in ("Shift+Page down", "Shift+Page up"):
+        elif key in ("Shift+Page down", "Shift+Page up"):
             self.source.scroll_by(0.8 if key == "Shift+Page down" else -0.8)
-            return True
-        if key == "Enter":
+        elif key == "Enter":
             self.open_file()
-            return True
-        row = self.list.current
-        wanted = {"S": "strike", "Delete": "delete", "Ctrl+C": "copy"}.get(key, "")
-        if wanted and row is not None and self.in_notes:
-            self.act(wanted, row)
-            return True
+        else:
+            return False
+        return True
+
+    def move(self, key: str) -> bool:
+        """A key for the notes, or for the files."""
         return self.list.press(key) if self.in_notes else self.table.press(key)
 
     def dispose(self) -> None:
@@ -190,18 +328,14 @@ class FilesView:
 
     def _pick(self, at: int) -> None:
         self.choose(self.notes[at].note)
-        self._shell.select("source", self.notes[at].source)
-        self._selected = self._shell.state.selected
+        self._tell_selected("source", self.notes[at].source)
 
     def _cell(self, row: int, column: int) -> Cell:
         return cell(self.notes[row], column)
 
-    def _filter(self, words: str) -> None:
-        self.words = words
-        self._arrange(keep=False)
-
-    def _arrange(self, keep: bool) -> None:
-        rows = matching(self.notes, self.words)
+    def arrange(self, keep: bool) -> None:
+        """Show the files that have all the words."""
+        rows = matching_notes(self.notes, self.words)
         self.table.selected = next((at for at, row in enumerate(self.notes) if row.note == self.chosen), None)
         self.table.set_rows(rows, keep_place=keep)
         self._shell.rows_shown(len(rows), len(self.notes), self.name)
@@ -231,7 +365,7 @@ class FilesView:
         note = loaded.note
         mark = loaded.text.mark if loaded.text is not None else (0, 0, 0)
         self._watch.watch(note.source, mark)
-        self.path.set(files_rows.short_folder(note.source) or note.note)
+        self.path.set(short_folder(note.source) or note.note)
         picture, color = cast(tuple[str, str], cell(note, 0))
         dpg.set_value(self._icon, picture)
         self._look.tint(self._icon, color)
@@ -262,8 +396,7 @@ class FilesView:
         self._light(row)
         found = self._found(row)
         if found is not None:
-            self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
-            self._selected = self._shell.state.selected
+            self._tell_selected("bullet", found.file, found.bullet.line, found.bullet.raw)
 
     def _light(self, row: FlowRow) -> None:
         span = self.loaded.spans[cast(int, row.key)] if self.loaded is not None else None

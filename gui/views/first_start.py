@@ -9,13 +9,13 @@ import dearpygui.dearpygui as dpg
 from core.base.result import Ok, Result
 from core.commands.demo import demo_home
 from core.commands.workspace import Workspace
-from gui.icons import icon
 from gui.shell import RUN, Shell
 from gui.state import Snapshot, State
-from gui.theme import Look
-from gui.views.files_rows import short_folder
-from gui.widgets import Button, CopyText, text
-from gui.widgets_layout import box, space
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import box, space
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, CopyText, text
+from gui.views.looks import short_folder
 
 WIDTH = 640
 WORDS = (

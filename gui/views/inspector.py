@@ -13,28 +13,25 @@ from core.commands.panel.bullets import BulletView
 from core.commands.panel.conversations import ConversationView
 from core.commands.panel.files import NoteView
 from core.commands.trash import trash_restore
-from gui.editor import shortened
-from gui.flow import FlowList
-from gui.flow_rows import FlowRow, RowAction
-from gui.icons import icon as icon_of
 from gui.shell import Shell
 from gui.state import NOTHING, Selection, State
-from gui.theme import Look
-from gui.views.bullet_acts import act_of, refusal
-from gui.views.facts_rows import Facts
-from gui.views.inspector_facts import fact_page
-from gui.views.inspector_page import BUTTONS, Page
-from gui.views.inspector_rows import leads_to, load
-from gui.widgets import Button, CopyText, text
-from gui.widgets_layout import ChipRow, box, lowered
-from gui.widgets_messages import EmptyState
-from gui.widgets_narrow import ButtonRow
+from gui.toolkit.editor import shortened
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow, RowAction
+from gui.toolkit.icons import icon as icon_of
+from gui.toolkit.layout import ChipRow, box, lowered
+from gui.toolkit.messages import EmptyState
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, ButtonRow, CopyText, text
+from gui.views.facts import Facts
+from gui.views.inspector_rows import BUTTONS, Page, fact_page, leads_to, load
+from gui.views.knowledge_rows import act_of, refusal
 
 FACTS, TABS = 3, 2
 
 
 class Inspector:
-    """Always open, at the right. Shows `state.selected`; see gui/view.py."""
+    """Always open, at the right. Shows `state.selected`."""
 
     name = "inspector"
     keys = (
@@ -261,7 +258,7 @@ class Inspector:
         elif name == "restore":
             self._shell.write(
                 "Restoring the conversation",
-                lambda core: trash_restore(core, view.trash),
+                lambda workspace: trash_restore(workspace, view.trash),
                 said=f"{shortened(view.name)} is back in its place",
             )
 

@@ -1,15 +1,20 @@
-"""What the inspector shows of a selected thing, as plain data: read on a worker, tested without a window."""
+"""What the inspector shows of a selected thing, as plain data: read on a worker, tested without a window.
+
+First the shape of a page and of a long text in rows, then a page for each kind of thing.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from core.base.figures import age, count, size, tokens
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.fact_edits import FactRow
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
 from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
 from core.commands.panel.files import NoteView, notes_overview, source_text
@@ -17,12 +22,95 @@ from core.commands.panel.overview import FileState
 from core.commands.statements import Found, Said
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
-from gui.flow_rows import FlowRow
 from gui.state import Selection
-from gui.views.files_rows import headline, short_folder
-from gui.views.inspector_page import COPY, FILE_BYTES, HERE, Page, Tab, chunks, text_rows
-from gui.views.knowledge_rows import CAN, CATEGORY_LOOKS, USUAL, row_of, short_name
-from gui.views.ledger_rows import OTHER, STATUS_LOOKS, counted
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow
+from gui.views.files import headline
+from gui.views.knowledge_rows import CAN, USUAL, row_of
+from gui.views.ledger import counted
+from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OF_FILE, OTHER, STATUSES, Looks, short_folder, short_name
+
+CHUNK = 1200
+"""So many characters of a text stand in one row; a long one is several."""
+FILE_BYTES = 200_000
+COPY = frozenset({"copy"})
+HERE = ("text", "here")
+"""The row of a file's text that is brought into sight."""
+# name -> (row, label, icon, kind, tooltip, key). The first of a row is always there: a hidden one would shift the row.
+BUTTONS: dict[str, tuple[int, str, str, str, str, str]] = {
+    "open": (0, "Open", "external-link", "secondary", "Open it in the program that the system has for it", "Alt+O"),
+    "restore": (0, "Restore", "archive-restore", "secondary", "Put it back where it was", "Alt+R"),
+    "harvest": (0, "Harvest…", "wheat", "secondary", "Harvest what waits: a dry run first", "Alt+H"),
+    "show": (0, "Show", "eye", "secondary", "Show it in its view", "Alt+V"),
+    "from": (0, "Conversation", "message-square", "secondary", "The conversation that it came from", "Alt+F"),
+    "copy": (1, "Copy", "copy", "ghost", "Put it on the clipboard", "Alt+C"),
+    "done": (1, "Done", "check", "ghost", "Mark done", "Alt+D"),
+    "reopen": (1, "Open again", "undo-2", "ghost", "Bring it back to the open tasks", "Alt+D"),
+    "accept": (1, "Let in", "check", "ghost", "Put it where it belongs", "Alt+D"),
+    "strike": (1, "", "strikethrough", "ghost", "Strike through, or take the line away", "Alt+S"),
+    "delete": (1, "", "trash-2", "ghost", "Delete", "Alt+Delete"),
+}
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One part of what is shown below; `empty` says in a sentence that there is nothing."""
+
+    name: str
+    rows: tuple[FlowRow, ...]
+    empty: str = ""
+    counted: bool = True  # whether the number of rows says something
+
+
+@dataclass(frozen=True)
+class Page:
+    """One selected thing. `body` is a text that wraps, `facts` are short lines below; `can` names the buttons that are
+    offered; `subject` is what they act upon; `copy` goes to the clipboard, by a button called `copied`."""
+
+    icon: str
+    color: str
+    title: str
+    path: str = ""
+    body: str = ""
+    facts: tuple[str, ...] = ()
+    can: frozenset[str] = frozenset()
+    tabs: tuple[Tab, ...] = ()
+    warning: str = ""
+    subject: Any = None
+    copy: str = ""
+    copied: str = "Copy"
+    at: Any = None  # the key of the row that is brought into sight
+
+
+def chunks(text: str, limit: int = CHUNK) -> list[str]:
+    """A text in pieces of at most `limit` characters, broken at a paragraph, a line or a space where there is one."""
+    text = "".join(letter if letter.isprintable() or letter in "\n\t" else " " for letter in text.replace("\r", ""))
+    pieces = []
+    while len(text) > limit:
+        cut = max(text.rfind("\n\n", limit // 2, limit), 0) or max(text.rfind("\n", limit // 2, limit), 0)
+        cut = cut or max(text.rfind(" ", limit // 2, limit), 0) or limit
+        pieces.append(text[:cut].rstrip())
+        text = text[cut:].lstrip("\n")
+    return [*pieces, text]
+
+
+def text_rows(text: str, line: int = 0) -> tuple[FlowRow, ...]:
+    """The text of a file as rows; what begins at `line` (from 1; 0: nothing), to the next item or empty line, is a row
+    of its own that stands out."""
+    lines = text.split("\n")
+    if not text or not 0 < line <= len(lines):
+        return _rows("all", text) if text else ()
+    end = line
+    while end < len(lines) and lines[end].strip() and not lines[end].startswith(("- ", "#")):
+        end += 1
+    here = FlowRow(HERE, "\n".join(lines[line - 1 : end]), f"line {line}", "arrow-right", "accent", "text", COPY)
+    before, after = "\n".join(lines[: line - 1]).strip("\n"), "\n".join(lines[end:]).strip("\n")
+    return (*(_rows("before", before) if before else ()), here, *(_rows("after", after) if after else ()))
+
+
+def _rows(part: str, text: str) -> tuple[FlowRow, ...]:
+    pieces = enumerate(chunks(text))
+    return tuple(FlowRow(("text", part, at), piece, "", "", "hint", "muted", COPY) for at, piece in pieces)
+
 
 ROLES: dict[str, tuple[str, str, str]] = {
     "user": ("you", "user", "accent"),
@@ -68,40 +156,44 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
 
 def conversation_page(view: ConversationView) -> Page:
     """A conversation: what became of it, what it gave, what was said."""
-    entry, status = view.entry, str(view.entry.get("status", ""))
-    word, picture, color = STATUS_LOOKS.get(status, OTHER)
-    facts = [f"{word}{_when(entry.get('at'))}  ·  {WHERE[view.where]}{_until(view)}"]
-    if told := items_words(entry, len(view.given)):
-        facts.append(told)
-    read = [str(entry[key]) for key in ("provider", "model") if entry.get(key)]
-    if entry.get("input_tokens") or entry.get("output_tokens"):
-        read.append(f"{tokens(_number(entry.get('input_tokens')))} tokens in, {_out(entry)} out")
-    if read:
-        facts.append("  ·  ".join(read))
-    if view.bytes:
-        begun = f"the first {count(len(view.turns), 'turn')}" if view.cut else count(len(view.turns), "turn")
-        facts.append("  ·  ".join([size(view.bytes), begun, f"sha {view.key[:10]}…"]))
-    warning = str(entry.get("error", "") or "") if status != "harvested" else ""
-    if view.problem is not None:
-        warning = str(view.problem)
-    can = {"open"} if view.now else set()
-    if view.where == IN_TRASH:
-        can.add("restore")
-    if view.where == IN_PLACE and status != "harvested":
-        can.add("harvest")
+    status = str(view.entry.get("status", ""))
+    _, picture, color, _ = STATUSES.get(status, OTHER)
+    harvested = status == "harvested"
+    warning = "" if harvested else str(view.entry.get("error", "") or "")
+    can = {
+        "open": bool(view.now),
+        "restore": view.where == IN_TRASH,
+        "harvest": view.where == IN_PLACE and not harvested,
+    }
     given = tuple(given_row(at, row) for at, row in enumerate(view.given))
     turns = tuple(row for at, turn in enumerate(view.turns) for row in turn_rows(at, turn))
     gone = "The conversation is not there any more." if not view.now else "Nothing was said in it."
     tabs = (
-        Tab("Items", given, "It gave nothing that lasts." if status == "harvested" else "It was not harvested."),
+        Tab("Items", given, "It gave nothing that lasts." if harvested else "It was not harvested."),
         Tab("Conversation", turns, gone),
     )
-    title = view.title or short_name(view.name)
-    path = short_folder(view.path)
-    key, what = view.key.removeprefix("path:"), "Copy path" if view.key.startswith("path:") else "Copy hash"
     return Page(
-        picture, color, title, path, "", tuple(facts), frozenset(can), tabs, warning, view, copy=key, copied=what
-    )
+        picture, color, view.title or short_name(view.name), short_folder(view.path), "", conversation_facts(view),
+        frozenset(name for name, on in can.items() if on), tabs,
+        str(view.problem) if view.problem is not None else warning, view,
+        copy=view.key.removeprefix("path:"), copied="Copy path" if view.key.startswith("path:") else "Copy hash",
+    )  # fmt: skip
+
+
+def conversation_facts(view: ConversationView) -> tuple[str, ...]:
+    """What became of a conversation, what it gave, who read it, how long it is: a line each."""
+    entry = view.entry
+    word = STATUSES.get(str(entry.get("status", "")), OTHER).name
+    facts = [f"{word}{_when(entry.get('at'))}  ·  {WHERE[view.where]}{_until(view)}"]
+    facts.append(items_words(entry, len(view.given)))
+    read = [str(entry[key]) for key in ("provider", "model") if entry.get(key)]
+    if entry.get("input_tokens") or entry.get("output_tokens"):
+        read.append(f"{tokens(_number(entry.get('input_tokens')))} tokens in, {_out(entry)} out")
+    facts.append("  ·  ".join(read))
+    if view.bytes:
+        begun = f"the first {count(len(view.turns), 'turn')}" if view.cut else count(len(view.turns), "turn")
+        facts.append("  ·  ".join([size(view.bytes), begun, f"sha {view.key[:10]}…"]))
+    return tuple(line for line in facts if line)
 
 
 def items_words(entry: dict[str, Any], lines: int) -> str:
@@ -134,15 +226,13 @@ def _out(entry: dict[str, Any]) -> str:
 
 def given_row(at: int, given: Given) -> FlowRow:
     """One bullet that a conversation gave."""
-    name = next((name for name, look in CATEGORY_LOOKS.items() if given.file.startswith(name.split("_")[0])), "facts")
     where = f"{given.file}:{given.line}" if given.line else f"not in {given.file} any more, or in other words"
     if given.file.startswith("files/"):
         where = f"a note, line {given.line}" if given.line else "its note is gone, or has other words"
-    look = CATEGORY_LOOKS[name]
-    picture, color = ("file-code", "accent") if given.file.startswith("files/") else (look[1], look[2])
+    looks = CATEGORIES["files" if given.file.startswith("files/") else OF_FILE.get(given.file, "facts")]
     if not given.line:
-        return FlowRow(("given", at), without_emphasis(given.text), where, picture, "hint", "hint", COPY)
-    return FlowRow(("given", at), without_emphasis(given.text), where, picture, color, "text", COPY)
+        return FlowRow(("given", at), without_emphasis(given.text), where, looks.icon, "hint", "hint", COPY)
+    return FlowRow(("given", at), without_emphasis(given.text), where, looks.icon, looks.color, "text", COPY)
 
 
 def turn_rows(at: int, turn: Turn) -> list[FlowRow]:
@@ -179,9 +269,9 @@ def bullet_page(view: BulletView) -> Page:
                     "The file has changed: this line is gone, or says something else now.", view,
                     view.raw[2:])  # fmt: skip
     found = view.found
-    _, picture, color, noun = CATEGORY_LOOKS.get(found.category, ("Note", "file-code", "accent", "note"))
+    _, picture, color, noun = CATEGORIES[found.category]
     several = Said(found, view.others).conversations
-    row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category in CATEGORY_LOOKS else None
+    row = row_of((found.category, found.bullet.raw, 1), found, several) if found.category != "files" else None
     body = row.text if row is not None else without_emphasis(found.bullet.text)
     facts = [row.meta if row is not None else _came(found), f"{view.file}:{found.bullet.line}"]
     if view.by_tool:
@@ -267,3 +357,27 @@ def leads_to(subject: Any, key: Any) -> Selection | None:
     found = subject.others[at] if key[0] == "said" and isinstance(subject, BulletView) else None
     found = subject.rows[at] if key[0] == "note" and isinstance(subject, NoteView) else found
     return Selection("bullet", found.file, found.bullet.line, found.bullet.raw) if found is not None else None
+
+
+def fact_page(workspace: Workspace, row: FactRow) -> Page:
+    """One fact with all that is known of it. Reads its file."""
+    fact = row.fact
+    kind, sign, color, _ = FACT_CATEGORIES.get(fact.category, Looks(fact.category.capitalize(), "circle", "accent"))
+    sure = f"confidence {fact.confidence:.2f}"
+    if fact.confidence < row.stated:
+        sure += f", was {row.stated:.2f}: not heard again in {count(row.unconfirmed, 'conversation')}"
+    days = [(word, day) for word, day in (("first seen", fact.first_seen), ("last confirmed", fact.last_confirmed),
+                                          ("expired" if fact.stale else "expires", fact.expires)) if day]  # fmt: skip
+    heard = f"heard in {count(fact.source_count, 'conversation')}" if fact.source_count else ""
+    about = (
+        SEPARATOR.join(part for part in (fact.id, " ".join(f"#{tag}" for tag in fact.tags)) if part),
+        SEPARATOR.join(part for part in (sure, heard) if part),
+        SEPARATOR.join([*(f"{word} {local_day(day)}" for word, day in days), f"{row.file}:{row.line}"]),
+    )
+    path = os.path.join(workspace.paths.knowledge, row.file)
+    read = source_text(workspace, path, FILE_BYTES)
+    text = read.value.text if isinstance(read, Ok) else ""
+    tab = Tab("In its file", text_rows(text, row.line), "The file is not there, or cannot be read.", counted=False)
+    title = kind.removesuffix("s")
+    body, now = without_emphasis(fact.fact), frozenset({"open", "show"})
+    return Page(sign, color, title, "", body, about, now, (tab,), subject=row, copy=fact.fact, at=HERE)

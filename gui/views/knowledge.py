@@ -1,40 +1,199 @@
-"""The view of the bullets: by category, newest first; edited, struck, ticked off and deleted where they stand."""
+"""The view of the bullets: by category, newest first; edited, struck, ticked off and deleted where they stand.
+
+First the editor: what stands in the file, what is written, and what when both went on. Then the view.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
 import dearpygui.dearpygui as dpg
 
-from core.commands.statements import Found
-from gui.flow import FlowList
-from gui.flow_rows import FlowRow
-from gui.icons import icon
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands import bullets
+from core.commands.panel.bullets import CategoryView, category_view
+from core.commands.statements import Found, Said, change_all, said_with
+from core.commands.workspace import Workspace
 from gui.shell import Shell
-from gui.state import State
-from gui.theme import Look
+from gui.state import Selection, State
+from gui.toolkit.editor import EditorKind, Typed, broken, joined, shortened
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow, matching
+from gui.toolkit.layout import ChipRow
+from gui.toolkit.theme import Look
 from gui.views import knowledge_rows
-from gui.views.bullet_acts import act_of
-from gui.views.bullet_changes import BulletChanges
-from gui.views.bullet_session import BulletSession, Target
-from gui.views.knowledge_pairs import PAIR_ACTIONS, PAIR_EMPTY, PAIR_KEYS, PAIR_LOOKS, Comparison, pair_act, stands
-from gui.views.knowledge_rows import ACTIONS, CATEGORY_LOOKS, EMPTY, BulletKey, Knowledge, matching
-from gui.widgets import Button, field
-from gui.widgets_layout import ChipRow, box, gap, spread
-from gui.widgets_messages import EmptyState, Teaching
+from gui.views.knowledge_rows import (
+    ACTIONS,
+    EMPTY,
+    PAIR_ACTIONS,
+    PAIR_EMPTY,
+    PAIR_KEYS,
+    Act,
+    BulletKey,
+    Comparison,
+    Knowledge,
+    act_of,
+    found_again,
+    pair_act,
+    refusal,
+    stands,
+)
+from gui.views.list_view import ATTEMPTS, OTHER_WORDS, Editing, ListView, Teach
+from gui.views.looks import CATEGORIES, OF_FILE, PAIRS
 
-HIDDEN = ("quarantine", *PAIR_LOOKS)
-ICONS = {name: look[1] for name, look in CATEGORY_LOOKS.items()} | {name: look[2] for name, look in PAIR_LOOKS.items()}
-KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete"}
-TAUGHT = frozenset(EMPTY) - {"quarantine"}
-OF_FILE = {f"{name.partition('_')[0]}.md": name for name in CATEGORY_LOOKS if name != "tasks_done"}
-"""The category that the file of the store belongs to."""
+ADDING: BulletKey = ("", "", 0)
+STAYS = "Where it came from stays with it"
+STAY = "It changes in all {} lines that say it; where they came from stays"
 
 
-class KnowledgeView:
-    """Bullets by category with a filter, an editor in the place of a row, and undo. See gui/view.py."""
+@dataclass(frozen=True)
+class Target:
+    """What is being edited: the row in whose place the editor stands, the bullet (None: a new one) with the older ones
+    that say the same, what was seen."""
+
+    key: BulletKey
+    category: str
+    seen: str
+    found: Found | None = None
+    others: tuple[Found, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What becomes of where it came from."""
+        return STAY.format(len(self.others) + 1) if self.others else STAYS
+
+
+class BulletSession(Editing[Target]):
+    """The editor of a list of bullets; `on_show(category)` asks for a category to be shown."""
+
+    KIND = EditorKind(
+        again=("Try again on the new text", "Look the bullet up in the file as it is now, and put your words there"),
+        theirs=("Show theirs", "Leave the file as it is; your words can be brought back"),
+        shown=broken,
+        read=joined,
+    )
+
+    def __init__(
+        self,
+        look: Look,
+        shell: Shell,
+        rows: FlowList,
+        *,
+        on_arrange: Callable[[], object],
+        on_saved: Callable[[Target, Any], object],
+        on_show: Callable[[str], object],
+    ) -> None:
+        super().__init__(look, shell, rows, on_arrange=on_arrange, on_saved=on_saved)
+        self._on_show = on_show
+
+    def edit(self, key: BulletKey, found: Found, seen: str, others: tuple[Found, ...] = ()) -> None:
+        """Open the editor in the place of a row; `others` say the same, and are changed with it."""
+        target = Target(key, found.category, seen, found, others)
+        self.open(target, found.bullet.text, target.note)
+
+    def add(self, category: str, seen: str) -> None:
+        """Open the editor over a new row at the top."""
+        label, _, _, noun = CATEGORIES[category]
+        self.open(Target(ADDING, category, seen), "", f"A new {noun}, written by hand, for {label}", "Add")
+
+    def key_of(self, target: Target) -> Hashable:
+        """The key of the row in whose place the editor stands."""
+        return target.key
+
+    def reopen(self, target: Target, typed: Typed) -> None:
+        """Open the editor once more, with what was typed before it was closed."""
+        self._on_show(target.category)
+        before = target.found.bullet.text if target.found is not None else ""
+        self.open(target, before, target.note, "Save" if before else "Add", mine=typed.words)
+
+    def save(self, target: Target) -> None:
+        """Write the words into the bullet as it was seen, or as a new one."""
+        words = self.editor.words
+        if target.found is not None and words == target.found.bullet.text:
+            self.close()
+            return
+        one = Said(target.found, target.others) if target.found is not None else None
+        self.write(
+            target, lambda workspace: written(workspace, target.category, one, words, target.seen), said=said_of(target)
+        )
+
+    def again(self, target: Target) -> None:
+        """Look at the file as it is now and write at once, in one piece of work: between two frames a harvest would
+        change the file again, and the person would be refused for as long as it runs."""
+        words = self.editor.words
+        looked: list[tuple[CategoryView, Found | None]] = []
+
+        def write(workspace: Workspace) -> Result[Any]:
+            result: Result[Any] = fail("not-saved", "it was not saved")
+            for _ in range(ATTEMPTS):
+                view = category_view(workspace, target.category)
+                if isinstance(view, Err):
+                    return view
+                found, same = found_again(view.value.rows, target.found) if target.found is not None else (None, True)
+                looked[:] = [(view.value, found)]
+                if not same:
+                    return fail(OTHER_WORDS, "other words stand there now")
+                one = said_with(view.value.rows, found) if found is not None else None
+                result = written(workspace, target.category, one, words, view.value.sha256)
+                if isinstance(result, Ok) or result.error.code != "changed-outside":
+                    break
+            return result
+
+        def failed(now: Target, error: ErrorInfo) -> None:
+            if looked:
+                view, found = looked[0]
+                others = said_with(view.rows, found).others if found is not None else ()
+                now = self.target = Target(target.key, target.category, view.sha256, found, others)
+            if error.code == OTHER_WORDS:
+                self._show_other(now, words)
+            else:
+                self.refused(now, error)
+
+        self.write(target, write, failed, said_of(target))
+
+    def _show_other(self, now: Target, words: str) -> None:
+        """The bullet itself is another one, or gone: shown before anything is written."""
+        if now.found is None:
+            self.open(now, "", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)
+        else:
+            note = f"Now it says: {shortened(now.found.bullet.text)}"
+            self.open(now, now.found.bullet.text, note, "Put mine there", mine=words)
+
+
+def written(workspace: Workspace, category: str, one: Said | None, words: str, seen: str) -> Result[Any]:
+    """Put the words into all lines of that statement, or into a new bullet; on a worker."""
+    if one is None:
+        return bullets.add(workspace, category, words, seen=seen)
+    if one.others:
+        return change_all(workspace, "edit", one.refs, words, seen=seen)
+    return bullets.edit(workspace, category, one.found.ref, words, seen=seen)
+
+
+def said_of(target: Target) -> str:
+    """What the toast says when it is saved."""
+    return "Changed the bullet" if target.found is not None else f"Added to {CATEGORIES[target.category].name}"
+
+
+HIDDEN = ("quarantine", *PAIRS)
+TABS = {**{name: CATEGORIES[name] for name in EMPTY}, **PAIRS}
+KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
+TEACH = {
+    **{
+        name: Teach(TABS[name].icon, *words, command="" if name in HIDDEN else "knowledge harvest --apply")
+        for name, words in (EMPTY | PAIR_EMPTY).items()
+    },
+    "nothing": Teach(
+        "funnel", "Nothing matches", "No bullet of this category has these words.",
+        action="Clear the filter", act="clear",
+    ),
+}  # fmt: skip
+
+
+class KnowledgeView(ListView[Knowledge]):
+    """Bullets by category with a filter, an editor in the place of a row, and undo."""
 
     name = "knowledge"
     gather = staticmethod(knowledge_rows.gather)
@@ -50,127 +209,65 @@ class KnowledgeView:
         ("M, Shift+M", "Two that are alike: keep the first, or the second"),
         ("Ctrl+C", "Copy the bullet"),
     )
+    DATA = Knowledge
+    FILTER = "Filter by word or conversation"
+    ACTIONS = (*PAIR_ACTIONS, *ACTIONS)
+    ACTION_KEYS = KEYS
+    TEACH = TEACH
+    ADD = "Write a bullet by hand"
+    session: BulletSession
 
     def __init__(self, look: Look, shell: Shell) -> None:
-        self._look, self._shell = look, shell
-        self.data = Knowledge()
+        super().__init__(look, shell, Knowledge())
         self.category = "facts"
-        self.words = ""
-        self.list = FlowList(look, actions=(*PAIR_ACTIONS, *ACTIONS), on_select=self._select,
-                             on_open=shell.in_order(self.begin_edit), on_action=shell.in_order(self.act))  # fmt: skip
-        self.changes = BulletChanges(shell, self.list)
         self.session = BulletSession(
-            look, shell, self.list, on_arrange=self._rearrange, on_show=self.show,
-            on_saved=lambda _target, value: self.changes.followed(value),
+            look, shell, self.list, on_arrange=self.rearrange, on_show=self.show,
+            on_saved=lambda _target, value: self._followed(value),
         )  # fmt: skip
         self.comparison = Comparison(shell, self._compared)
-        self._seen: object = None
-        self._selected: object = None
 
     def build(self, parent: int) -> None:
-        """Make tabs, filter, list, editor and what teaches."""
-        look = self._look
-        tabs = ChipRow(look, parent, parent)
-        self.tabs = {
-            name: tabs.add(label, color, partial(self._tab, name))
-            for name, (label, _, color, _) in CATEGORY_LOOKS.items()
-        } | {name: tabs.add(label, color, partial(self._tab, name)) for name, (label, color, _) in PAIR_LOOKS.items()}
-        left, right = spread(look, parent)
-        self.filter = field(look, left, placeholder=f"{icon('funnel')}  Filter by word or conversation      /",
-                            on_change=self._filter)  # fmt: skip
-        gap(look, right, 1)
-        self.add = Button(look, right, "Add", self._shell.in_order(self.begin_add), icon="plus",
-                          tip="Write a bullet by hand", shortcut="N")  # fmt: skip
-        area = box(look, parent, "clear")
-        self.list.build(area)
-        self.session.build()
-        self._states = {
-            name: EmptyState(look, area, area, icon=ICONS[name], title=title,
-                             words=words, command="knowledge harvest --apply" if name in TAUGHT else "")
-            for name, (title, words) in (EMPTY | PAIR_EMPTY).items()
-        }  # fmt: skip
-        self._states["nothing"] = EmptyState(
-            look, area, area, icon="funnel", title="Nothing matches",
-            words="No bullet of this category has these words.", action="Clear the filter",
-            on_action=self._clear_filter,
-        )  # fmt: skip
-        self._teaching = Teaching(self.list.holder, self._states)
+        """Make all items."""
+        super().build(parent)
         self.show(self.category)
 
+    def above(self, parent: int) -> None:
+        """A chip a category."""
+        tabs = ChipRow(self._look, parent, parent)
+        self.tabs = {name: tabs.add(looks.name, looks.color, partial(self._tab, name)) for name, looks in TABS.items()}
+
     def refresh(self, state: State) -> None:
-        """Take over what was read, keep the place, follow a selection made elsewhere."""
-        data = state.of(self.name)
-        if isinstance(data, Knowledge) and data is not self._seen:
-            self._seen = self.data = data
-            for name, chip in self.tabs.items():
-                chip.set_count(len(data.rows.get(name, ())))
-            self._show_held()
-            self._arrange(keep=True)
+        """Show what was read; compare it while somebody looks."""
+        super().refresh(state)
         if state.view == self.name:
             self.comparison.ask(self.data)
-        chosen = state.selected
-        if chosen is self._selected and chosen.kind == "bullet":
-            return
-        fresh, self._selected = chosen is not self._selected, chosen
-        if (
-            fresh
-            and chosen.kind == "file"
-            and chosen.key in OF_FILE
-            and not self.category.startswith(OF_FILE[chosen.key].partition("_")[0])
-        ):
-            self.show(OF_FILE[chosen.key])
-        if chosen.kind != "bullet":
-            self.list.select(None, scroll=False)
-            return
-        key = self.data.key_of(chosen.key, chosen.raw, chosen.line)
-        if key is None:
-            self._selected = None  # what was just written has not been read back: look again then
-        elif key != self.list.selected:
-            if key[0] != self.category:
-                self.show(key[0])
-            if self.list.row(key) is None and self.words:
-                self._clear_filter()
-            self.list.select(key)
-
-    def press(self, key: str, typing: bool) -> bool:
-        """The keys of the view; see the tooltips of its buttons."""
-        if self.session.press(key):
-            return True
-        if key == "Esc" and (typing or self.words):
-            self._clear_filter()
-            dpg.focus_item(self.add.item)
-            return True
-        if typing:
-            return (
-                self.session.target is None and key in ("Up", "Down", "Page up", "Page down") and self.list.press(key)
-            )
-        if key in ("Left", "Right"):
-            names = [name for name, chip in self.tabs.items() if chip.count or name not in HIDDEN]
-            names = names if self.category in names else [*names, self.category]
-            self.show(names[(names.index(self.category) + (1 if key == "Right" else -1)) % len(names)])
-            return True
-        simple: dict[str, Callable[[], object]] = {
-            "/": lambda: self._look.keys_to(self.filter),
-            "Ctrl+F": lambda: self._look.keys_to(self.filter),
-            "N": self.begin_add,
-        }
-        if key in simple:
-            simple[key]()
-            return True
-        row = self.list.current
-        keys = PAIR_KEYS if self.category in PAIR_LOOKS else KEYS
-        wanted = "copy" if key == "Ctrl+C" else keys.get(key, "")
-        if key == "Space" and row is not None and not wanted:
-            wanted = next(iter(row.can & {"done", "reopen", "accept"}), "")
-        if wanted and row is not None and wanted in row.can:
-            self.act(wanted, row)
-            return True
-        return self.list.press(key)
-
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent."""
 
     # --- what is shown ---
+
+    def take(self, data: Knowledge) -> None:
+        """Count what the chips stand for."""
+        for name, chip in self.tabs.items():
+            chip.set_count(len(data.rows.get(name, ())))
+        self._show_held()
+
+    def rows(self) -> tuple[Sequence[FlowRow], int]:
+        """The bullets of the category, newest first."""
+        rows = (self.comparison.lists if self.category in PAIRS else self.data).rows.get(self.category, ())
+        return matching(rows, self.words), len(rows)
+
+    def teach(self, total: int) -> str:
+        """Which of `TEACH` stands there when there is no row."""
+        return "nothing" if self.words and total else self.category
+
+    def stands(self, key: Hashable, shown: Sequence[FlowRow]) -> int:
+        """Where a row that is gone stood: newest first, so lines count downwards."""
+        target = self.session.target
+        if target is None or target.category != self.category:
+            return -1
+        if target.found is None:
+            return 0
+        lines = [found.bullet.line for row in shown if (found := self._found(row)) is not None]
+        return sum(line > target.found.bullet.line for line in lines)
 
     def show(self, category: str) -> None:
         """Show another category, from its newest bullet."""
@@ -178,7 +275,7 @@ class KnowledgeView:
         for name, chip in self.tabs.items():
             chip.set_on(name == category)
         self._show_held()
-        self._arrange(keep=False)
+        self.arrange(keep=False)
 
     def _show_held(self) -> None:
         """What is held back, outdated or alike has a tab only while something is."""
@@ -187,56 +284,51 @@ class KnowledgeView:
 
     def _compared(self) -> None:
         """What seems outdated, and what is alike, was found out."""
-        for name in PAIR_LOOKS:
+        for name in PAIRS:
             self.tabs[name].set_count(len(self.comparison.lists.rows.get(name, ())))
         self._show_held()
-        if self.category in PAIR_LOOKS:
-            self._arrange(keep=True)
-
-    def _arrange(self, keep: bool) -> None:
-        rows: Sequence[FlowRow] = (self.comparison.lists if self.category in PAIR_LOOKS else self.data).rows.get(
-            self.category, ()
-        )
-        total, shown = len(rows), list(matching(rows, self.words))
-        found = len(shown)
-        target = self.session.target
-        if target is not None and target.category == self.category and all(row.key != target.key for row in shown):
-            shown.insert(self._place_of(target, shown), FlowRow(target.key, ""))  # an open editor never loses its place
-        self.list.set_rows(shown, keep_place=keep)
-        self.session.cover()
-        teaching = "" if shown else ("nothing" if self.words and total else self.category)
-        self._teaching.show(teaching)
-        self._shell.rows_shown(found, total, self.name)
-
-    def _place_of(self, target: Target, shown: Sequence[FlowRow]) -> int:
-        """Where a row that is gone stood: newest first, so lines count downwards."""
-        if target.found is None:
-            return 0
-        lines = [found.bullet.line for row in shown if (found := self._found(row)) is not None]
-        return sum(line > target.found.bullet.line for line in lines)
-
-    def _rearrange(self) -> None:
-        self._arrange(keep=True)
-        if self.session.target is None:
-            dpg.focus_item(self.add.item)  # the field must not keep the keys
+        if self.category in PAIRS:
+            self.arrange(keep=True)
 
     def _tab(self, name: str, _on: bool) -> None:
         self.show(name)
 
-    def _filter(self, words: str) -> None:
-        self.words = words
-        self._arrange(keep=False)
+    def do(self, key: str) -> bool:
+        """Another category; a new bullet."""
+        if key == "N":
+            self.begin_add()
+        elif key in ("Left", "Right"):
+            names = [name for name, chip in self.tabs.items() if chip.count or name not in HIDDEN]
+            names = names if self.category in names else [*names, self.category]
+            self.show(names[(names.index(self.category) + (1 if key == "Right" else -1)) % len(names)])
+        return key in ("N", "Left", "Right")
 
-    def _clear_filter(self) -> None:
-        dpg.set_value(self.filter, "")
-        self._filter("")
-
-    def _select(self, row: FlowRow) -> None:
+    def select(self, row: FlowRow) -> None:
+        """The inspector shows the bullet, of a pair the one that it is about."""
         found, pair = self._found(row), self.comparison.lists.pairs.get(cast(BulletKey, row.key))
         one = found if found is not None else stands(pair) if pair is not None else None
         if one is not None:
             self._shell.select("bullet", one.file, one.bullet.line, one.bullet.raw)
-            self._selected = self._shell.state.selected
+
+    def follow(self, chosen: Selection) -> bool:
+        """Mark a bullet that was chosen elsewhere, in its category; of a file show the category."""
+        if chosen.kind == "file" and chosen.key in OF_FILE:
+            category = OF_FILE[chosen.key]
+            if not self.category.startswith(category.partition("_")[0]):
+                self.show(category)
+        if chosen.kind != "bullet":
+            self.list.select(None, scroll=False)
+            return True
+        key = self.data.key_of(chosen.key, chosen.raw, chosen.line)
+        if key is None:
+            return False  # what was just written has not been read back
+        if key != self.list.selected:
+            if key[0] != self.category:
+                self.show(key[0])
+            if self.list.row(key) is None and self.words:
+                self.clear()
+            self.list.select(key)
+        return True
 
     def _found(self, row: FlowRow) -> Found | None:
         return self.data.found.get(cast(BulletKey, row.key))
@@ -247,40 +339,54 @@ class KnowledgeView:
 
     # --- single changes ---
 
+    def action_of(self, key: str, row: FlowRow) -> str:
+        """Pairs have keys of their own; Space does what there is to be done with a bullet."""
+        if self.category in PAIRS and key in PAIR_KEYS:
+            return PAIR_KEYS[key]
+        if key == "Space":
+            return next(iter(row.can & {"done", "reopen", "accept"}), "")
+        return super().action_of(key, row)
+
     def act(self, name: str, row: FlowRow) -> None:
         """Do one of `ACTIONS` or `PAIR_ACTIONS` to a row."""
-        found, pair = self._found(row), self.comparison.lists.pairs.get(cast(BulletKey, row.key))
+        key = cast(BulletKey, row.key)
+        found, pair = self._found(row), self.comparison.lists.pairs.get(key)
         if name == "copy":
             self._shell.copy(found.bullet.text if found is not None else row.text, "Copied the bullet")
         elif pair is not None:
-            seen = self._sha(stands(pair).category)
-            self.changes.write(row, *pair_act(name, pair, seen), self._decided, leaves=True)
-        elif found is None:
-            return
+            said, act = pair_act(name, pair, self._sha(stands(pair).category))
+            # It is no longer a pair, also where no file has changed.
+            self._write(row, said, act, lambda _value: self.comparison.ask(self.data, again=True), leaves=True)
         elif name == "edit":
             self.begin_edit(row)
-        else:
-            self._change(name, found, row)
+        elif found is not None:
+            said, act = act_of(name, found, self._sha(found.category), self.data.others.get(key, ()))
+            strike = name == "strike"
+            self._write(row, said, act, self._followed if strike else None, leaves=not strike)
 
-    def _change(self, name: str, found: Found, row: FlowRow) -> None:
-        others = self.data.others.get(cast(BulletKey, row.key), ())
-        said, act = act_of(name, found, self._sha(found.category), others)
-        done = self.changes.followed if name == "strike" else None
-        self.changes.write(row, said, act, done, leaves=name != "strike")
+    def _write(self, row: FlowRow, said: str, act: Act, done: Callable[[Any], object] | None, *, leaves: bool) -> None:
+        """Run a command for a row; `leaves`: the row goes, so the selection moves on to its neighbour."""
+        if leaves:
+            self.list.leave(row.key)
+        self._shell.write(
+            said,
+            act,
+            done=done,
+            failed=lambda error: self._shell.error(refusal(error)),
+            said=f"{said}: {shortened(row.text)}",
+        )
 
-    def _decided(self, _value: Any) -> None:
-        """A pair is no longer one, also where no file has changed."""
-        self.comparison.ask(self.data, again=True)
+    def _followed(self, value: Any) -> None:
+        """The bullet stays selected under its new words."""
+        added = [line for line in getattr(value, "added", ()) if line.startswith("- ")]
+        if added:
+            self._shell.select("bullet", value.file, 0, added[0])
 
-    def begin_edit(self, row: FlowRow) -> None:
-        """Open the editor in the place of a row."""
-        found = self._found(row)
-        if found is None or "edit" not in row.can or self.session.target is not None:
-            return
-        self.list.select(row.key)
-        self._select(row)
-        key = cast(BulletKey, row.key)
-        self.session.edit(key, found, self._sha(found.category), self.data.others.get(key, ()))
+    def edit(self, row: FlowRow) -> None:
+        """Open the editor in the place of a bullet."""
+        found, key = self._found(row), cast(BulletKey, row.key)
+        if found is not None:
+            self.session.edit(key, found, self._sha(found.category), self.data.others.get(key, ()))
 
     def begin_add(self) -> None:
         """Open the editor over a new row at the top."""

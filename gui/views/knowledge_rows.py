@@ -1,29 +1,39 @@
-"""The bullets of a category as rows, and words on their way through an editor. Plain functions."""
+"""The bullets of a category as rows, what can be done to one, and pairs of them for the person to decide.
+
+What is done are commands that carry what was seen: for the list and for the inspector. What seems outdated, and what is
+alike, is found by comparing: ten thousand bullets in seconds, not in a moment. That is done on a worker of its own,
+after the list is shown, when the bullets have changed, and only while somebody looks at them.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from core.base.figures import count
 from core.base.markdown import without_emphasis
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands import bullets
+from core.commands.alike import (
+    Alike,
+    Pairs,
+    Placed,
+    Proposals,
+    Superseding,
+    similar,
+    supersede_accept,
+    supersede_dismiss,
+    supersede_list,
+)
 from core.commands.panel.bullets import CategoryView, category_views, local_day
-from core.commands.quarantine import HELD, HeldItem, held_item
-from core.commands.statements import Found, Said, said
+from core.commands.quarantine import HELD, HeldItem, held_item, quarantine_accept, quarantine_drop
+from core.commands.statements import Found, Said, change_all, placed_refs, said
 from core.commands.workspace import Workspace
-from gui.flow_rows import FlowRow, RowAction
+from gui.shell import COMPARE, Shell
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
+from gui.views.looks import CATEGORIES, PAIRS, short_name
 
-# name of the category -> (word on its tab, icon, colour, what one of them is called)
-CATEGORY_LOOKS: dict[str, tuple[str, str, str, str]] = {
-    "facts": ("Facts", "lightbulb", "ramp:0", "fact"),
-    "decisions": ("Decisions", "git-branch", "ramp:1", "decision"),
-    "questions": ("Questions", "circle-question-mark", "ramp:3", "question"),
-    "playbooks": ("Playbooks", "book-open", "ramp:5", "playbook"),
-    "tasks_open": ("Tasks", "square", "ramp:2", "task"),
-    "tasks_done": ("Done", "square-check-big", "ramp:4", "task"),
-    "quarantine": ("Held", "shield", "edited", "held item"),
-}
 EMPTY: dict[str, tuple[str, str]] = {
     "facts": ("No facts yet", "What is true about your projects and machines,\nas your conversations told it."),
     "decisions": ("No decisions yet", "What was decided and why, so that nobody\nhas to argue it out again."),
@@ -51,8 +61,6 @@ CAN: dict[str, frozenset[str]] = {
     "quarantine": frozenset({"accept", "copy", "delete"}),
 }
 USUAL = frozenset({"edit", "strike", "copy", "delete"})
-_UNIQUE = re.compile(r"[-_][0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?=\W|$)|[-_]\d{10,}(?=\W|$)")
-
 BulletKey = tuple[str, str, int]  # category, the line as it stands there, which of several equal ones
 
 
@@ -114,7 +122,7 @@ def keyed_rows(view: CategoryView) -> dict[BulletKey, Said]:
 
 def row_of(key: BulletKey, found: Found, conversations: int = 1) -> FlowRow:
     """One bullet as a row; several conversations have said it."""
-    _, icon, color, _ = CATEGORY_LOOKS[found.category]
+    _, icon, color, _ = CATEGORIES[found.category]
     bullet = found.bullet
     text, meta = without_emphasis(bullet.text), meta_of(found)
     if conversations > 1:
@@ -141,26 +149,8 @@ def meta_of(found: Found) -> str:
 def held_words(item: HeldItem, meta: str) -> str:
     """Why an item is held, where it would go, and where it comes from."""
     why = HELD.get(item.held, item.held) + (f': "{item.quote}"' if item.quote else "")
-    goes = f"for {CATEGORY_LOOKS[item.category][0].lower()}" if item.category in CATEGORY_LOOKS else item.path
+    goes = f"for {CATEGORIES[item.category].name.lower()}" if item.category in CATEGORIES else item.path
     return "  ·  ".join(part for part in (why, goes, meta) if part)
-
-
-def short_name(source: str) -> str:
-    """A conversation's name without the long number that makes it unique."""
-    if source == "by-hand":
-        return "written by hand"
-    return _UNIQUE.sub("", source) or source
-
-
-def matching(rows: Sequence[FlowRow], words: str) -> Sequence[FlowRow]:
-    """The rows in which every one of the words stands, in the text or below it; small and capital letters are one."""
-    wanted = words.casefold().split()
-    if not wanted:
-        return rows
-    found = rows
-    for word in wanted:
-        found = [row for row in found if word in row.text.casefold() or word in row.meta.casefold()]
-    return found
 
 
 # --- an edit that met a change from outside --------------------------------------------------------------------------
@@ -190,43 +180,159 @@ def found_again(rows: Sequence[Found], old: Found) -> tuple[Found | None, bool]:
     return (best, False) if most >= 0.72 else (None, False)
 
 
-# --- one line in a field that does not wrap --------------------------------------------------------------------------
+Act = Callable[[Workspace], Result[Any]]
 
 
-def broken(text: str, fits: Callable[[str], bool]) -> str:
-    """One line broken so that each part `fits`: after a space, which stays, or between two wide characters.
-
-    `joined` takes the breaks out again, so that a text that nobody changed comes back to the letter.
-    """
-    lines: list[str] = []
-    for paragraph in text.split("\n"):
-        line = ""
-        for piece in _pieces(paragraph):
-            if line and not fits((line + piece).rstrip()):
-                lines.append(line)
-                line = piece
-            else:
-                line += piece
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def joined(text: str) -> str:
-    """The one line that a broken text is: a break after a space or between wide characters goes, another is a space."""
-    out = ""
-    for line in text.replace("\r", "").split("\n"):
-        if out and not (out.endswith(" ") or not line or (_is_wide(out[-1]) and _is_wide(line[0]))):
-            out += " "
-        out += line
-    return out.strip()
+def act_of(name: str, found: Found, seen: str, others: Sequence[Found] = ()) -> tuple[str, Act]:
+    """What is said afterwards, and the command: done, reopen, accept, strike or delete. It is done to all lines of a
+    statement: to `others`, which say the same, as to the one that stands for them."""
+    category, ref, struck = found.category, found.ref, found.bullet.struck
+    noun = CATEGORIES[category].noun
+    acts: dict[str, tuple[str, Act]] = {
+        "done": ("Done", lambda workspace: bullets.done(workspace, ref, seen=seen)),
+        "reopen": ("Opened again", lambda workspace: bullets.reopen(workspace, ref, seen=seen)),
+        "accept": ("Let in", lambda workspace: quarantine_accept(workspace, ref, seen=seen)),
+        "strike": (
+            "Took the line away" if struck else f"Struck the {noun} through",
+            lambda workspace: (bullets.unstrike if struck else bullets.strike)(workspace, category, ref, seen=seen),
+        ),
+        "delete": (f"Deleted the {noun}", lambda workspace: bullets.remove(workspace, category, ref, seen=seen)),
+    }
+    if category == "quarantine" and name == "delete":
+        return "Dropped the held item", lambda workspace: quarantine_drop(workspace, ref, seen=seen)
+    if others and name != "accept":
+        refs, every = (ref, *(one.ref for one in others)), "unstrike" if struck and name == "strike" else name
+        return acts[name][0], lambda workspace: change_all(workspace, every, refs, seen=seen)
+    return acts[name]
 
 
-def _pieces(text: str) -> list[str]:
-    """Words with the spaces after them; wide characters one by one."""
-    return re.findall(
-        r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+\s*|\s+", text
+def refusal(error: ErrorInfo) -> ErrorInfo:
+    """An error as it is told at the top: one about a change from outside says what is shown now."""
+    if error.code != "changed-outside":
+        return error
+    sentence = "The file was changed outside, so nothing was written; it is shown as it is now"
+    return ErrorInfo(error.code, sentence, error.path, "Look again, then decide")
+
+
+PAIR_EMPTY: dict[str, tuple[str, str]] = {
+    "outdated": (
+        "Nothing seems outdated",
+        "When a newer conversation contradicts an older one,\nboth stand here for you to decide.",
+    ),
+    "alike": ("No two are alike", "Bullets that nearly say the same stand here side by side."),
+}
+PAIR_ACTIONS = (
+    RowAction("replace", "check", "Strike the old one through, with a pointer to the new one", "Space", "Accept"),
+    RowAction("both", "columns-2", "Keep both; it is not proposed again", "Ctrl+Space", "Keep both"),
+    RowAction("first", "arrow-up", "Keep the first, strike the second through", "M", "Keep first"),
+    RowAction("second", "arrow-down", "Keep the second, strike the first through", "Shift+M", "Keep second"),
+)
+PAIR_KEYS = {"Space": "replace", "Ctrl+Space": "both", "M": "first", "Shift+M": "second"}
+
+
+@dataclass(frozen=True)
+class PairLists:
+    """The rows of `PAIRS`, and the pair behind each."""
+
+    rows: Mapping[str, tuple[FlowRow, ...]] = field(default_factory=dict)
+    pairs: Mapping[BulletKey, Superseding | Alike] = field(default_factory=dict)
+
+
+def pair_lists(workspace: Workspace) -> Result[PairLists]:
+    """Compare all bullets; on a worker."""
+    outdated, near = supersede_list(workspace), similar(workspace)
+    if isinstance(outdated, Err):
+        return outdated
+    if isinstance(near, Err):
+        return near
+    return Ok(lists_of(outdated.value, near.value))
+
+
+def lists_of(outdated: Proposals, near: Pairs) -> PairLists:
+    """Both lists as rows. What seems outdated is not said to be alike as well."""
+    old: dict[BulletKey, Superseding | Alike] = {("outdated", pair.key, 0): pair for pair in outdated.proposals}
+    decided = {frozenset((pair.old.bullet.raw, pair.new.bullet.raw)) for pair in outdated.proposals}
+    same: dict[BulletKey, Superseding | Alike] = {
+        ("alike", f"{pair.first.bullet.raw}\n{pair.second.bullet.raw}", pair.first.bullet.line): pair
+        for pair in near.pairs
+        if frozenset((pair.first.bullet.raw, pair.second.bullet.raw)) not in decided
+    }
+    rows = {
+        "outdated": tuple(outdated_row(key, cast(Superseding, pair)) for key, pair in old.items()),
+        "alike": tuple(alike_row(key, cast(Alike, pair)) for key, pair in same.items()),
+    }
+    return PairLists(rows, {**old, **same})
+
+
+def outdated_row(key: BulletKey, pair: Superseding) -> FlowRow:
+    """An old statement and the newer one that seems to contradict it: old → new."""
+    _, sign, color, _ = PAIRS["outdated"]
+    words = f"{without_emphasis(pair.old.bullet.text)}\n→  {without_emphasis(pair.new.bullet.text)}"
+    days = f"{_day(pair.old)} → {_day(pair.new)}"
+    meta = SEPARATOR.join((CATEGORIES[pair.old.category].name, pair.why.replace("->", "→"), days))
+    return FlowRow(key, words, meta, sign, color, "text", frozenset({"replace", "both", "copy"}))
+
+
+def alike_row(key: BulletKey, pair: Alike) -> FlowRow:
+    """Two statements that nearly say the same."""
+    _, sign, color, _ = PAIRS["alike"]
+    words = "\n".join(
+        f"{at}.  {without_emphasis(one.bullet.text)}" for at, one in enumerate((pair.first, pair.second), 1)
     )
+    days = f"{_day(pair.first)}, {_day(pair.second)}"
+    meta = SEPARATOR.join((CATEGORIES[pair.first.category].name, f"{pair.score:.0f} % alike", days))
+    return FlowRow(key, words, meta, sign, color, "text", frozenset({"first", "second", "copy"}))
 
 
-def _is_wide(letter: str) -> bool:
-    return "\u2e80" <= letter <= "\u9fff" or "\uf900" <= letter <= "\ufaff" or "\uff00" <= letter <= "\uffef"
+def _day(place: Placed) -> str:
+    came = place.bullet.provenance
+    return local_day(came.date) if came is not None else "by hand"
+
+
+def pair_act(name: str, pair: Superseding | Alike, seen: str) -> tuple[str, Act]:
+    """What is said afterwards, and the command of one of `PAIR_ACTIONS`; `seen` is the sha256 of the file."""
+    if isinstance(pair, Superseding):
+        key = pair.key
+        if name == "replace":
+            return "Struck through as outdated", lambda workspace: supersede_accept(workspace, key, seen=seen)
+        return "Both stay", lambda workspace: supersede_dismiss(workspace, key)
+    goes = pair.second if name == "first" else pair.first
+    refs = placed_refs(goes)
+    return "Struck through", lambda workspace: change_all(workspace, "strike", refs, seen=seen)
+
+
+def stands(pair: Superseding | Alike) -> Placed:
+    """The one of a pair that the inspector tells of: the old one, or the first."""
+    return pair.old if isinstance(pair, Superseding) else pair.first
+
+
+class Comparison:
+    """Keeps `lists` up to date with what the view shows: one comparing at a time, `on_new` after each."""
+
+    def __init__(self, shell: Shell, on_new: Callable[[], object]) -> None:
+        self._shell, self._on_new = shell, on_new
+        self.lists = PairLists()
+        self.pending = False
+        self._of: Knowledge | None = None
+
+    def ask(self, data: Knowledge, again: bool = False) -> None:
+        """Compare when these are other bullets than the last time, or `again`."""
+        if again:
+            self._of = None
+        if self.pending or data is self._of or not data.views:
+            return
+        self.pending, self._of = True, data
+        workspace = self._shell.workspace
+
+        def done(result: Result[Any]) -> None:
+            self.pending = False
+            if self._shell.workspace.paths != workspace.paths:
+                self._of, self.lists = None, PairLists()
+            elif isinstance(result, Ok):
+                self.lists = result.value
+            elif result.error.code != "cancelled":
+                self._shell.error(result.error)
+            self._on_new()
+            self._shell.change()  # the bullets may have changed meanwhile: the view asks again
+
+        self._shell.submit("Comparing the bullets", lambda _job: pair_lists(workspace), done, lane=COMPARE)

@@ -1,55 +1,221 @@
-"""The view of the ledger: what became of every conversation, filtered by chips and words, sorted by any column."""
+"""The view of the ledger: what became of every conversation, filtered by chips and words, sorted by any column.
+
+First the entries as rows that can be filtered and sorted, as plain functions, fit for a hundred thousand; then the
+view.
+"""
 
 from __future__ import annotations
 
+import os
 import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
+from core.base.figures import age
 from core.base.result import Ok, Result
+from core.commands.history import LedgerRow
 from core.commands.trash import trash_restore
-from gui.column_widths import remembered_widths, remembering
-from gui.icons import icon
-from gui.quiet import let_go, quietly
 from gui.shell import GATHER, Shell
 from gui.state import State
-from gui.table import BigTable
-from gui.theme import Look
-from gui.views.ledger_rows import (
-    COLUMNS,
-    STATUS_LOOKS,
-    Ledger,
-    Row,
-    Wish,
-    arrange,
-    cell,
-    chip_counts,
-    rows_of,
-    tip,
-    wished,
+from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
+from gui.toolkit.dialogs import Menu, MenuRow
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import ChipRow, box
+from gui.toolkit.messages import EmptyState
+from gui.toolkit.table import BigTable
+from gui.toolkit.theme import Look
+from gui.views.list_view import MOVES, FilteredView
+from gui.views.looks import OTHER, STATUSES, seconds_of, short_folder, short_name
+
+COLUMNS = (
+    Column("status", "", 26),
+    Column("name", "Conversation", 0, 2.0),
+    Column("folder", "Folder", 0, 0.9, color="hint", least=720),
+    Column("items", "Items", 62, role="mono", chars=5, descending_first=True),
+    Column("place", "Now", 62, color="muted", least=430),
+    Column("model", "Read by", 116, color="muted", least=580),
+    Column("when", "When", 56, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=340),
 )
-from gui.widgets import field
-from gui.widgets_layout import ChipRow, box
-from gui.widgets_menu import Menu, MenuRow
-from gui.widgets_messages import EmptyState
+
+
+@dataclass(frozen=True)
+class Row:
+    """One entry as the table shows it. `items` is -1 where nothing was harvested, and `held` of them are held back, not
+    written; `when` in seconds since 1970."""
+
+    key: str
+    status: str
+    name: str
+    folder: str
+    items: int
+    place: str
+    model: str
+    when: float
+    path: str = ""
+    error: str = ""
+    held: int = 0
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the person wants to see: statuses (none: all), a text, and an order."""
+
+    statuses: frozenset[str] = frozenset()
+    text: str = ""
+    sort: str = "when"
+    descending: bool = True
+
+
+def row_of(key: str, entry: Mapping[str, Any]) -> Row:
+    """One entry of the ledger as a row. Foreign values in it show as nothing, and break nothing."""
+    path = str(entry.get("path") or "")
+    _, held = counted(entry)
+    folder, name = os.path.split(path)
+    return Row(
+        key, status_of(entry), short_name(name) or key, os.path.basename(folder), items_of(entry), place_of(entry),
+        model_of(entry), seconds_of(entry.get("at")), path, str(entry.get("error") or entry.get("last_error") or ""),
+        held,
+    )  # fmt: skip
+
+
+def status_of(entry: Mapping[str, Any]) -> str:
+    """The status, as it is written."""
+    return str(entry.get("status") or "unknown")
+
+
+def model_of(entry: Mapping[str, Any]) -> str:
+    """Who read it."""
+    return str(entry.get("model") or entry.get("provider") or "")
+
+
+def items_of(entry: Mapping[str, Any]) -> int:
+    """How many items it gave, -1 where nothing was harvested."""
+    written, held = counted(entry)
+    gave = entry.get("status") == "harvested" or held or _numbers(entry.get("items"))
+    return written + held if gave else -1
+
+
+def counted(entry: Mapping[str, Any]) -> tuple[int, int]:
+    """How many items of a conversation were written into the knowledge files, and how many are held back."""
+    held = entry.get("quarantined")
+    return sum(_numbers(entry.get("items"))), held if isinstance(held, int) else 0
+
+
+def _numbers(found: object) -> list[int]:
+    return [number for number in found.values() if isinstance(number, int)] if isinstance(found, dict) else []
+
+
+def place_of(entry: Mapping[str, Any]) -> str:
+    """Where the conversation is now, in a word."""
+    if entry.get("status") == "pruned":
+        return "gone"
+    if not entry.get("deleted"):
+        return "kept"
+    return "in trash" if entry.get("trash") else "gone"
+
+
+def arrange(entries: Sequence[LedgerRow], wish: Wish, texts: Sequence[str] = ()) -> list[int]:
+    """The numbers of the entries that are wanted, in the order wanted. Equal ones keep the order of the ledger, which
+    comes with the newest first. `texts` are what `text_of` says of each, where that is known."""
+    wanted: Iterable[int] = range(len(entries))
+    if wish.statuses:
+        wanted = [at for at in wanted if status_of(entries[at].entry) in wish.statuses]
+    if words := wish.text.lower().split():
+        texts = texts or [text_of(row) for row in entries]
+        wanted = [at for at in wanted if all(word in texts[at] for word in words)]
+    if (wish.sort, wish.descending) in (("", False), ("", True), ("when", True)):
+        return list(wanted)
+    key = SORTS[wish.sort]
+    return sorted(wanted, key=lambda at: key(entries[at].entry), reverse=wish.descending)
+
+
+def text_of(row: LedgerRow) -> str:
+    """What the field looks into: path, name of the model and hash, in small letters."""
+    return f"{row.entry.get('path') or ''}\n{model_of(row.entry)}\n{row.key}".lower()
+
+
+SORTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "status": status_of,
+    "name": lambda entry: short_name(os.path.basename(str(entry.get("path") or ""))).casefold(),
+    "folder": lambda entry: os.path.basename(os.path.dirname(str(entry.get("path") or ""))).casefold(),
+    "items": items_of,
+    "place": place_of,
+    "model": model_of,
+    "when": lambda entry: str(entry.get("at") or ""),
+}
+
+
+def cell(row: Row, column: int, now: float) -> Cell:
+    """What stands in one cell."""
+    _, sign, color, _ = STATUSES.get(row.status, OTHER)
+    if column == 0:
+        return icon(sign), color
+    if column == 1:
+        return row.name
+    if column == 2:
+        return row.folder
+    if column == 3 and row.held and row.held == row.items:
+        return f"{row.items:,}", "edited"
+    if column == 3:
+        return ("–", "hint") if row.items < 0 else (f"{row.items:,}", "text" if row.items else "hint")
+    if column == 4:
+        return (row.place, "muted" if row.place == "in trash" else "hint")
+    if column == 5:
+        return row.model
+    return age(row.when, now)
+
+
+def tip(row: Row) -> str:
+    """What the tooltip of a row says: its status in a word, what is held back, why it failed, and the path."""
+    status = STATUSES.get(row.status, OTHER).name
+    held = f"{row.items - row.held:,} items written, {row.held:,} held back in quarantine.md" if row.held else ""
+    return "\n".join(part for part in (status, held, row.error[:600], short_folder(row.path)) if part)
+
+
+def chip_counts(entries: Iterable[LedgerRow]) -> dict[str, int]:
+    """How many entries each chip stands for; the usual statuses are always there."""
+    counts = dict.fromkeys(STATUSES, 0)
+    for status, number in Counter(status_of(row.entry) for row in entries).items():
+        counts[status if status in STATUSES else "unknown"] = counts.get(status, 0) + number
+    return counts
+
+
+def wished(wish: Wish, statuses: Collection[str] | None = None, text: str | None = None) -> Wish:
+    """The same wish with other statuses or another text."""
+    return Wish(
+        wish.statuses if statuses is None else frozenset(statuses),
+        wish.text if text is None else text,
+        wish.sort,
+        wish.descending,
+    )
+
 
 AT_ONCE = 3000
 """So many entries are arranged between two frames; more go to the worker."""
+MADE = 400
+"""So many rows are kept, of which the table shows some forty."""
 
 
-class LedgerView:
+class LedgerView(FilteredView):
     """All entries of the ledger. Selecting one shows it in the inspector; Enter opens the conversation."""
 
     name = "ledger"
     keys = (("Enter", "Open the conversation"), ("M", "What can be done with a line"))
+    FILTER = "Filter by name, folder or model"
+    TYPING_KEYS = (*MOVES, "Enter")
 
     def __init__(self, look: Look, shell: Shell) -> None:
-        self._look, self._shell = look, shell
-        self.ledger = Ledger()
+        super().__init__(look, shell)
+        self.entries: Sequence[LedgerRow] = []
         self.wish = Wish()
-        self._seen: object = None
+        self._seen: Sequence[LedgerRow] = []  # what was read last
+        self._texts: list[str] = []  # what the field looks into, made when it is first wanted
+        self._rows: dict[int, Row] = {}
         self._empty: bool | None = None
         self._ticket = 0
         self._now = time.time()
@@ -62,15 +228,11 @@ class LedgerView:
         self.all = self._chip_row.add("All", "muted", self._all)
         self.chips = {
             status: self._chip_row.add(name, color, partial(self._toggle, status))
-            for status, (name, _, color) in STATUS_LOOKS.items()
+            for status, (name, _, color, _) in STATUSES.items()
         }
         self.all.set_on(True)
-        self.filter = field(
-            look,
-            parent,
-            placeholder=f"{icon('funnel')}  Filter by name, folder or model      /",
-            on_change=self._filter,
-        )
+        self.at_rest = self.all.item
+        self.add_filter(parent)
         self._full = box(look, parent, "clear")
         self.table = BigTable(
             look,
@@ -80,7 +242,7 @@ class LedgerView:
             on_open=self._open,
             on_context=self._context,
             on_sort=self._sort,
-            tip=lambda row: tip(self.ledger.rows[row]),
+            tip=lambda at: tip(self.row(at)),
             widths=remembered_widths(self._shell.places, self.name),
             on_widths=remembering(self._shell.places, self.name),
         )
@@ -106,88 +268,86 @@ class LedgerView:
         if snapshot is None:
             return
         if snapshot.ledger is not self._seen:
-            self._seen = snapshot.ledger
-            self._arrange(snapshot.ledger)
-        self._shell.rows_shown(len(self.table.rows), len(self.ledger.rows), self.name)
+            self._seen, self._texts = snapshot.ledger, []
+            self._order()
+        self._shell.rows_shown(len(self.table.rows), len(self.entries), self.name)
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()
             self.table.refresh()
         selected = state.selected
         if selected.kind == "conversation" and self._selected_key() != selected.key:
-            self.table.select(next((at for at, row in enumerate(self.ledger.rows) if row.key == selected.key), None))
+            self.table.select(next((at for at, row in enumerate(self.entries) if row.key == selected.key), None))
         elif selected.kind != "conversation" and self.table.selected is not None:
             self.table.select(None)
 
-    def press(self, key: str, typing: bool) -> bool:
-        """Moves in the table; / goes to the filter, Esc leaves and empties it."""
-        if key == "/" and not typing:
-            self._look.keys_to(self.filter)
-            return True
-        if key == "Esc" and (typing or self.wish.text):
-            dpg.set_value(self.filter, "")
-            self._filter("")
-            dpg.focus_item(self.all.item)
-            return True
-        if typing and key not in ("Up", "Down", "Page up", "Page down", "Enter"):
-            return False
-        if key == "M" and self.table.selected is not None:
-            self._context(self.table.selected, self.table.place_of(self.table.selected))
-            return True
-        return self.table.press(key)
+    def do(self, key: str) -> bool:
+        """What can be done with the selected line."""
+        at = self.table.selected
+        if key == "M" and at is not None:
+            self._context(at, self.table.place_of(at))
+        return key == "M" and at is not None
 
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent but the menu, which the look deletes."""
+    def move(self, key: str) -> bool:
+        """A key for the rows."""
+        return self.table.press(key)
 
     # --- what is shown ---
 
+    def row(self, at: int) -> Row:
+        """An entry as the table shows it, made when it comes into sight."""
+        row = self._rows.get(at)
+        if row is None:
+            if len(self._rows) >= MADE:
+                self._rows.clear()
+            row = self._rows[at] = row_of(self.entries[at].key, self.entries[at].entry)
+        return row
+
     def _cell(self, row: int, column: int) -> Any:
-        return cell(self.ledger.rows[row], column, self._now)
+        return cell(self.row(row), column, self._now)
 
     def _selected_key(self) -> str:
         at = self.table.selected
-        return self.ledger.rows[at].key if at is not None and at < len(self.ledger.rows) else ""
+        return self.entries[at].key if at is not None and at < len(self.entries) else ""
 
-    def _arrange(self, entries: Any = None) -> None:
-        """Filter and sort anew; with `entries`, make new rows first."""
+    def _order(self) -> None:
+        """Filter and sort anew what was read last."""
         self._ticket += 1
-        ticket, wish, ledger = self._ticket, self.wish, self.ledger
-        if len(entries if entries is not None else ledger.rows) <= AT_ONCE:
-            made = rows_of(entries) if entries is not None else ledger
-            self._show(made, arrange(made, wish), entries is not None)
-            return
+        ticket, wish, entries, texts = self._ticket, self.wish, self._seen, self._texts
+        fresh = entries is not self.entries
 
-        def work(_job: object) -> tuple[Ledger, list[int]]:
-            with quietly(large=True, stays=entries is not None):
-                made = rows_of(entries) if entries is not None else ledger
-                return made, arrange(made, wish)
+        def work() -> tuple[list[int], dict[str, int]]:
+            if wish.text and not texts:
+                texts[:] = map(text_of, entries)
+            return arrange(entries, wish, texts), chip_counts(entries) if fresh else {}
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
                 self._shell.error(result.error)
             elif ticket == self._ticket:
-                made, order = result.value
-                self._show(made, order, entries is not None)
-            elif entries is not None:  # a click came in between: its order is wanted, with these rows
-                self.ledger = result.value[0]
-                self._arrange()
+                order, counts = result.value
+                self._show(entries, order, counts, fresh)
 
-        self._shell.submit("Arranging the ledger", work, done, lane=GATHER)
+        if len(entries) <= AT_ONCE:
+            done(Ok(work()))
+        else:
+            self._shell.submit("Arranging the ledger", lambda _job: work(), done, lane=GATHER)
 
-    def _show(self, ledger: Ledger, order: list[int], same_place: bool) -> None:
+    def _show(self, entries: Sequence[LedgerRow], order: list[int], counts: Mapping[str, int], fresh: bool) -> None:
         key = self._selected_key()
-        if ledger is not self.ledger:
-            let_go(self.ledger.rows)
-        self.ledger, self._now = ledger, time.time()
-        counts = chip_counts(ledger)
-        self.all.set_count(len(ledger.rows))
-        for status, chip in self.chips.items():
-            chip.set_count(counts[status])
-        if key:
-            self.table.selected = next((at for at, row in enumerate(ledger.rows) if row.key == key), None)
-        self.table.set_rows(order, keep_place=same_place)
-        self._shell.rows_shown(len(order), len(ledger.rows), self.name)
-        empty = not ledger.rows
+        self._now = time.time()
+        if fresh:
+            self.entries = entries
+            self._rows.clear()
+            self.all.set_count(len(entries))
+            for status, number in counts.items():
+                if status in self.chips:
+                    self.chips[status].set_count(number)
+            if key:
+                self.table.selected = next((at for at, row in enumerate(entries) if row.key == key), None)
+        self.table.set_rows(order, keep_place=fresh)
+        self._shell.rows_shown(len(order), len(entries), self.name)
+        empty = not entries
         if empty != self._empty:
             self._empty = empty
             dpg.configure_item(self._full, show=not empty)
@@ -201,50 +361,47 @@ class LedgerView:
         statuses.symmetric_difference_update({status})
         self.wish = wished(self.wish, statuses=statuses)
         self.all.set_on(not statuses)
-        self._arrange()
+        self._order()
 
     def _all(self, _on: bool) -> None:
         self.wish = wished(self.wish, statuses=())
         for chip in self.chips.values():
             chip.set_on(False)
         self.all.set_on(True)
-        self._arrange()
+        self._order()
 
-    def _filter(self, words: str) -> None:
-        self.wish = wished(self.wish, text=words)
-        self._arrange()
+    def arrange(self, keep: bool) -> None:
+        """Filter and sort anew."""
+        self.wish = wished(self.wish, text=self.words)
+        self._order()
 
     def _sort(self, key: str, descending: bool) -> None:
         usual = Wish()
         self.wish = Wish(self.wish.statuses, self.wish.text, key or usual.sort, descending if key else usual.descending)
-        self._arrange()
+        self._order()
 
-    def _select(self, row: int) -> None:
-        self._shell.select("conversation", self.ledger.rows[row].key)
+    def _select(self, at: int) -> None:
+        self._shell.select("conversation", self.entries[at].key)
 
-    def _open(self, row: int) -> None:
-        self._open_row(self.ledger.rows[row])
-
-    def _open_row(self, row: Row) -> None:
-        snapshot = self._shell.state.snapshot
-        entry = next((one.entry for one in snapshot.ledger if one.key == row.key), {}) if snapshot else {}
+    def _open(self, at: int) -> None:
+        entry = self.entries[at].entry
         path = str(entry.get("path") or "")
         trash = entry.get("trash")
-        if row.place == "in trash" and isinstance(trash, dict) and trash:
+        if place_of(entry) == "in trash" and isinstance(trash, dict) and trash:
             path = str(self._shell.workspace.paths.trash / next(iter(trash)))
         self._shell.open_path(path)
 
     def _context(self, index: int, place: tuple[float, float] | None = None) -> None:
-        row = self.ledger.rows[index]
+        row = self.row(index)
         lines = []
         if row.place == "in trash":
             lines.append(MenuRow("Restore from trash", "archive-restore", lambda: self.restore(row)))
         if row.place != "gone":
-            lines.append(MenuRow("Open conversation", "external-link", lambda: self._open_row(row), "Enter"))
+            lines.append(MenuRow("Open conversation", "external-link", lambda: self._open(index), "Enter"))
         lines.append(MenuRow("Copy hash", "hash", lambda: self._shell.copy(row.key, "The hash is on the clipboard")))
         lines.append(MenuRow("Copy name", "copy", lambda: self._shell.copy(row.name, "The name is on the clipboard")))
-        if row.status in STATUS_LOOKS:
-            name = STATUS_LOOKS[row.status][0].lower()
+        if row.status in STATUSES:
+            name = STATUSES[row.status].name.lower()
             lines.append(MenuRow(f"Only {name}", "funnel", lambda: self._only(row.status)))
         self._menu.open(lines, place)
 
@@ -253,7 +410,7 @@ class LedgerView:
         for name, chip in self.chips.items():
             chip.set_on(name == status)
         self.all.set_on(False)
-        self._arrange()
+        self._order()
 
     def restore(self, row: Row) -> None:
         """Bring the conversation of a row back from the trash to its old place."""

@@ -1,38 +1,370 @@
-"""The view of what conversations start with and what agents can recall: context files with their budgets, memories."""
+"""The view of what conversations start with and what agents can recall: context files with their budgets, memories.
+
+First the memories as rows, as plain functions; then the editor of one, what is done to them, and the view.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, Literal
 
 import dearpygui.dearpygui as dpg
 
-from core.commands.context import GLOBAL, PROJECT, begin_context
-from core.commands.memories import ARCHIVE
-from gui.flow import FlowList
-from gui.flow_rows import FlowRow
-from gui.icons import icon
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.context import GLOBAL, PROJECT, ContextFile, begin_context, context_files
+from core.commands.memories import (
+    ARCHIVE,
+    Memory,
+    Moved,
+    all_memories,
+    memories_archive,
+    memories_edit,
+    memories_restore,
+    read_memory,
+    recall,
+    save,
+)
+from core.commands.panel.bullets import local_day
+from core.commands.project import find_project
+from core.commands.workspace import Workspace
 from gui.shell import Shell
-from gui.state import State
-from gui.theme import Look
-from gui.views import memories_rows
-from gui.views.memories_changes import MemoryChanges
-from gui.views.memories_context import ContextCards
-from gui.views.memories_rows import ACTIONS, TAG_CHIPS, MemoryBook, rows, tags_of, which
-from gui.views.memories_session import MemorySession
-from gui.widgets import Button, field, text
-from gui.widgets_layout import ChipRow, box, gap, spread
-from gui.widgets_messages import EmptyState, Teaching
+from gui.state import Selection, State, Step
+from gui.toolkit.editor import SOFT, EditorKind, SmallField, Typed, shortened, soft_broken, soft_joined
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import ChipRow
+from gui.toolkit.theme import Look
+from gui.views.context_cards import ContextCards
+from gui.views.list_view import CHANGED, Editing, ListView, Teach
+from gui.views.looks import MEMORY_CATEGORIES, Looks
+
+SHOWN_LINES, SHOWN_LETTERS = 12, 900
+"""So much of a memory stands in the list; the rest is in the inspector."""
+TAG_CHIPS = 8
+ACTIONS = (
+    RowAction("edit", "pencil", "Edit", "Enter"),
+    RowAction("restore", "archive-restore", "Bring it back", "R"),
+    RowAction("copy", "copy", "Copy", "Ctrl+C"),
+    RowAction("open", "external-link", "Open the file in the editor", "O"),
+    RowAction("archive", "archive", "Archive: out of the way, comes back with one key", "Delete"),
+)
+SAVED_CAN = frozenset({"edit", "copy", "open", "archive"})
+ARCHIVED_CAN = frozenset({"restore", "copy", "open"})
+UNKNOWN = Looks("", "bookmark", "accent")
+
+
+@dataclass(frozen=True)
+class MemoryBook:
+    """What the view shows: both context files, the memories newest first, those in the archive, and sentences about
+    files that were left out. `project` is its folder, "" for none; `heavy` is what is wrong with all context together.
+    """
+
+    context: tuple[ContextFile, ...] = ()
+    heavy: str = ""
+    saved: tuple[Memory, ...] = ()
+    archived: tuple[Memory, ...] = ()
+    skipped: tuple[str, ...] = ()
+    project: str = ""
+
+    def of(self, archived: bool) -> tuple[Memory, ...]:
+        """The memories of the one list or the other."""
+        return self.archived if archived else self.saved
+
+    def find(self, key: object) -> Memory | None:
+        """The memory of a row; its key is the path of its file."""
+        return next((row for row in (*self.saved, *self.archived) if str(row.path) == key), None)
+
+
+def gather(workspace: Workspace, before: MemoryBook | None) -> Result[MemoryBook]:
+    """Read all of it; on a worker. The same object as before when nothing has changed."""
+    files, saved = context_files(workspace), all_memories(workspace)
+    archived, project = all_memories(workspace, archived=True), find_project(workspace)
+    for one in (files, saved, archived, project):
+        if isinstance(one, Err):
+            return one
+    assert isinstance(files, Ok) and isinstance(saved, Ok) and isinstance(archived, Ok) and isinstance(project, Ok)
+    now = MemoryBook(
+        files.value.files,
+        files.value.heavy,
+        tuple(recall(saved.value.memories, "")),
+        tuple(recall(archived.value.memories, "")),
+        tuple(error.message for error in (*saved.value.skipped, *archived.value.skipped)),
+        str(project.value or ""),
+    )
+    return Ok(before if before == now and before is not None else now)
+
+
+def rows(book: MemoryBook, archived: bool = False, words: str = "", tags: Sequence[str] = ()) -> list[FlowRow]:
+    """The memories that have all the words (in text, tags or date) and all the tags, newest first."""
+    wanted = words.casefold().split()
+    found = []
+    for memory in book.of(archived):
+        text = "\n".join([memory.content, *memory.tags, memory.created[:10]]).casefold()
+        if all(word in text for word in wanted) and all(tag in memory.tags for tag in tags):
+            found.append(row_of(memory, archived))
+    return found
+
+
+def row_of(memory: Memory, archived: bool) -> FlowRow:
+    """One memory as a row."""
+    _, icon, color, _ = MEMORY_CATEGORIES.get(memory.category, UNKNOWN)
+    if archived:
+        icon, color = "archive", "hint"
+    scope = ("this project",) if memory.scope != GLOBAL else ()
+    parts = [", ".join(memory.tags), local_day(memory.created), *scope, "archived" if archived else ""]
+    meta = SEPARATOR.join(part for part in parts if part)
+    can = ARCHIVED_CAN if archived else SAVED_CAN
+    return FlowRow(str(memory.path), shown(memory.content), meta, icon, color, "muted" if archived else "text", can)
+
+
+def shown(content: str) -> str:
+    """A text as it stands in the list: its beginning when it is long."""
+    lines = content.split("\n")
+    text = "\n".join(lines[:SHOWN_LINES])
+    cut = len(lines) > SHOWN_LINES or len(text) > SHOWN_LETTERS
+    return text[:SHOWN_LETTERS].rstrip() + " …" if cut else text
+
+
+def tags_of(memories: Sequence[Memory], most: int = TAG_CHIPS) -> list[tuple[str, int]]:
+    """The most used tags with their numbers, by number and then by name."""
+    counted = Counter(tag for memory in memories for tag in memory.tags)
+    return sorted(counted.items(), key=lambda row: (-row[1], row[0].casefold(), row[0]))[:most]
+
+
+def which(book: MemoryBook, memory: Memory, archived: bool) -> str:
+    """The name of a memory for the commands: its file name, with the scope's id where both places have one such."""
+    twins = [row for row in book.of(archived) if row.path.name == memory.path.name]
+    return memory.path.stem if len(twins) == 1 else f"{memory.scope}:{memory.id}"
+
+
+def tags_in(words: str) -> list[str]:
+    """The tags that somebody wrote with commas between them; a leading # is not part of a tag."""
+    return [tag for part in words.split(",") if (tag := part.strip().lstrip("#").strip())]
+
+
+ADDING = "\n new"  # no file is called so
+NEW = "A file of its own; any agent can recall it"
+STAYS = "Its tags and its date stay"
+GONE = "The file is gone: it was deleted or archived outside. Yours can be saved as a new memory."
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is edited: the row in whose place the editor stands, the memory (None: a new one) as it was seen, and its
+    name for the commands."""
+
+    key: str
+    memory: Memory | None = None
+    name: str = ""
+
+
+class MemorySession(Editing[Target]):
+    """The editor of the list of memories. `project` is the folder of the project that a new one may go into."""
+
+    NAME = "The memory"
+    REMEMBERED = False
+    KIND = EditorKind(
+        again=("Put mine there", "Write your words over what stands in the file now"),
+        theirs=("Keep theirs", "Leave the file as it is; your words can be brought back"),
+        shown=soft_broken,
+        read=soft_joined,
+        soft=f" {SOFT}\n",
+        least=4,
+        most=14,
+        spare=1,
+        small=(SmallField("tags", 300, placeholder=f"{icon('tag')}  Tags, with commas between"),),
+        switch=("Only in this project", "Save it into the project around this folder instead of your home"),
+    )
+    project = ""
+
+    def edit(self, memory: Memory, name: str) -> None:
+        """Open the editor in the place of a row."""
+        self.open(Target(str(memory.path), memory, name), memory.content, STAYS)
+
+    def add(self, words: str = "", tags: str = "", note: str = NEW, key: str = ADDING) -> None:
+        """Open the editor over a new row at the top, or in the place of another one."""
+        switch = False if self.project else None
+        self.open(Target(key), "", note, "Save it", mine=words or None, small={"tags": tags}, switch=switch)
+
+    def key_of(self, target: Target) -> Hashable:
+        """The key of the row in whose place the editor stands."""
+        return target.key
+
+    def reopen(self, target: Target, typed: Typed) -> None:
+        """Open the editor once more, with what was typed before it was closed."""
+        if target.memory is None:
+            self.add(typed.words, typed.small["tags"])
+        else:
+            self.open(target, target.memory.content, STAYS, mine=typed.words)
+
+    def save(self, target: Target) -> None:
+        """Write the words into the memory as it was seen, or as a new one."""
+        typed = self.editor.now
+        if target.memory is not None and typed.words.strip() == target.memory.content:
+            self.close()
+            return
+        project = self.project if target.memory is None and typed.switch else ""
+        tags = tags_in(typed.small["tags"])
+        self.write(target, lambda workspace: written(workspace, target, typed.words, tags, project))
+
+    def again(self, target: Target) -> None:
+        """Write over what the question has shown."""
+        self.editor.settle()
+        words = self.editor.words
+        self.write(target, lambda workspace: written(workspace, target, words, (), ""))
+
+    def refused(self, target: Target, error: ErrorInfo) -> None:
+        """What was not saved, and why; of a file that changed it shows what stands there now, before anything is
+        written over it."""
+        old = target.memory
+        if old is None or error.code not in ("changed-outside", "no-match"):
+            self.editor.refuse(str(error))
+            return
+
+        def looked(result: Result[Any]) -> None:
+            if self.target is None:
+                return
+            if isinstance(result, Err):
+                self.editor.refuse(str(result.error))
+                return
+            found: Memory | None = result.value
+            if found is None:
+                typed = self.editor.now
+                self.add(typed.words, typed.small["tags"], GONE, target.key)
+            else:
+                self.target = Target(target.key, found, target.name)
+                self.editor.ask(f"{CHANGED} Now it says: {shortened(' '.join(found.content.split()))}")
+
+        self._shell.submit(
+            self.NAME, lambda _job: read_memory(old.path, old.scope) if old.path.exists() else None, looked
+        )
+
+
+def written(workspace: Workspace, target: Target, words: str, tags: Sequence[str], project: str) -> Result[Any]:
+    """Put the words into that memory, or into a new one; on a worker."""
+    if target.memory is None:
+        return save(workspace, words, tag=list(tags), project=project)
+    edited = memories_edit(workspace, target.name, words, seen=target.memory.sha256)
+    if isinstance(edited, Err) and edited.error.code == "unchanged":
+        return Ok(None)  # the same words stand there already, whoever wrote them
+    return edited
+
+
+def is_undone_here(target: Target, value: Any) -> bool:
+    """Whether `knowledge undo` can take it back: what was edited in the home, not in a project's folder."""
+    return target.memory is not None and target.memory.scope == GLOBAL and bool(getattr(value, "run", ""))
+
+
+Way = Literal["did", "back", "on"]
+DID: Way = "did"
+BACK: Way = "back"
+ON: Way = "on"
+"""How a move came about: as something new, or by going back or on in the history of the window."""
+
+
+class MemoryChanges:
+    """`data()` is what the view shows now; `on_new(key)` hears the row of a memory that was saved."""
+
+    def __init__(self, shell: Shell, data: Callable[[], MemoryBook], on_new: Callable[[str], object]) -> None:
+        self._shell, self._data, self._on_new = shell, data, on_new
+
+    def move(self, memory: Memory, action: str, way: Way = DID) -> None:
+        """Archive a memory as it was seen, or restore it: something new, or a step of the window's history."""
+        name = which(self._data(), memory, action == "restore")
+
+        def moved(workspace: Workspace) -> Result[Moved]:
+            if action == "restore":
+                return memories_restore(workspace, name)
+            return memories_archive(workspace, name, seen=memory.sha256)
+
+        def failed(error: ErrorInfo) -> None:
+            self._shell.error(error)
+            self._shell.refresh()
+
+        self._shell.write(
+            "The memory",
+            moved,
+            done=lambda value: self._moved(memory, value, way),
+            failed=failed,
+        )
+
+    def _moved(self, memory: Memory, value: Any, way: Way) -> None:
+        if not isinstance(value, Moved):
+            return
+        now, history = Memory(**{**vars(memory), "path": value.path}), self._shell.history
+        step = Step(
+            partial(self.move, now, "restore" if value.archived else "archive", ON if way == BACK else BACK),
+            step_of(memory),
+        )
+        if way == DID:
+            history.did(step)
+        else:
+            (history.went_back if way == BACK else history.went_on)(step, step.run)
+        self._shell.toast(
+            f"{'Archived' if value.archived else 'Back again'}: {shortened(memory.summary)}",
+            icon="archive" if value.archived else "archive-restore",
+            action="Bring back" if value.archived else "",
+            on_action=(lambda: self._again(step)) if value.archived else None,
+        )
+
+    def _again(self, step: Step) -> None:
+        """The button of a toast: it goes the way that the last step of the history would go, once."""
+        if step in self._shell.history.done or step in self._shell.history.taken_back:
+            step.act()
+
+    def saved(self, target: Target, value: Any) -> None:
+        """Say what was saved, with the way back."""
+        if target.memory is None:
+            memory: Memory = value.memory
+            self._shell.toast(f"Saved memory {memory.id}: {shortened(memory.summary)}")
+            self._on_new(str(memory.path))
+            return
+        here = is_undone_here(target, value)
+        if here:
+            self._shell.history.did(Step(lambda: self._shell.undo(value.run), value.run))
+        self._shell.toast(
+            "Changed the memory",
+            action="Undo" if here else "",
+            on_action=(lambda: self._shell.undo(value.run)) if here else None,
+        )
+
+
+def step_of(memory: Memory) -> str:
+    """What the moves of one memory are called in the history."""
+    return f"memory {memory.scope} {memory.id}"
+
 
 SELECTED = "file"
 KEYS = {"F2": "edit", "E": "edit", "Delete": "archive", "R": "restore", "Ctrl+C": "copy", "O": "open"}
+TEACH = {
+    "none": Teach(
+        "bookmark",
+        "No memories yet",
+        "A memory is a short text that an agent recalls when it fits:\na preference, a correction, how something is "
+        "done here.\nAgents save them over MCP, you with Add or on the command line.",
+        command='knowledge save "Use tabs in Makefiles" --tag preference',
+        action="Write the first one",
+        act="begin_add",
+    ),
+    "no-archived": Teach(
+        "archive",
+        "Nothing is archived",
+        "What you archive is out of the way of agents and\nof the search, and comes back with one key.",
+    ),
+    "nothing": Teach(
+        "funnel", "Nothing matches", "No memory has these words and tags.", action="Clear the filter", act="clear"
+    ),
+}
 
 
-class MemoriesView:
-    """Context cards above, memories below: filtered, written, edited in place, archived, restored. See gui/view.py."""
+class MemoriesView(ListView[MemoryBook]):
+    """Context cards above, memories below: filtered, written, edited in place, archived, restored."""
 
     name = "memories"
-    gather = staticmethod(memories_rows.gather)
+    gather = staticmethod(gather)
     keys = (
         ("N", "Write a memory"),
         ("F2, E, Enter", "Edit the memory"),
@@ -44,130 +376,70 @@ class MemoriesView:
         ("O", "Open its file in the editor"),
         ("Ctrl+O, Ctrl+Shift+O", "Open or begin the context.md of the home, of the project"),
     )
+    DATA = MemoryBook
+    FILTER = "Filter by word, tag or date"
+    ACTIONS = ACTIONS
+    ACTION_KEYS = KEYS
+    TEACH = TEACH
+    ADD = "Write a memory by hand"
+    session: MemorySession
 
     def __init__(self, look: Look, shell: Shell) -> None:
-        self._look, self._shell = look, shell
-        self.data = MemoryBook()
-        self.archived, self.words = False, ""
+        super().__init__(look, shell, MemoryBook())
+        self.archived = False
         self.tags: tuple[str, ...] = ()
         self.changes = MemoryChanges(shell, lambda: self.data, self._select_when_read)
         self.cards = ContextCards(look, self.act_on_context)
-        self.list = FlowList(look, actions=ACTIONS, on_select=self._select,
-                             on_open=shell.in_order(self.begin_edit), on_action=shell.in_order(self.act))  # fmt: skip
-        self.session = MemorySession(look, shell, self.list, on_arrange=self._rearrange, on_saved=self.changes.saved)
-        self._seen: object = None
-        self._selected: object = None
+        self.session = MemorySession(look, shell, self.list, on_arrange=self.rearrange, on_saved=self.changes.saved)
         self._new = ""
 
     def build(self, parent: int) -> None:
-        """Make cards, chips, filter, list, editor and what teaches."""
-        look = self._look
+        """Make all items."""
+        super().build(parent)
+        self.show(False)
+
+    def above(self, parent: int) -> None:
+        """Cards of the context files; a chip a pile, and chips of the tags."""
         self.cards.build(parent)
-        chips = ChipRow(look, parent, parent)
+        chips = ChipRow(self._look, parent, parent)
         self.piles = {
             False: chips.add("Memories", "accent", lambda _on: self.show(False)),
             True: chips.add("Archived", "waiting", lambda _on: self.show(True)),
         }
         self.tag_chips = [chips.add("", f"ramp:{at % 5 + 1}", partial(self._tag, at)) for at in range(TAG_CHIPS)]
-        left, right = spread(look, parent)
-        self.filter = field(look, left, placeholder=f"{icon('funnel')}  Filter by word, tag or date      /",
-                            on_change=self._filter)  # fmt: skip
-        gap(look, right, 1)
-        self.add = Button(look, right, "Add", self.begin_add, icon="plus", kind="secondary",
-                          tip="Write a memory by hand", shortcut="N")  # fmt: skip
-        self._skipped = int(dpg.add_group(horizontal=True, parent=parent, show=False))
-        text(look, self._skipped, icon("triangle-alert"), "small", "edited")
-        self._skipped_words = text(look, self._skipped, "", "small", "muted", wrap=True)
-        area = box(look, parent, "clear")
-        self.list.build(area)
-        self.session.build()
-        self._states = {
-            "none": EmptyState(
-                look, area, area, icon="bookmark", title="No memories yet",
-                words="A memory is a short text that an agent recalls when it fits:\na preference, a correction, "
-                "how something is done here.\nAgents save them over MCP, you with Add or on the command line.",
-                command='knowledge save "Use tabs in Makefiles" --tag preference', action="Write the first one",
-                on_action=self.begin_add,
-            ),
-            "no-archived": EmptyState(
-                look, area, area, icon="archive", title="Nothing is archived",
-                words="What you archive is out of the way of agents and\nof the search, and comes back with one key.",
-            ),
-            "nothing": EmptyState(
-                look, area, area, icon="funnel", title="Nothing matches", words="No memory has these words and tags.",
-                action="Clear the filter", on_action=self._clear_filter,
-            ),
-        }  # fmt: skip
-        self._teaching = Teaching(self.list.holder, self._states)
-        self.show(False)
 
-    def refresh(self, state: State) -> None:
-        """Take over what was read, keep the place, follow a selection made elsewhere."""
-        data = state.of(self.name)
-        if isinstance(data, MemoryBook) and data is not self._seen:
-            self._seen = self.data = data
-            self.session.project = data.project
-            self.cards.show(data)
-            for archived, chip in self.piles.items():
-                chip.set_count(len(data.of(archived)))
-            dpg.configure_item(self._skipped, show=bool(data.skipped))
-            dpg.set_value(self._skipped_words, _left_out(data.skipped))
-            self._arrange(keep=True)
-            self._show_new()
-        chosen = self._shell.state.selected
-        if chosen is not self._selected:
-            self._selected = chosen
-            self._follow(chosen.key if chosen.kind == SELECTED else "")
-
-    def _follow(self, file: str) -> None:
-        """Select the memory of a file that was chosen elsewhere: below the knowledge folder, or by its whole path."""
-        path = self._shell.workspace.paths.knowledge / file
-        memory = self.data.find(str(path)) if file else None
-        if memory is None:
-            self.list.select(None, scroll=False)
-            return
-        if (memory.path.parent.name == ARCHIVE) != self.archived:
-            self.show(not self.archived)
-        if self.list.row(str(path)) is None:
-            self._clear_filter()
-        if self.list.selected != str(path):
-            self.list.select(str(path))
-
-    def press(self, key: str, typing: bool) -> bool:
-        """The keys of the view; see the tooltips of its buttons."""
-        if self.session.press(key):
-            return True
-        if self.session.target is not None and typing:
-            return False
-        if key == "Esc" and (typing or self.words or self.tags):
-            self._clear_filter()
-            dpg.focus_item(self.add.item)
-            return True
-        if typing:
-            return key in ("Up", "Down", "Page up", "Page down") and self.list.press(key)
-        simple: dict[str, Callable[[], object]] = {
-            "/": lambda: self._look.keys_to(self.filter),
-            "Ctrl+F": lambda: self._look.keys_to(self.filter),
-            "N": self.begin_add,
-            "Left": lambda: self.show(not self.archived),
-            "Right": lambda: self.show(not self.archived),
-            "Ctrl+O": lambda: self.act_on_context(GLOBAL),
-            "Ctrl+Shift+O": lambda: self.act_on_context(PROJECT),
-        }
-        if key in simple:
-            simple[key]()
-            return True
-        wanted = KEYS.get(key, "")
-        row = self.list.current
-        if wanted and row is not None and wanted in row.can:
-            self.act(wanted, row)
-            return True
-        return self.list.press(key)
-
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent."""
+    def below(self, parent: int) -> None:
+        """What was left out."""
+        self.add_remark(parent)
 
     # --- what is shown ---
+
+    def refresh(self, state: State) -> None:
+        """Show what was read; select the memory that was just saved, once it has been read."""
+        super().refresh(state)
+        row = self.list.row(self._new) if self._new else None
+        if row is not None:
+            self._new = ""
+            self.list.select(row.key)
+            self.pick(row)
+
+    def take(self, data: MemoryBook) -> None:
+        """Fill the cards, count the piles."""
+        self.session.project = data.project
+        self.cards.show(data.context, data.heavy)
+        for archived, chip in self.piles.items():
+            chip.set_count(len(data.of(archived)))
+        self.tell(data.skipped)
+
+    def rows(self) -> tuple[Sequence[FlowRow], int]:
+        """The saved memories or those in the archive, with the tags that are chosen."""
+        names = self._name_tags()
+        self.tags = tuple(tag for tag in self.tags if tag in names)
+        return rows(self.data, self.archived, self.words, self.tags), len(self.data.of(self.archived))
+
+    def teach(self, total: int) -> str:
+        """Which of `TEACH` stands there when there is no row."""
+        return "nothing" if total else "no-archived" if self.archived else "none"
 
     def show(self, archived: bool) -> None:
         """Show the saved memories or those in the archive."""
@@ -176,21 +448,7 @@ class MemoriesView:
         self.archived, self.tags = archived, ()
         for pile, chip in self.piles.items():
             chip.set_on(pile == archived)
-        self._arrange(keep=False)
-
-    def _arrange(self, keep: bool) -> None:
-        all_of = self.data.of(self.archived)
-        names = self._name_tags()
-        self.tags = tuple(tag for tag in self.tags if tag in names)
-        shown = rows(self.data, self.archived, self.words, self.tags)
-        found, target = len(shown), self.session.target
-        if target is not None and all(row.key != target.key for row in shown):
-            shown.insert(0, FlowRow(target.key, ""))  # an open editor never loses its place
-        self.list.set_rows(shown, keep_place=keep)
-        self.session.cover()
-        teaching = "" if shown else "nothing" if all_of else "no-archived" if self.archived else "none"
-        self._teaching.show(teaching)
-        self._shell.rows_shown(found, len(all_of), self.name)
+        self.arrange(keep=False)
 
     def _name_tags(self) -> list[str]:
         """Give the chips the tags of this list; what is chosen keeps its place also when it is seldom."""
@@ -206,30 +464,53 @@ class MemoriesView:
     def _tag(self, at: int, on: bool) -> None:
         name = self.tag_chips[at].name.removeprefix("#")
         self.tags = (*self.tags, name) if on else tuple(tag for tag in self.tags if tag != name)
-        self._arrange(keep=False)
+        self.arrange(keep=False)
 
-    def _rearrange(self) -> None:
-        self._arrange(keep=True)
-        if self.session.target is None:
-            dpg.focus_item(self.add.item)  # the field must not keep the keys
+    @property
+    def filtered(self) -> bool:
+        """Whether something is left out."""
+        return bool(self.words or self.tags)
 
-    def _filter(self, words: str) -> None:
-        self.words = words
-        self._arrange(keep=False)
-
-    def _clear_filter(self) -> None:
-        dpg.set_value(self.filter, "")
+    def clear(self) -> None:
+        """Show all of this list again."""
         self.tags = ()
-        self._filter("")
+        super().clear()
 
-    def _select(self, row: FlowRow) -> None:
+    def do(self, key: str) -> bool:
+        """The other list; a new memory; the context files."""
+        acts: dict[str, Callable[[], object]] = {
+            "N": self.begin_add,
+            "Left": lambda: self.show(not self.archived),
+            "Right": lambda: self.show(not self.archived),
+            "Ctrl+O": lambda: self.act_on_context(GLOBAL),
+            "Ctrl+Shift+O": lambda: self.act_on_context(PROJECT),
+        }
+        if key in acts:
+            acts[key]()
+        return key in acts
+
+    def select(self, row: FlowRow) -> None:
         """The inspector shows the whole file: the list shows the beginning of a long one."""
         memory = self.data.find(row.key)
         if memory is not None:
             knowledge = self._shell.workspace.paths.knowledge
             inside = memory.path.is_relative_to(knowledge)
             self._shell.select(SELECTED, memory.path.relative_to(knowledge).as_posix() if inside else str(memory.path))
-            self._selected = self._shell.state.selected
+
+    def follow(self, chosen: Selection) -> bool:
+        """Mark the memory of a file that was chosen: below the knowledge folder, or by its whole path."""
+        path = str(self._shell.workspace.paths.knowledge / chosen.key)
+        memory = self.data.find(path) if chosen.kind == SELECTED and chosen.key else None
+        if memory is None:
+            self.list.select(None, scroll=False)
+            return True
+        if (memory.path.parent.name == ARCHIVE) != self.archived:
+            self.show(not self.archived)
+        if self.list.row(path) is None:
+            self.clear()
+        if self.list.selected != path:
+            self.list.select(path)
+        return True
 
     # --- changes ---
 
@@ -248,14 +529,11 @@ class MemoriesView:
             self.list.leave(row.key)
             self.changes.move(memory, name)
 
-    def begin_edit(self, row: FlowRow) -> None:
-        """Open the editor in the place of a row."""
+    def edit(self, row: FlowRow) -> None:
+        """Open the editor in the place of a memory."""
         memory = self.data.find(row.key)
-        if memory is None or "edit" not in row.can or self.session.target is not None:
-            return
-        self.list.select(row.key)
-        self._select(row)
-        self.session.edit(memory, which(self.data, memory, False))
+        if memory is not None:
+            self.session.edit(memory, which(self.data, memory, False))
 
     def begin_add(self) -> None:
         """Open the editor over a new row at the top."""
@@ -265,14 +543,6 @@ class MemoriesView:
 
     def _select_when_read(self, key: str) -> None:
         self._new = key
-
-    def _show_new(self) -> None:
-        """Select the memory that was just saved, once it has been read."""
-        row = self.list.row(self._new) if self._new else None
-        if row is not None:
-            self._new = ""
-            self.list.select(row.key)
-            self._select(row)
 
     # --- context files ---
 
@@ -286,12 +556,7 @@ class MemoriesView:
         else:
             self._shell.write(
                 "The context file",
-                lambda core: begin_context(core, scope),
+                lambda workspace: begin_context(workspace, scope),
                 done=lambda path: self._shell.open_path(str(path)),
                 said="Made context.md, ready to be written",
             )
-
-
-def _left_out(skipped: tuple[str, ...]) -> str:
-    """What was left out, in a sentence."""
-    return "" if not skipped else skipped[0] + (f"  (and {len(skipped) - 1} more)" if len(skipped) > 1 else "")

@@ -1,30 +1,207 @@
-"""The settings: every key in the groups of the shipped config.toml, with its comment, value and where that is from."""
+"""The settings: every key in the groups of the shipped config.toml, with its comment, value and where that is from.
+
+First the settings as rows, as plain functions; then one of them (a switch, a choice or a field), then the view.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
+from typing import Any
 
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from core.commands.panel.settings import shipped_help
-from core.commands.settings import config_set
-from gui.fitting import PATH
-from gui.icons import icon
+from core.commands.panel.settings import Explained, shipped_help
+from core.commands.settings import Settings, SettingValue, config_set
 from gui.shell import Shell
 from gui.state import State
-from gui.theme import Look
-from gui.views.files_rows import short_folder
-from gui.views.settings_editor import Editor
-from gui.views.settings_rows import SettingRow, next_choice, rows_with, set_words, setting_rows
-from gui.widgets import Button, field, section, text
-from gui.widgets_layout import Sight, box, card, space, spread
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import Sight, box, card, lowered, space, spread
+from gui.toolkit.letters import END, PATH
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, Toggle, hint, say_hint, section, text, text_field
+from gui.views.list_view import MOVES, FilteredView
+from gui.views.looks import short_folder
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """One setting as it is shown: `value` as it is typed, `origin` in a word or two, `own` when it is not shipped."""
+
+    key: str
+    group: str
+    help: str
+    kind: str
+    choices: tuple[str, ...]
+    value: str
+    origin: str
+    origin_path: str
+    own: bool
+    accepted: str
+
+
+def setting_rows(settings: Settings, help_rows: Sequence[Explained], shipped: str) -> list[SettingRow]:
+    """Every setting in the order of the shipped file; one without an explanation comes last."""
+    values = {row.key: row for row in settings.settings}
+    rows = [_row(values[one.key], one, shipped) for one in help_rows if one.key in values]
+    known = {row.key for row in rows}
+    plain = (Explained(row.key, "Others", "", "text", row.accepted, ()) for row in settings.settings)
+    return rows + [_row(values[one.key], one, shipped) for one in plain if one.key not in known]
+
+
+def _row(value: SettingValue, one: Explained, shipped: str) -> SettingRow:
+    own = value.origin != shipped
+    origin = origin_words(value.origin) if own else "shipped"
+    return SettingRow(
+        value.key, one.group, one.help, one.kind, one.choices, typed(value.value, one.kind), origin, value.origin, own,
+        value.accepted,
+    )  # fmt: skip
+
+
+def typed(value: Any, kind: str) -> str:
+    """A value as a person types it into its field."""
+    if kind == "bool":
+        return "true" if value else "false"
+    if kind == "list":
+        return json.dumps(list(value), ensure_ascii=False)
+    if kind == "number":
+        return f"{value:g}"
+    return str(value)
+
+
+def origin_words(path: str) -> str:
+    """The file that a value comes from, short: its folder and its name."""
+    place = Path(path)
+    return f"{place.parent.name}/{place.name}"
+
+
+def set_words(kind: str, words: str) -> str:
+    """What was typed, as `config_set` reads it: a text in quotes, so that none is taken for something else."""
+    return json.dumps(words, ensure_ascii=False) if kind == "text" else words
+
+
+def help_words(words: str) -> str:
+    """The comment of a setting as a paragraph; indented lines stay lines of their own.
+
+    A full stop after a straight quote could be wrapped alone to the next line, so quotes are curly where they are not
+    part of a list."""
+    lines: list[str] = []
+    for line in words.splitlines():
+        listed = line.startswith("  ")
+        if not lines or listed or not line.strip():
+            lines.append(("    " if listed else "") + re.sub(r"\s{2,}", "  –  ", line.strip()))
+        else:
+            lines[-1] += f" {line.strip()}"
+    return "\n".join(re.sub(r'"([^"\n]*)"', "“\\1”", line) if "[" not in line else line for line in lines)
+
+
+def rows_with(rows: Sequence[SettingRow], words: str) -> list[SettingRow]:
+    """Those in which every one of the words stands: in the name, the group, the comment or the value."""
+    wanted = words.casefold().split()
+    told = ((row, " ".join((row.key, row.group, row.help, row.value)).casefold()) for row in rows)
+    return [row for row, text in told if all(word in text for word in wanted)]
+
+
+def next_choice(row: SettingRow, step: int) -> str:
+    """The choice `step` places after the present one; the last one stays the last."""
+    at = row.choices.index(row.value) + step if row.value in row.choices else 0
+    return row.choices[min(max(at, 0), len(row.choices) - 1)]
+
+
+FIELD_WIDTH = 250
+FIELD_WIDTHS = {"int": 130.0, "number": 130.0, "list": 330.0, "text": 250.0}
+
+
+class Editor:
+    """One setting with its field: built once, changed by `show`."""
+
+    def __init__(self, look: Look, parent: int, row: SettingRow, change: Callable[[str, str, str], object]) -> None:
+        self._look, self._change = look, change
+        self.key, self.kind = row.key, row.kind
+        self.row = row
+        self.box = box(look, parent, "setting", height=0)
+        holder = look.theme(int(dpg.add_group(parent=self.box)), "tight")
+        left, right = spread(look, holder)
+        text(look, lowered(look, left, 6), row.key, "strong", fit=END)
+        origin = lowered(look, right, 7)
+        self._origin = text(look, origin, "", "small", "hint")
+        self._origin_tip = hint(look, self._origin, "")
+        text(look, holder, help_words(row.help), "small", "hint", True)
+        line = int(dpg.add_group(horizontal=True, parent=holder))
+        self.toggle: Toggle | None = None
+        self.item = 0
+        if row.kind == "bool":
+            self.toggle = Toggle(look, line, "", self._switched)
+            self.item = self.toggle.item
+        elif row.choices:
+            self.item = int(dpg.add_combo(list(row.choices), parent=line, callback=self._chosen))
+            look.size(self.item, width=170)
+        else:
+            self.item = text_field(look, line, width=FIELD_WIDTHS.get(row.kind, FIELD_WIDTH), placeholder="empty")
+            left_handler = look.own(int(dpg.add_item_handler_registry()))
+            dpg.add_item_deactivated_after_edit_handler(parent=left_handler, callback=self._left)
+            dpg.bind_item_handler_registry(self.item, left_handler)
+        self._problem = text(look, lowered(look, line, 6), "", "small", "failed", wrap=True)
+        dpg.configure_item(self._problem, show=False)
+
+    def show(self, row: SettingRow) -> None:
+        """Show value and origin as they are on disk."""
+        self.row = row
+        if self.toggle is not None:
+            self.toggle.set_on(row.value == "true")
+            self.toggle.set_label("on" if row.value == "true" else "off")
+        elif not dpg.is_item_active(self.item):
+            dpg.set_value(self.item, row.value)
+        dpg.set_value(self._origin, f"{icon('file-pen')}  {row.origin}" if row.own else row.origin)
+        say_hint(self._origin_tip, row.origin_path)
+        self._look.tint(self._origin, "accent" if row.own else "hint")
+        self.refuse(None)
+
+    def refuse(self, error: ErrorInfo | None) -> None:
+        """A sentence beside the field that says why a value was not taken; None takes it away."""
+        dpg.set_value(self._problem, f"{icon('circle-alert')}  {error}" if error is not None else "")
+        dpg.configure_item(self._problem, show=error is not None)
+
+    def mark(self, on: bool) -> None:
+        """Whether it is the one that the keys are for."""
+        self._look.theme(self.box, "setting-on" if on else "setting")
+
+    def flip(self) -> None:
+        """The switch, by a key."""
+        if self.toggle is not None:
+            self.toggle.set_on(not self.toggle.on)
+            self._switched(self.toggle.on)
+
+    def choose(self, words: str) -> None:
+        """One of the choices, by a key."""
+        if words != str(dpg.get_value(self.item)):
+            dpg.set_value(self.item, words)
+            self._change(self.key, self.kind, words)
+
+    def _switched(self, on: bool) -> None:
+        self._change(self.key, self.kind, "true" if on else "false")
+
+    def _chosen(self, _sender: int, words: str) -> None:
+        self._look.jobs.post(self._change, self.key, self.kind, words)
+
+    def _left(self) -> None:
+        self._look.jobs.post(self._typed)
+
+    def _typed(self) -> None:
+        words = str(dpg.get_value(self.item))
+        if words != self.row.value:
+            self._change(self.key, self.kind, words)
+
 
 PAGE = 5  # settings that Page down goes on
 
 
-class SettingsView:
+class SettingsView(FilteredView):
     """All settings. A value is written when its field is left or Enter is pressed; Esc takes back what was typed."""
 
     name = "settings"
@@ -36,12 +213,14 @@ class SettingsView:
         ("/", "Only settings with some words"),
     )
 
+    FILTER = "Filter by name or comment"
+    TYPING_KEYS = (*MOVES, "Enter")
+
     def __init__(self, look: Look, shell: Shell) -> None:
-        self._look, self._shell = look, shell
+        super().__init__(look, shell)
         self.editors: dict[str, Editor] = {}
         self.rows: list[SettingRow] = []
         self.shown: list[SettingRow] = []
-        self.words = ""
         self.chosen = ""
         self._parts: dict[str, int] = {}
         self._cards: dict[str, int] = {}
@@ -52,10 +231,10 @@ class SettingsView:
         """Make the page; the fields come with the first settings that are read, once."""
         look = self._look
         left, right = spread(look, parent)
-        self.filter = field(look, left, placeholder=f"{icon('funnel')}  Filter by name or comment      /",
-                            on_change=self._filter)  # fmt: skip
+        self.add_filter(left)
         self.open = Button(look, right, "Open file", self._shell.open_settings, icon="external-link", kind="ghost",
                tip="Open the settings file in the system's editor")  # fmt: skip
+        self.at_rest = self.open.item
         self._file = text(look, parent, "", "small", "hint", fit=PATH)
         space(look, parent, 2)
         self._page = box(look, parent, "clear", scroll=True)
@@ -77,7 +256,7 @@ class SettingsView:
             for row in self.rows:
                 self.editors[row.key].show(row)
             dpg.set_value(self._file, f"Changes go to {short_folder(str(settings.writable))}")
-            self._narrow()
+            self.arrange(keep=True)
         self._shell.rows_shown(len(self.shown), len(self.rows))
 
     def _make(self, rows: Sequence[SettingRow]) -> None:
@@ -94,13 +273,14 @@ class SettingsView:
 
     # --- which are shown, and which one the keys are for ---
 
-    def _filter(self, words: str) -> None:
+    def typed(self, words: str) -> None:
+        """Other words stand in the field."""
         if words != self.words:
-            self.words = words
-            self._narrow()
+            super().typed(words)
             self._shell.change()
 
-    def _narrow(self) -> None:
+    def arrange(self, keep: bool) -> None:
+        """Show the settings that have all the words."""
         self.shown = rows_with(self.rows, self.words)
         keys, groups = {row.key for row in self.shown}, {row.group for row in self.shown}
         for key, editor in self.editors.items():
@@ -124,28 +304,21 @@ class SettingsView:
 
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; see `keys`. While a value is typed, its field has all of them."""
-        filtering = typing and dpg.is_item_active(self.filter)
-        if key == "Esc" and (filtering or (self.words and not typing)):
-            dpg.set_value(self.filter, "")
-            self._filter("")
-            self._leave_filter()
-            return True
-        if typing and not filtering:
-            return False
-        if not typing and key in ("/", "Ctrl+F"):
-            self._look.keys_to(self.filter)
-            return True
-        if key in ("Up", "Down", "Page up", "Page down") or (not typing and key in ("Home", "End")):
-            self._step(key)
-            return True
-        if filtering:
-            if key == "Enter":
-                self._leave_filter()
-            return key == "Enter"
+        return (not typing or bool(dpg.is_item_active(self.filter))) and super().press(key, typing)
+
+    def do(self, key: str) -> bool:
+        """What a key does to the chosen setting."""
         return bool(self.chosen) and self._act(key, self.editors[self.chosen])
 
-    def _leave_filter(self) -> None:
-        dpg.focus_item(self.open.item)
+    def move(self, key: str) -> bool:
+        """Another setting; Enter leaves the field that filters."""
+        if key in (*MOVES, "Home", "End"):
+            self._step(key)
+            return True
+        if key == "Enter" and dpg.is_item_active(self.filter):
+            dpg.focus_item(self.at_rest)
+            return True
+        return False
 
     def _step(self, key: str) -> None:
         names = [row.key for row in self.shown]
@@ -169,9 +342,6 @@ class SettingsView:
             self._show_chosen()
             self._look.keys_to(editor.item)
         return key == "Enter"
-
-    def dispose(self) -> None:
-        """Nothing lives outside of the parent."""
 
     def _change(self, key: str, kind: str, words: str) -> None:
         """Write one value, with the sha256 of the file that was seen; a refusal stands beside its field."""

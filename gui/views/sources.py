@@ -1,27 +1,232 @@
-"""The view of the sources: where other tools keep conversations, what of them is harvested, what will be deleted."""
+"""The view of the sources: where other tools keep conversations, what of them is harvested, what will be deleted.
+
+First what it shows as rows, and the one thing it changes, as plain functions; then the card of one tool, then the
+view.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from core.base.result import Err, Result
-from core.commands.sources import NAMES, SourcesReport, sources
-from core.commands.workspace import utc_now
+from core.base.figures import age, count, size
+from core.base.result import Err, Ok, Result
+from core.commands.panel.bullets import local_day
+from core.commands.settings import Settings, config_set
+from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name, sources
+from core.commands.workspace import Workspace, reopened, utc_now
 from gui.shell import RUN, Shell
 from gui.state import State
-from gui.theme import Look
-from gui.views.source_card import SourceCard, SourceLine
-from gui.views.sources_rows import SourceRow, named_paths, rows_of, summary, switch_source
-from gui.widgets import Button, section, text
-from gui.widgets_layout import Sight, box, card, lowered, space, spread
+from gui.toolkit.charts import Part, SegmentBar
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import Sight, box, card, lowered, space, spread
+from gui.toolkit.letters import END
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, ButtonRow, Toggle, hint, say_hint, section, text
+from gui.views.looks import seconds_of, short_folder
+
+KEY = "sources"
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """One tool. `on`: a harvest reads it. `parts` divide its conversations for the bar; `warning` says what its tool
+    will delete, in `color`. `found`: it left something here (the home folder always counts as found)."""
+
+    name: str
+    title: str
+    on: bool
+    found: bool
+    words: str = ""
+    parts: tuple[Part, ...] = ()
+    total: int = 0
+    warning: str = ""
+    color: str = "hint"
+    folders: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """Where its conversations lie, as a person writes it."""
+        return "   ".join(short_folder(row) for row in self.folders)
+
+
+def rows_of(report: SourcesReport, picked: Sequence[str], now: float) -> tuple[SourceRow, ...]:
+    """What was found first, in the order of the report. `picked` are the sources of the settings, `now` in seconds."""
+    names = {known_name(name) for name in picked}
+    rows = [row_of(found, found.name in names or ALL in names, now) for found in report.rows]
+    return tuple(sorted(rows, key=lambda row: not row.found))
+
+
+def row_of(found: SourceFound, on: bool, now: float) -> SourceRow:
+    """One source as a row."""
+    title = "This home" if found.name == HOME else found.title
+    row = SourceRow(found.name, title, on, bool(found.conversations) or found.name == HOME)
+    if not found.conversations:
+        return replace(row, words="nothing waits here", folders=tuple(found.places)) if row.found else row
+    parts: tuple[Part, ...] = (
+        Part("harvested", found.harvested, "harvested", f"{found.harvested:,} harvested"),
+        Part("grown", found.grown, "edited", f"{found.grown:,} grown since"),
+        Part("new", found.new, "accent", f"{found.new:,} new"),
+    )
+    if found.too_large:
+        parts = (*parts, Part("too large", found.too_large, "hint", f"{found.too_large:,} too large"))
+    words = [count(found.conversations, "conversation"), size(found.bytes)]
+    if found.newest:
+        words.append(f"the newest {age(seconds_of(found.newest), now)} ago")
+    warning, color = expiry_words(found)
+    return replace(row, words="  ·  ".join(words), parts=parts, total=found.conversations, warning=warning,
+                   color=color, folders=tuple(found.places))  # fmt: skip
+
+
+def expiry_words(found: SourceFound) -> tuple[str, str]:
+    """What the tool itself deletes, in a sentence, and its colour: a warning when it is soon, louder when something
+    would be lost. Two empty words for a tool that keeps everything."""
+    if not found.expires_days:
+        return "", "hint"
+    if not found.expiring:
+        first = f"; the first on {local_day(found.next_expiry[:10])}" if found.next_expiry else ""
+        return f"{found.title} deletes what is older than {count(found.expires_days, 'day')}{first}", "hint"
+    soon = f"{found.title} deletes {found.expiring:,} of them within {SOON_DAYS} days"
+    lost = found.expiring_unharvested
+    return (f"{soon}, {lost:,} not harvested yet", "failed") if lost else (f"{soon}; all are harvested", "edited")
+
+
+def summary(rows: Sequence[SourceRow], report: SourcesReport) -> str:
+    """The line above the rows."""
+    tools = sum(row.found for row in rows if row.name != HOME)
+    total = sum(row.conversations for row in report.rows)
+    if not tools:
+        return f"No other tool left anything here  ·  {count(total, 'conversation')} in all"
+    return f"{count(tools, 'other tool')} left something here  ·  {total:,} conversations in all"
+
+
+def named_paths(picked: Sequence[str]) -> list[str]:
+    """Files and folders that the settings name beside the tools."""
+    return [name for name in picked if known_name(name) not in (*NAMES, ALL)]
+
+
+def switched(picked: Sequence[str], name: str, on: bool) -> list[str]:
+    """The setting with one source switched on or off; every other word of it stays as it was written."""
+    named = {known_name(one) for one in picked}
+    if on:
+        return [*picked] if named & {name, ALL} else [*picked, name]
+    spread = [part for one in picked for part in (NAMES if known_name(one) == ALL else (one,))]
+    return [one for one in dict.fromkeys(spread) if known_name(one) != name]
+
+
+def switch_source(workspace: Workspace, name: str, on: bool) -> Result[tuple[str, ...]]:
+    """Switch one source on or off in the settings as they are on disk now; what they are then."""
+    opened = reopened(workspace)
+    if isinstance(opened, Err):
+        return opened
+    words = json.dumps(switched(opened.value.config.sources, name, on), ensure_ascii=False)
+    done: Result[Settings] = config_set(opened.value, KEY, words)
+    if isinstance(done, Err):
+        return done
+    return Ok(next((tuple(row.value) for row in done.value.settings if row.key == KEY), ()))
+
+
+PARTS = 3
+
+
+class SourceCard:
+    """A card for a source that was found. `on_switch(name, on)`, `on_harvest(name)`, `on_folder(row)` hear of it."""
+
+    def __init__(
+        self,
+        look: Look,
+        parent: int,
+        on_switch: Callable[[str, bool], object],
+        on_harvest: Callable[[str], object],
+        on_folder: Callable[[SourceRow], object],
+    ) -> None:
+        self._look = look
+        self.row = SourceRow("", "", False, False)
+        self.item = box(look, parent, "card", height=0)
+        left, right = spread(look, self.item)
+        self.toggle = Toggle(look, left, "", lambda on: on_switch(self.row.name, on),
+                             tip="Whether a harvest reads it", shortcut="Space")  # fmt: skip
+        self._read = text(look, lowered(look, left, 7), "", "small", "hint", fit=END)
+        self.folder = Button(look, right, "", lambda: on_folder(self.row), icon="folder-open", kind="ghost",
+                             tip="Open its folder", shortcut="O")  # fmt: skip
+        self.harvest = Button(look, right, "Harvest this…", lambda: on_harvest(self.row.name), icon="wheat",
+                              tip="A dry run of this source alone: nothing is written", shortcut="Enter")  # fmt: skip
+        ButtonRow(look, self.item, (self.folder, self.harvest), taken=210)
+        body = look.theme(int(dpg.add_group(parent=self.item)), "row-lines")
+        self._words = text(look, body, "", "text", "muted", wrap=True)
+        self._bar = SegmentBar(look, body, self.item, height=6, most=PARTS)
+        line = int(dpg.add_group(horizontal=True, parent=body))
+        self._legend = line
+        self._parts = [text(look, line, "", "small", fit=END) for _ in range(PARTS)]
+        self.warning = text(look, body, "", "text", "edited", wrap=True)
+        self._place = text(look, body, "", "small", "hint", wrap=True)
+        self._tip = hint(look, self._place, "")
+        dpg.configure_item(self.item, show=False)
+
+    def show(self, row: SourceRow | None) -> None:
+        """Fill it; None hides it."""
+        dpg.configure_item(self.item, show=row is not None)
+        if row is None:
+            return
+        self.row = row
+        self.toggle.set_label(row.title)
+        if self.toggle.on != row.on:
+            self.toggle.set_on(row.on)
+        dpg.set_value(self._read, "read by every harvest" if row.on else "not read unless you ask")
+        dpg.set_value(self._words, row.words)
+        self._bar.set(row.parts, row.total or 1)
+        for item in (self._bar.item, self._legend):
+            dpg.configure_item(item, show=bool(row.parts))
+        for number, item in enumerate(self._parts):
+            part = row.parts[number] if number < len(row.parts) else None
+            dpg.configure_item(item, show=part is not None and part.value > 0)
+            if part is not None:
+                dpg.set_value(item, f"{part.words}   ")
+                self._look.tint(item, part.color)
+        sign = icon("clock" if row.color == "hint" else "triangle-alert")
+        dpg.set_value(self.warning, f"{sign}  {row.warning}")
+        self._look.tint(self.warning, row.color)
+        dpg.configure_item(self.warning, show=bool(row.warning))
+        dpg.set_value(self._place, row.place)
+        say_hint(self._tip, "\n".join(row.folders))
+        dpg.configure_item(self._place, show=bool(row.folders))
+        self.harvest.enable(bool(row.total))
+
+    def mark(self, on: bool) -> None:
+        """Whether the keys mean this one."""
+        self._look.theme(self.item, "card-on" if on else "card")
+
+
+class SourceLine:
+    """A source of which nothing is here: its switch alone."""
+
+    def __init__(self, look: Look, parent: int, on_switch: Callable[[str, bool], object]) -> None:
+        self.row = SourceRow("", "", False, False)
+        self.item = look.theme(int(dpg.add_group(horizontal=True, parent=parent, show=False)), "beside")
+        self.toggle = Toggle(look, self.item, "", lambda on: on_switch(self.row.name, on),
+                             tip="Whether a harvest looks for it")  # fmt: skip
+        self._words = text(look, lowered(look, self.item, 7), "", "small", "hint", fit=END)
+
+    def show(self, row: SourceRow | None) -> None:
+        """Fill it; None hides it."""
+        dpg.configure_item(self.item, show=row is not None)
+        if row is None:
+            return
+        self.row = row
+        self.toggle.set_label(row.title)
+        if self.toggle.on != row.on:
+            self.toggle.set_on(row.on)
+        dpg.set_value(self._words, "looked for by every harvest" if row.on else "")
 
 
 class SourcesView:
-    """Tools that were found as cards, the others as a list of switches. See gui/view.py.
+    """Tools that were found as cards, the others as a list of switches.
 
     The disk is looked at when the view is opened, when the ledger has changed, and when it is wished: looking walks
     through the project folders, which may take seconds, so it is not a part of the gathering of the store.

@@ -20,9 +20,9 @@ def main() -> None:
     """Print the figures."""
     desk = open_desk()
     desk.fresh()
-    from gui.flow import FlowList
-    from gui.flow_rows import FlowRow
-    from gui.widgets_layout import box
+    from gui.toolkit.flow import FlowList
+    from gui.toolkit.flow_rows import FlowRow
+    from gui.toolkit.layout import box
 
     flow = FlowList(desk.look)
     flow.build(box(desk.look, desk.page, width=640))

@@ -31,8 +31,8 @@ def main() -> None:
     desk = open_desk()
     desk.fresh()
     print(f"window open: {(time.perf_counter() - begun) * 1000:.0f} ms")
-    from gui.columns import Column
-    from gui.table import BigTable
+    from gui.toolkit.columns import Column
+    from gui.toolkit.table import BigTable
 
     columns = [Column("a", "", 24), Column("b", "File"), Column("c", "Folder"), Column("d", "Size", 80, role="mono")]
     columns += [Column(key, key, 60) for key in "efg"]

@@ -194,7 +194,7 @@ def ledger_figures(desk: Desk, folder: Path) -> Iterator[Row]:
             seat.until(lambda: view.table.rows is not before)
             return time.perf_counter() - begun
 
-        filtered = [until_shown(lambda words=words: view._filter(words)) for words in ("retry 99", "", "会議 7", "")]
+        filtered = [until_shown(lambda words=words: view.typed(words)) for words in ("retry 99", "", "会議 7", "")]
         sorted_ = [until_shown(lambda key=key: view._sort(key, False)) for key in ("name", "items", "name", "when")]
         paths, names = [row[1].lower() for row in plain], [row[1].rsplit("/", 1)[1] for row in plain]
         plain_filter = clocked(lambda: [at for at, path in enumerate(paths) if "retry" in path and "99" in path])

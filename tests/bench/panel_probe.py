@@ -48,9 +48,10 @@ def tell(**figures: Any) -> None:
 
 def watched(kind: str, words: list[str]) -> int:
     """The program itself, with an eye on its frames."""
-    from gui import app, loop
+    from gui import app
+    from gui.toolkit import window
 
-    stepped, seen = loop.FrameLoop.step, Idle()
+    stepped, seen = window.FrameLoop.step, Idle()
 
     def step(self: Any) -> None:
         stepped(self)
@@ -61,7 +62,7 @@ def watched(kind: str, words: list[str]) -> int:
         elif kind == "idle" and seen.over(now, self.frames):
             self.stop()
 
-    loop.FrameLoop.step = step  # type: ignore[method-assign]
+    window.FrameLoop.step = step  # type: ignore[method-assign]
     return app.run(words)
 
 

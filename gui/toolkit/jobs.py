@@ -1,0 +1,216 @@
+"""Work for the interface thread, and for workers beside it. No mistake in one piece of work drops the rest.
+
+`Jobs` takes calls from every thread and makes them one by one on the interface thread: callbacks of Dear PyGui only
+post, since a host may run them on Dear PyGui's own thread. A `Worker` is a thread of its own, jobs in, results out, so
+that the interface never waits for the disk or a model.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from core.base.result import Err, ErrorInfo, Ok, Result
+
+Call = Callable[..., object]
+
+
+def no_wake() -> None:
+    """Stands in where nobody has to be woken."""
+
+
+class Jobs:
+    """A queue of calls. `on_error` hears of a call that raised; the calls after it run all the same."""
+
+    def __init__(self, wake: Callable[[], None] = no_wake, on_error: Callable[[ErrorInfo], None] | None = None) -> None:
+        self.wake = wake
+        self.on_error = on_error
+        self.errors: list[ErrorInfo] = []
+        self._queue: SimpleQueue[tuple[Call, tuple[Any, ...]]] = SimpleQueue()
+
+    def post(self, call: Call, *args: Any) -> None:
+        """Ask for `call(*args)` on the interface thread, soon. Safe from every thread."""
+        self._queue.put((call, args))
+        self.wake()
+
+    def run(self) -> int:
+        """Do what was posted before this moment; returns how many calls were made."""
+        done = 0
+        for _ in range(self._queue.qsize()):  # what a call posts itself waits for the next frame: no endless round
+            try:
+                call, args = self._queue.get_nowait()
+            except Empty:
+                break
+            self.attempt(call, *args)
+            done += 1
+        return done
+
+    def waiting(self) -> bool:
+        """True while something is posted and not yet done."""
+        return not self._queue.empty()
+
+    def attempt(self, call: Call, *args: Any) -> bool:
+        """Make one call; an exception becomes an error line and False."""
+        try:
+            call(*args)
+        except Exception as problem:  # noqa: BLE001 - the frame loop must outlive every mistake, and says so
+            self.report(problem, call)
+            return False
+        return True
+
+    def report(self, problem: Exception, call: Call | None = None) -> None:
+        """Keep an exception as an error that a person can read, and tell the listener."""
+        name = getattr(call, "__name__", "") or getattr(getattr(call, "func", None), "__name__", "")
+        where = f" in {name}" if name else ""
+        text = str(problem) or type(problem).__name__
+        error = ErrorInfo(
+            "panel-fault",
+            f"The panel made a mistake{where}: {type(problem).__name__}: {text}",
+            hint="Nothing was lost; go on, and report this line if it comes back",
+        )
+        self.errors.append(error)
+        del self.errors[:-100]
+        if self.on_error is not None:
+            try:
+                self.on_error(error)
+            except Exception as second:  # noqa: BLE001 - the listener's own mistake is kept with the first
+                self.errors.append(ErrorInfo("panel-fault", f"The error line could not be shown: {second}"))
+
+
+@dataclass(eq=False)
+class Job:
+    """One piece of work, handed to its own `work(job)`.
+
+    `work` looks at `cancelled` between its durable steps and tells how far it is with `report`. It returns a value,
+    or an `Ok` or an `Err`. `done` gets the Result and `progress` what was reported, both on the interface thread.
+    """
+
+    name: str
+    work: Callable[[Job], Any]
+    done: Callable[[Result[Any]], object] | None = None
+    progress: Callable[[Any], object] | None = None
+    state: str = "waiting"  # waiting, running, done
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _report: Callable[[Any], None] | None = None
+
+    @property
+    def cancelled(self) -> bool:
+        """True once somebody asked this job to stop."""
+        return self._stop.is_set()
+
+    def cancel(self) -> None:
+        """Ask the job to stop after its current step; one that has not begun never begins. Safe from every thread."""
+        self._stop.set()
+
+    def report(self, news: Any) -> None:
+        """Send `news` to `progress`. For the work itself, on the worker's thread."""
+        if self._report is not None:
+            self._report(news)
+
+
+class Worker:
+    """Runs jobs one after the other on a thread of its own; results wait in a queue until `drain` is called.
+
+    `wake` is called after each result, from the worker's thread: it must be safe there. The thread starts with the
+    first job.
+    """
+
+    def __init__(self, wake: Callable[[], None] = no_wake, name: str = "knowledge-worker") -> None:
+        self._wake = wake
+        self._name = name
+        self._in: SimpleQueue[Job | None] = SimpleQueue()
+        self._out: SimpleQueue[tuple[Job, str, Any]] = SimpleQueue()
+        self._open: list[Job] = []  # touched on the interface thread only
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def submit(
+        self,
+        name: str,
+        work: Callable[[Job], Any],
+        done: Callable[[Result[Any]], object] | None = None,
+        progress: Callable[[Any], object] | None = None,
+    ) -> Job:
+        """Queue `work(job)`. After `dispose` the job is answered with the error `panel-closed` and never runs."""
+        job = Job(name, work, done, progress)
+        job._report = lambda news: self._send(job, "progress", news)
+        if self._closed:
+            job.state = "done"
+            closed = ErrorInfo("panel-closed", f"{name} was not started: the panel is closing")
+            self._out.put((job, "done", Err(closed)))
+            return job
+        self._open.append(job)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self._thread.start()
+        self._in.put(job)
+        return job
+
+    def drain(self, attempt: Callable[..., object] | None = None) -> int:
+        """Hand out what came back, on the calling (interface) thread; returns how many pieces of news there were.
+
+        `attempt(call, value)` makes each call, so that one failing listener does not stop the next (`Jobs.attempt`).
+        """
+        handed = 0
+        for _ in range(self._out.qsize()):
+            try:
+                job, kind, value = self._out.get_nowait()
+            except Empty:
+                break
+            handed += 1
+            if kind == "done" and job in self._open:
+                self._open.remove(job)
+            listener = job.done if kind == "done" else job.progress
+            if listener is None:
+                continue
+            if attempt is None:
+                listener(value)
+            else:
+                attempt(listener, value)
+        return handed
+
+    @property
+    def open_jobs(self) -> tuple[Job, ...]:
+        """Jobs whose result has not been handed out yet, in the order they were submitted."""
+        return tuple(self._open)
+
+    def cancel_all(self) -> None:
+        """Ask every open job to stop."""
+        for job in self._open:
+            job.cancel()
+
+    def dispose(self, timeout: float = 10.0) -> bool:
+        """Cancel everything and wait for the thread, `timeout` seconds at most; True when it has ended."""
+        self._closed = True
+        self.cancel_all()
+        if self._thread is None:
+            return True
+        self._in.put(None)
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _send(self, job: Job, kind: str, value: Any) -> None:
+        self._out.put((job, kind, value))
+        self._wake()
+
+    def _run(self) -> None:
+        while (job := self._in.get()) is not None:
+            job.state = "running"
+            result = self._answer(job)
+            job.state = "done"
+            self._send(job, "done", result)
+            del job, result  # a large result must not wait here for the next one, to go while that is made
+
+    @staticmethod
+    def _answer(job: Job) -> Result[Any]:
+        if job.cancelled:
+            return Err(ErrorInfo("cancelled", f"{job.name} was cancelled before it began"))
+        try:
+            value = job.work(job)
+        except Exception as problem:  # noqa: BLE001 - an error is a value here: the thread must live on
+            text = str(problem) or "no further words"
+            return Err(ErrorInfo("job-failed", f"{job.name} failed: {type(problem).__name__}: {text}"))
+        return value if isinstance(value, Ok | Err) else Ok(value)

@@ -1,0 +1,421 @@
+"""What Dear PyGui lacks of a layout: rows with a right side, cards, chips that wrap, sentences with icons and figures;
+and columns side by side, with handles to drag, that give way in a narrow window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import dearpygui.dearpygui as dpg
+
+from gui.toolkit.icons import icon
+from gui.toolkit.letters import LETTERS, cut
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import hint, text
+
+
+def spread(look: Look, parent: int, lower: float = 0) -> tuple[int, int]:
+    """A row with a left and a right side: two horizontal groups. The right one stays at the right edge.
+
+    `lower` moves the right side down, for a small text beside a tall one.
+    """
+    cells = trailing_row(look, parent, 2, lower)
+    return cells[0], cells[1]
+
+
+def trailing_row(look: Look, parent: int, count: int, lower: float = 0) -> list[int]:
+    """A row of `count` horizontal groups: the first takes what is left, the others fit what is in them."""
+    table = int(
+        dpg.add_table(
+            parent=parent,
+            header_row=False,
+            policy=dpg.mvTable_SizingFixedFit,
+            no_pad_outerX=True,
+            pad_outerX=False,
+            no_saved_settings=True,
+        )
+    )
+    look.theme(table, "bare-table")
+    for number in range(count):
+        dpg.add_table_column(parent=table, width_stretch=number == 0, width_fixed=number > 0)
+    row = dpg.add_table_row(parent=table)
+    cells = []
+    for number in range(count):
+        cell = int(dpg.add_group(parent=row))
+        look.theme(cell, "no-gap")
+        if number and lower:
+            look.size(int(dpg.add_spacer(parent=cell)), height=lower)
+        group = int(dpg.add_group(horizontal=True, parent=cell))
+        cells.append(look.theme(group, "gap"))
+    return cells
+
+
+def lowered(look: Look, parent: int, by: float) -> int:
+    """A horizontal group whose content stands `by` pixels lower than its row."""
+    column = look.theme(int(dpg.add_group(parent=parent)), "no-gap")
+    look.size(int(dpg.add_spacer(parent=column)), height=by)
+    return look.theme(int(dpg.add_group(horizontal=True, parent=column)), "gap")
+
+
+def gap(look: Look, parent: int, width: float) -> int:
+    """Empty room between two parts of a row."""
+    return look.size(int(dpg.add_spacer(parent=parent)), width=width)
+
+
+def space(look: Look, parent: int, height: float) -> int:
+    """An empty line of a given height (the distance between items comes on top of it)."""
+    return look.size(int(dpg.add_spacer(parent=parent)), height=height)
+
+
+def box(
+    look: Look, parent: int, style: str = "pane", *, width: float = -1, height: float = -1, scroll: bool = False
+) -> int:
+    """A child window in a style of `styles.py` (`pane`, `card`, `bar`, `well`, `clear`) with that style's padding.
+
+    It fills what is left, unless given lengths; `height` 0 fits the content.
+    """
+    item = int(
+        dpg.add_child_window(
+            parent=parent,
+            border=style not in ("clear", "bar", "foot", "root", "gutter"),
+            always_use_window_padding=True,
+            auto_resize_y=height == 0,
+            no_scrollbar=not scroll,
+            no_scroll_with_mouse=not scroll,
+        )
+    )
+    look.theme(item, style)
+    return look.size(item, width=width, **({"height": height} if height else {}))
+
+
+class Sight:
+    """Brings a part of a page that scrolls into sight. What is out of sight is not laid out, so Dear PyGui may know its
+    place only once it is there: the page follows it until it has rested for some frames."""
+
+    REST, MOST = 6, 60  # frames
+
+    def __init__(self, look: Look, page: int) -> None:
+        self._page, self._rest, self._left = page, 0, 0
+        self._chain: tuple[int, ...] = ()
+        look.every_tick(self.tick)
+
+    def show(self, *chain: int) -> None:
+        """The last of some child windows, each of them in the one before it, the first one in the page."""
+        self._chain, self._rest, self._left = chain, self.REST, self.MOST
+        self.tick()
+
+    def tick(self) -> bool:
+        """Scroll as far as it takes; true while it may not be enough yet."""
+        if not self._rest or not self._left:
+            return False
+        self._rest, self._left = self._rest - 1, self._left - 1
+        page, tall = self._page, dpg.get_item_rect_size(self._chain[-1])[1]
+        top = sum(dpg.get_item_pos(item)[1] for item in self._chain)  # from the top of what the page holds
+        room, scroll = dpg.get_item_rect_size(page)[1], dpg.get_y_scroll(page)
+        wanted = min(max(scroll, top + tall - room), top)
+        if wanted != scroll:
+            dpg.set_y_scroll(page, max(0.0, wanted))
+            self._rest = self.REST
+        return True
+
+
+CHIP_WIDTH = 190  # of the name on a chip, at the most
+
+
+@dataclass(frozen=True)
+class Card:
+    """A framed part: `item` is the child window to put things into, `aside` the pale text at the right of its title."""
+
+    item: int
+    title: int
+    aside: int
+
+
+def card(
+    look: Look,
+    parent: int,
+    title: str = "",
+    aside: str = "",
+    height: float = 0,
+    kind: str = "card",
+    scroll: bool = False,
+) -> Card:
+    """A framed part with a title; `height` 0 fits the content, -1 takes what is left; `scroll`: long content moves."""
+    item = box(look, parent, kind, height=height, scroll=scroll)
+    if not title:
+        return Card(item, 0, 0)
+    left, right = spread(look, item, lower=1)
+    return Card(item, text(look, left, title, "strong", "muted"), text(look, right, aside, "small", "hint"))
+
+
+class Chip:
+    """A round filter with a count that can be on or off; a click calls `on_toggle(new state)`."""
+
+    def __init__(
+        self, look: Look, parent: int, name: str, color: str, on_toggle: Callable[[bool], object], tip: str = ""
+    ) -> None:
+        self._look, self._color, self._on_toggle = look, color, on_toggle
+        self.name = name
+        self.on = False
+        self.count = 0
+        self.item = int(dpg.add_button(label=name, parent=parent, callback=self._clicked))
+        look.font(self.item, "small")
+        look.theme(self.item, f"chip:{color}")
+        self.tip = 0  # what holds its tooltip: an item of its own that stands behind it
+        if tip:
+            words = hint(look, self.item, tip)
+            self.tip = int(dpg.get_item_parent(int(dpg.get_item_parent(words) or 0)) or 0)
+
+    def _clicked(self) -> None:
+        self._look.jobs.post(self._toggle)
+
+    def _toggle(self) -> None:
+        self.set_on(not self.on)
+        self._on_toggle(self.on)
+
+    def set_on(self, on: bool) -> None:
+        """Show it pressed or not, without calling anybody."""
+        self.on = on
+        self._look.theme(self.item, f"chip-on:{self._color}" if on else f"chip:{self._color}")
+
+    def set_count(self, count: int | None) -> None:
+        """The number after the name, None for the name alone; a long name is cut."""
+        self.count = count or 0
+        wide = LETTERS.wide(self._look.font_id("small"))
+        name = self.name if wide is None else cut(self.name, self._look.px(CHIP_WIDTH), wide)
+        dpg.configure_item(self.item, label=name if count is None else f"{name}  {count:,}")
+
+
+class ChipRow:
+    """Chips in a row that wraps at the width of `container` (the child window around it)."""
+
+    LINES = 4
+
+    def __init__(self, look: Look, parent: int, container: int) -> None:
+        self._look = look
+        self._group = look.theme(int(dpg.add_group(parent=parent)), "chips")
+        self._lines = [int(dpg.add_group(horizontal=True, parent=self._group)) for _ in range(self.LINES)]
+        for line in self._lines[1:]:
+            dpg.configure_item(line, show=False)
+        self.chips: list[Chip] = []
+        self._placed: list[int] = []
+        self._width = 0.0
+        look.follow(container, self._fit)
+        look.every_tick(self.tick)
+
+    def add(self, name: str, color: str, on_toggle: Callable[[bool], object], tip: str = "") -> Chip:
+        """One more chip, at the end."""
+        chip = Chip(self._look, self._lines[0], name, color, on_toggle, tip)
+        self.chips.append(chip)
+        self._placed.append(0)
+        return chip
+
+    def tick(self) -> bool:
+        """Wrap again when a count made a chip wider; true when one moved."""
+        return self._wrap()
+
+    def _fit(self, width: float, _height: float) -> None:
+        self._width = width
+        self._wrap()
+
+    def _wrap(self) -> bool:
+        if self._width <= 0 or not self.chips:
+            return False
+        gap, used, line, moved = self._look.px(6), 0.0, 0, False
+        for number, chip in enumerate(self.chips):
+            width = dpg.get_item_rect_size(chip.item)[0]
+            if used and used + width > self._width and line + 1 < self.LINES:
+                line, used = line + 1, 0.0
+            used += width + gap
+            if self._placed[number] != line:
+                moved = True
+                self._placed[number] = line
+        if moved:
+            for number, chip in enumerate(self.chips):
+                dpg.move_item(chip.item, parent=self._lines[self._placed[number]])
+                if chip.tip:  # it stands behind its chip; left alone at the start of a line it would push that in
+                    dpg.move_item(chip.tip, parent=self._lines[self._placed[number]])
+            for number, item in enumerate(self._lines):
+                dpg.configure_item(item, show=number <= line)
+        return moved
+
+
+@dataclass
+class Pane:
+    """One column: `width` in unscaled pixels, 0 for the one that takes what is left; never below `least`.
+
+    `good` is what the latter wants: others give way until it has that, unless the person made them so wide (`own`).
+    `scroll`: content that is too tall can be moved.
+    """
+
+    name: str
+    width: float
+    least: float = 160
+    scroll: bool = False
+    item: int = 0
+    shown: bool = True
+    good: float = 0
+    own: bool = False
+
+
+class Columns:
+    """Columns side by side with handles between them that can be dragged; they fill `parent` (a child window).
+
+    Exactly one pane has width 0. `on_moved(widths)` hears the widths of the others after a drag, to be remembered.
+    """
+
+    HANDLE = 8
+
+    def __init__(
+        self,
+        look: Look,
+        parent: int,
+        panes: list[Pane],
+        *,
+        kind: str = "clear",
+        on_moved: Callable[[dict[str, float]], object] | None = None,
+    ) -> None:
+        self._look, self.panes, self._on_moved = look, panes, on_moved
+        self._inside = (0.0, 0.0)
+        self._dragged: tuple[int, float, float] | None = None
+        self.crowded: tuple[str, ...] = ()
+        """Panes that are hidden for the time being, because the window is too narrow for all; the first ones first."""
+        self._handles: list[int] = []
+        row = look.theme(int(dpg.add_group(horizontal=True, parent=parent)), "no-gap")
+        for number, pane in enumerate(panes):
+            if number:
+                handle = int(dpg.add_button(label="", parent=row))
+                self._handles.append(look.theme(handle, "splitter"))
+            pane.item = box(look, row, kind, scroll=pane.scroll)
+        look.follow(parent, self._fit)
+        look.every_tick(self.tick)
+
+    def widths(self) -> dict[str, float]:
+        """Widths in unscaled pixels of all panes but the one that takes what is left."""
+        return {pane.name: pane.width for pane in self.panes if pane.width}
+
+    def set_widths(self, widths: Mapping[str, float]) -> None:
+        """Put remembered widths back; unknown names and too small ones are put right."""
+        for pane in self.panes:
+            if pane.width and pane.name in widths:
+                pane.width, pane.own = max(pane.least, widths[pane.name]), True
+        self._fit(*self._inside)
+
+    def shows(self, name: str) -> bool:
+        """Whether a pane is there."""
+        return any(pane.shown for pane in self.panes if pane.name == name)
+
+    def show(self, name: str, on: bool) -> None:
+        """Hide a pane with the handle beside it, or bring it back as wide as it was; not the elastic one."""
+        for number, pane in enumerate(self.panes):
+            if pane.name == name and pane.width:
+                pane.shown = on
+                self._there(number, on)
+        self._fit(*self._inside)
+
+    def _there(self, number: int, on: bool) -> None:
+        dpg.configure_item(self.panes[number].item, show=on)
+        dpg.configure_item(self._handle_of(number), show=on)
+
+    def _crowd(self, width: float) -> None:
+        """Hide as many panes as it takes for the others to have their least width, and bring them back."""
+        there = [pane for pane in self.panes if pane.shown]
+        gone: list[str] = []
+        for pane in [pane for pane in there if pane.width]:
+            if self._look.px(sum(one.least + self.HANDLE for one in there) - self.HANDLE) > width:
+                there.remove(pane)
+                gone.append(pane.name)
+        if tuple(gone) != self.crowded:
+            self.crowded = tuple(gone)
+            for number, pane in enumerate(self.panes):
+                if pane.width:
+                    self._there(number, pane in there)
+
+    def _handle_of(self, number: int) -> int:
+        """The handle that moves a pane: at its right for those before the elastic one, at its left after it."""
+        elastic = next(at for at, pane in enumerate(self.panes) if not pane.width)
+        return self._handles[number if number < elastic else number - 1]
+
+    def tick(self) -> bool:
+        """Follow a drag; true while one goes on."""
+        held = next((number for number, handle in enumerate(self._handles) if dpg.is_item_active(handle)), None)
+        if held is None:
+            if self._dragged is not None:
+                self._dragged = None
+                if self._on_moved is not None:
+                    self._on_moved(self.widths())
+            return False
+        x = dpg.get_mouse_pos(local=False)[0] / self._look.scale
+        left, right = self.panes[held], self.panes[held + 1]
+        # The pane before the handle grows with the mouse, unless it is the elastic one: then the next one shrinks.
+        pane, sign = (left, 1.0) if left.width else (right, -1.0)
+        if self._dragged is None or self._dragged[0] != held:
+            self._dragged = (held, x, pane.width)
+        _, begun, width = self._dragged
+        wanted = max(pane.least, width + sign * (x - begun))
+        elastic = next((other for other in self.panes if not other.width), None)
+        others = sum(other.width for other in self.panes if other is not pane and other.shown)
+        handles = sum(other.shown for other in self.panes) - 1
+        room = self._inside[0] / self._look.scale - others - self.HANDLE * handles
+        pane.width = max(pane.least, min(wanted, room - (elastic.least if elastic else 0)))
+        pane.own = True
+        self._fit(*self._inside)
+        return True
+
+    def _fit(self, width: float, height: float) -> None:
+        if width <= 0:
+            return
+        self._inside = (width, height)
+        handle = self._look.px(self.HANDLE)
+        for item in self._handles:
+            dpg.configure_item(item, width=handle, height=int(height))
+        self._crowd(width)
+        there = [pane for pane in self.panes if pane.shown and pane.name not in self.crowded]
+        fixed = {pane.name: self._look.px(pane.width) for pane in there if pane.width}
+        elastic = next(pane for pane in self.panes if not pane.width)
+        left = int(width) - sum(fixed.values()) - handle * len(fixed)
+        for wanted in (elastic.good, elastic.least):
+            short = self._look.px(wanted) - left
+            for pane in reversed(there):  # a narrow window: the last columns give way first
+                if short > 0 and pane.name in fixed and not (pane.own and wanted == elastic.good):
+                    give = min(short, max(0, fixed[pane.name] - self._look.px(pane.least)))
+                    fixed[pane.name] -= give
+                    short -= give
+                    left += give
+        for pane in there:
+            dpg.configure_item(pane.item, width=fixed.get(pane.name, max(left, 1)), height=int(height))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One sentence: icon, its colour, words, and a figure at the right."""
+
+    icon: str
+    color: str
+    words: str
+    aside: str = ""
+
+
+class Lines:
+    """Room for `most` sentences; long ones wrap."""
+
+    def __init__(self, look: Look, parent: int, most: int) -> None:
+        self._look = look
+        group = look.theme(int(dpg.add_group(parent=parent)), "row-lines")
+        self._rows: list[tuple[int, int, int, int]] = []
+        for _ in range(most):
+            holder = int(dpg.add_group(parent=group, show=False))
+            left, right = trailing_row(look, holder, 2, 1)
+            sign, words = text(look, left, ""), text(look, left, "", wrap=True)
+            self._rows.append((holder, sign, words, text(look, right, "", "mono", "muted")))
+
+    def set(self, lines: Sequence[Line]) -> None:
+        """Show these; what is too much is left out."""
+        for number, (holder, sign, words, aside) in enumerate(self._rows):
+            line = lines[number] if number < len(lines) else None
+            dpg.configure_item(holder, show=line is not None)
+            if line is not None:
+                dpg.set_value(sign, icon(line.icon) if line.icon else "")
+                self._look.tint(sign, line.color)
+                dpg.set_value(words, line.words)
+                dpg.set_value(aside, line.aside)

@@ -1,0 +1,274 @@
+"""Words that are as wide as their room: cut, and then they end with "…", or broken into lines.
+
+Every text of the panel that may be too wide comes through here, measured with the font that draws it. Dear PyGui's own
+wrapping is not used: it breaks inside "4,096" and after "https://github.". Whoever has an item whose words follow its
+room (`Fitting`) sets them with `dpg.set_value` as ever; before the next frame they are fitted.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import dearpygui.dearpygui as dpg
+
+Wide = Callable[[str], float]
+"""How wide a piece of one line is. Widths add up: that of "ab" is that of "a" and that of "b"."""
+
+ELLIPSIS = "…"
+TIP_CELLS = 60  # letters in a line of a tooltip
+_SAMPLE = 64  # Dear PyGui rounds a width up to a whole pixel; of so many letters that does not matter
+_WIDE = r"\u2e80-\u2fff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff10-\uffef"
+_CLOSING = r"、。，．・：；？！）」』】〉》〕ー々,.!?;:)\]}"
+_ATOMS = re.compile(
+    r"\d[\d.,]*\s(?:bytes?|tokens?|[KMG]?B|%|min|s|h|d)\b[.,;:!?)]*"  # a number stays with its unit
+    rf"|[{_WIDE}][{_CLOSING}]*|\s+|[^\s{_WIDE}]+"
+)
+
+
+def cut(words: str, room: float, wide: Wide) -> str:
+    """Words that end with "…" where they do not fit into the room; one line, none where not even two letters fit."""
+    if wide(words) <= room:
+        return words
+    low, high = 0, len(words)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if wide(words[:middle].rstrip() + ELLIPSIS) <= room else (low, middle - 1)
+    return words[:low].rstrip(" ·,;:–-") + ELLIPSIS if low > 1 else ""
+
+
+def cut_path(path: str, room: float, wide: Wide) -> str:
+    """A path that loses its middle where it does not fit: the beginning and, above all, the name of the file stay."""
+    if wide(path) <= room:
+        return path
+    folder, slash, name = path.rpartition("/")
+    tail = ELLIPSIS + slash + name
+    left = room - wide(tail)
+    if left < 0:  # the name alone is too long: its end tells more than its middle
+        end = name[-min(8, len(name) // 3) :] if len(name) > 11 else ""
+        begin = cut(name.removesuffix(end), room - wide(end), wide)
+        return begin + end if begin else cut(name, room, wide)
+    kept = 0
+    while kept < len(folder) and wide(folder[: kept + 1]) <= left:
+        kept += 1
+    return folder[:kept] + tail
+
+
+def wrapped(words: str, room: float, wide: Wide) -> str:
+    """Words broken into lines that fit, at spaces and between the letters of scripts that have none. A word that is
+    wider than the room by itself breaks after "/" where it has one, then after another mark, then anywhere."""
+    return "\n".join(line for one in words.split("\n") for line in _lines(one, room, wide))
+
+
+def _lines(words: str, room: float, wide: Wide) -> list[str]:
+    if not words or wide(words) <= room:
+        return [words]
+    lines: list[str] = []
+    line, used, gap = "", 0.0, ""
+    for atom in _ATOMS.findall(words):
+        if atom.isspace():
+            gap = atom
+            continue
+        between, width = (wide(gap) if gap else 0.0), wide(atom)
+        if used + between + width <= room:
+            line, used, gap = line + gap + atom, used + between + width, ""
+            continue
+        if line:
+            lines.append(line.removesuffix("·").rstrip())  # what parts two words parts no two lines
+        gap = ""
+        *whole, line = _parts(atom, room, wide)
+        lines += whole
+        used = wide(line)
+    return [*lines, line] if line or not lines else lines
+
+
+def _parts(atom: str, room: float, wide: Wide) -> list[str]:
+    """One word that may be wider than a line, in lines."""
+    if wide(atom) <= room:
+        return [atom]
+    for pattern in (r"\S+\s+|\S+", r"[^/\\]*[/\\]+|[^/\\]+", r"[^-_.=&?,]*[-_.=&?,]+|[^-_.=&?,]+"):
+        pieces = re.findall(pattern, atom)
+        if len(pieces) > 1:
+            break
+    else:
+        pieces = list(atom)
+    lines = [""]
+    for piece in pieces:
+        if wide(lines[-1] + piece.rstrip()) <= room:
+            lines[-1] += piece
+        elif len(piece) > 1 and wide(piece) > room:
+            lines += _parts(piece, room, wide)
+        else:
+            lines.append(piece)
+    return [line.rstrip() for line in lines if line]
+
+
+def cells(words: str) -> float:
+    """The width of a line in letters, wide ones counted twice: for what is broken before its font can be asked."""
+    return float(sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in words))
+
+
+def tip_words(words: str) -> str:
+    """Words for a tooltip, in lines of at most `TIP_CELLS` letters."""
+    return wrapped(words, TIP_CELLS, cells)
+
+
+class Letters:
+    """How wide letters are in each font; every letter is measured once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, dict[str, float]] = {}
+
+    def wide(self, font: int) -> Wide | None:
+        """What measures lines in a font, in pixels of the screen; None while Dear PyGui cannot measure yet."""
+        import dearpygui.dearpygui as dpg
+
+        if dpg.get_text_size("a", font=font) is None:
+            return None
+        known = self._known.setdefault(font, {})
+
+        def measure(words: str) -> float:
+            total = 0.0
+            for letter in words:
+                width = known.get(letter)
+                if width is None:
+                    size = dpg.get_text_size(letter * _SAMPLE, font=font)
+                    width = known[letter] = size[0] / _SAMPLE if size else 0.0
+                total += width
+            return total
+
+        return measure
+
+
+LETTERS = Letters()
+"""Fonts are shared by all panels of a process, and so are their widths."""
+
+
+LINES, END, PATH, FIELD = "lines", "end", "path", "field"
+_HOW: dict[str, Callable[[str, float, Wide], str]] = {LINES: wrapped, END: cut, PATH: cut_path, FIELD: cut_path}
+LEAST = 24  # pixels that a paragraph takes even where there is less
+
+
+@dataclass
+class Fitted:
+    """One item: its whole words, what of them is shown, and for how much room."""
+
+    how: str
+    role: str
+    raw: str = ""
+    shown: str | None = None
+    room: float = 0.0
+    active: bool = False
+    holder: int = 0  # what it is looked for in; 0: always
+    group: int = -1  # the group that it stands in, 0 for none, -1 before anybody looked
+
+
+class Fitting:
+    """All such items of one panel. `font(role)` is the font item of a role."""
+
+    def __init__(self, font: Callable[[str], int]) -> None:
+        self._font = font
+        self._items: dict[int, Fitted] = {}
+        self._holder = 0
+        self._hints: dict[int, tuple[str, float, float]] = {}  # field -> its words, padding, the width they are cut for
+
+    def add(self, item: int, how: str, role: str) -> int:
+        """Fit the words of an item from now on: `LINES`, `END`, `PATH`, or `FIELD` (a path that can be copied, whole
+        while it has the keyboard)."""
+        self._items[item] = Fitted(how, role, holder=self._holder)
+        return item
+
+    @contextmanager
+    def inside(self, holder: int) -> Iterator[None]:
+        """What is added meanwhile stands in `holder`, and is not looked at while that is hidden."""
+        before, self._holder = self._holder, holder
+        try:
+            yield
+        finally:
+            self._holder = before
+
+    def hint(self, field: int, words: str, padding: float) -> None:
+        """Cut what an empty field says where it is narrower than that; a key that is named at its end goes first."""
+        self._hints[field] = (words, padding, 0.0)
+
+    def words(self, item: int) -> str:
+        """All the words of an item, also where it shows less."""
+        one, value = self._items.get(item), str(dpg.get_value(item))
+        return one.raw if one is not None and value == one.shown else value
+
+    def forget(self) -> None:
+        """Fonts or words have another size now."""
+        for one in self._items.values():
+            one.room = 0.0
+        self._hints = {field: (words, padding, 0.0) for field, (words, padding, _) in self._hints.items()}
+
+    def clear(self) -> None:
+        """Know no item any more."""
+        self._items.clear()
+        self._hints.clear()
+
+    def tick(self) -> bool:
+        """Before each frame; true when something was set anew."""
+        changed = False
+        shown = {holder: dpg.is_item_shown(holder) for holder in {one.holder for one in self._items.values()} if holder}
+        for item, one in self._items.items():
+            if not shown.get(one.holder, True):
+                continue
+            value = dpg.get_value(item)
+            fresh = value != one.shown
+            if fresh:
+                one.raw = one.shown = str(value)
+            room = room_of(item, one)
+            if room is None and not (fresh and one.room):
+                continue
+            if fresh or (room is not None and abs(room - one.room) > 0.5):
+                one.room = room if room is not None else one.room
+                changed = self._fit(item, one) or changed
+        for field, (words, padding, width) in self._hints.items():
+            state = dpg.get_item_state(field)
+            if state.get("visible") and state["rect_size"][0] != width:
+                changed = self._fit_hint(field, words, padding, state["rect_size"][0]) or changed
+        return changed
+
+    def _fit_hint(self, field: int, words: str, padding: float, width: float) -> bool:
+        wide = LETTERS.wide(self._font("text"))
+        if wide is None:
+            return True
+        self._hints[field] = (words, padding, width)
+        room = width - 2 * padding
+        dpg.configure_item(field, hint=words if wide(words) <= room else cut(words.rstrip("/ "), room, wide))
+        return True
+
+    def _fit(self, item: int, one: Fitted) -> bool:
+        wide = LETTERS.wide(self._font(one.role))
+        if wide is None:
+            one.room = 0.0
+            return True
+        words = one.raw if one.active else _HOW[one.how](one.raw, max(one.room, LEAST if one.how == LINES else 1), wide)
+        if words == one.shown:
+            return False
+        one.shown = words
+        dpg.set_value(item, words)
+        return True
+
+
+def room_of(item: int, one: Fitted) -> float | None:
+    """How wide an item may be where it stands, in pixels of the screen; None while it is out of sight."""
+    state = dpg.get_item_state(item)
+    if not state.get("visible"):
+        return None
+    if one.how == FIELD:
+        active = bool(state.get("active"))
+        if active != one.active:
+            one.active, one.room = active, 0.0
+        return float(state["rect_size"][0]) - 4
+    if one.group < 0:
+        parent = dpg.get_item_parent(item) or 0
+        one.group = parent if dpg.get_item_type(parent) == "mvAppItemType::mvGroup" else 0
+    left: float = state["rect_min"][0]
+    # Where the next line begins, and what is left of it, is what Dear PyGui tells.
+    begin = dpg.get_item_state(one.group)["rect_min"][0] if one.group else left
+    return float(begin + state["content_region_avail"][0] - left - 1)

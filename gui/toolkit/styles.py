@@ -1,0 +1,352 @@
+"""How a panel looks, as plain data: a dark and a light palette with the arithmetic of contrast, and named styles, whose
+colours are names of the palette and whose lengths are unscaled pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+Rgba = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Named colours as `#RRGGBB`. `ramp` are the category colours: cool blues, so that status colours keep their
+    meaning."""
+
+    name: str
+    colors: Mapping[str, str]
+    ramp: tuple[str, ...]
+
+    def rgba(self, name: str) -> Rgba:
+        """The colour of `name`, of `ramp:3` (categories, counted round), or of `name@40` at 40 % opacity."""
+        base, _, percent = name.partition("@")
+        ramp = base.removeprefix("ramp:")
+        value = self.colors[base] if ramp == base else self.ramp[int(ramp) % len(self.ramp)]
+        red, green, blue = (int(value[at : at + 2], 16) for at in (1, 3, 5))
+        return red, green, blue, round(255 * int(percent) / 100) if percent else 255
+
+
+DARK = Palette(
+    "dark",
+    MappingProxyType(
+        {
+            "window": "#0E1116",
+            "panel": "#13171D",
+            "card": "#181D24",
+            "field": "#1F2630",
+            "hover": "#27303C",
+            "pressed": "#2F3A49",
+            "line": "#262E39",
+            "handle": "#3A4656",
+            "selected": "#22304A",
+            "text": "#E4E9F0",
+            "muted": "#A3AEBD",
+            "hint": "#7E8A9A",
+            "accent": "#7AA7FF",
+            "primary": "#3D6FE0",
+            "primary-hover": "#4B7CEB",
+            "primary-pressed": "#335FC6",
+            "on-primary": "#FFFFFF",
+            "harvested": "#63C78F",
+            "failed": "#F2776F",
+            "deleted": "#B79BF5",
+            "too-large": "#EC9A5E",
+            "edited": "#E3B558",
+            "waiting": "#A3AEBD",
+            "shade": "#05070A",
+            "none": "#000000",
+        }
+    ),
+    ("#7AA7FF", "#4F95E0", "#48BFC8", "#6E82E8", "#8E9CBA", "#5FB4F0", "#7FD0D6"),
+)
+
+LIGHT = Palette(
+    "light",
+    MappingProxyType(
+        {
+            "window": "#E9EDF2",
+            "panel": "#F5F7FA",
+            "card": "#FFFFFF",
+            "field": "#E6EBF2",
+            "hover": "#D9E1EB",
+            "pressed": "#CBD6E3",
+            "line": "#D5DCE5",
+            "handle": "#A9B4C2",
+            "selected": "#DCE8FE",
+            "text": "#17202B",
+            "muted": "#445062",
+            "hint": "#5C697B",
+            "accent": "#1D4FB8",
+            "primary": "#2F62D6",
+            "primary-hover": "#3A6EE4",
+            "primary-pressed": "#2452B8",
+            "on-primary": "#FFFFFF",
+            "harvested": "#0B6640",
+            "failed": "#A8231C",
+            "deleted": "#6235B5",
+            "too-large": "#8C4208",
+            "edited": "#725000",
+            "waiting": "#445062",
+            "shade": "#2A3340",
+            "none": "#FFFFFF",
+        }
+    ),
+    ("#1D4FB8", "#1668A8", "#0E6D78", "#4450C0", "#4C5A75", "#0F6FB5", "#237A80"),
+)
+
+PALETTES: Mapping[str, Palette] = MappingProxyType({"dark": DARK, "light": LIGHT})
+
+
+def luminance(color: Rgba) -> float:
+    """Relative luminance as WCAG 2 defines it, 0 to 1; opacity is left out."""
+    parts = []
+    for part in color[:3]:
+        share = part / 255
+        parts.append(share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(one: Rgba, other: Rgba) -> float:
+    """Contrast ratio of two opaque colours as WCAG 2 defines it, 1 to 21."""
+    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Colours and styles for one kind of item (`mvAll`, `mvButton`, ...), named without Dear PyGui's prefixes."""
+
+    kind: str
+    colors: Mapping[str, str] = field(default_factory=dict)
+    styles: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    enabled: bool = True
+
+
+CLEAR = "none@0"
+
+FRAME = (10.0, 6.0)
+TIGHT = 6.0  # the padding of tabs in a narrow window
+
+PANEL_COLORS = {
+    "Text": "text",
+    "TextDisabled": "hint",
+    "WindowBg": "window",
+    "ChildBg": CLEAR,
+    "PopupBg": "card",
+    "Border": "line",
+    "BorderShadow": CLEAR,
+    "FrameBg": "field",
+    "FrameBgHovered": "hover",
+    "FrameBgActive": "hover",
+    "TitleBg": "panel",
+    "TitleBgActive": "panel",
+    "TitleBgCollapsed": "panel",
+    "MenuBarBg": "panel",
+    "ScrollbarBg": CLEAR,
+    "ScrollbarGrab": "hover",
+    "ScrollbarGrabHovered": "handle",
+    "ScrollbarGrabActive": "handle",
+    "CheckMark": "accent",
+    "SliderGrab": "accent",
+    "SliderGrabActive": "accent",
+    "Button": "field",
+    "ButtonHovered": "hover",
+    "ButtonActive": "pressed",
+    "Header": "selected",
+    "HeaderHovered": "hover@60",
+    "HeaderActive": "selected",
+    "Separator": "line",
+    "SeparatorHovered": "accent@60",
+    "SeparatorActive": "accent",
+    "ResizeGrip": CLEAR,
+    "ResizeGripHovered": "accent@60",
+    "ResizeGripActive": "accent",
+    "InputTextCursor": "accent",
+    "Tab": CLEAR,
+    "TabHovered": "hover",
+    "TabSelected": "field",
+    "TabSelectedOverline": "accent",
+    "TabDimmed": CLEAR,
+    "TabDimmedSelected": "field",
+    "PlotHistogram": "accent",
+    "TableHeaderBg": CLEAR,
+    "TableBorderStrong": "line",
+    "TableBorderLight": "line@70",
+    "TableRowBg": CLEAR,
+    "TableRowBgAlt": CLEAR,
+    "TextSelectedBg": "accent@35",
+    "NavCursor": "accent",
+    "NavHighlight": "accent",
+    "ModalWindowDimBg": "shade@60",
+}
+PANEL_STYLES: dict[str, tuple[float, ...]] = {
+    "WindowPadding": (14, 12),
+    "FramePadding": FRAME,
+    "ItemSpacing": (8, 8),
+    "ItemInnerSpacing": (8, 6),
+    "CellPadding": (8, 6),
+    "FrameRounding": (6,),
+    "ChildRounding": (8,),
+    "PopupRounding": (8,),
+    "WindowRounding": (10,),
+    "WindowBorderSize": (1,),
+    "ChildBorderSize": (1,),
+    "PopupBorderSize": (1,),
+    "FrameBorderSize": (0,),
+    "ScrollbarSize": (10,),
+    "ScrollbarRounding": (5,),
+    "GrabRounding": (5,),
+    "GrabMinSize": (18,),
+    "TabRounding": (6,),
+    "SelectableTextAlign": (0, 0.5),
+    "DisabledAlpha": (0.45,),
+}
+MODAL_COLORS = {"WindowBg": "card", "PopupBg": "card", "Border": "handle"}
+TOAST_COLORS = {"WindowBg": "field", "Border": "handle"}
+GHOST_TEXT = {"Button": CLEAR, "ButtonHovered": CLEAR, "ButtonActive": CLEAR, "Text": "text"}
+UNSCALED = frozenset({"SelectableTextAlign", "ButtonTextAlign", "DisabledAlpha", "Alpha", "WindowTitleAlign"})
+
+
+def button(
+    fill: str, hover: str, pressed: str, text: str, border: str = "", rounding: float = 6, padding: float = FRAME[0]
+) -> tuple[Rule, ...]:
+    """A button in three states, and the same pale while it is disabled."""
+    styles: dict[str, tuple[float, ...]] = {"FrameRounding": (rounding,), "FramePadding": (padding, FRAME[1])}
+    colors = {"Button": fill, "ButtonHovered": hover, "ButtonActive": pressed, "Text": text}
+    if border:
+        colors["Border"] = border
+        styles["FrameBorderSize"] = (1,)
+    off = {"Button": "field", "ButtonHovered": "field", "ButtonActive": "field", "Text": "hint@70", "Border": "line"}
+    if fill == CLEAR:
+        off.update({"Button": CLEAR, "ButtonHovered": CLEAR, "ButtonActive": CLEAR})
+    return Rule("mvButton", colors, styles), Rule("mvButton", off, styles, enabled=False)
+
+
+def box(fill: str, border: str, padding: tuple[float, float], rounding: float = 8) -> tuple[Rule, ...]:
+    """A child window with a fill and a line around it; what is in it starts with the usual distances again."""
+    return (
+        Rule("mvAll", {}, {"ItemSpacing": (8, 8)}),
+        Rule(
+            "mvChildWindow",
+            {"ChildBg": fill, "Border": border},
+            {"WindowPadding": padding, "ChildRounding": (rounding,)},
+        ),
+    )
+
+
+def spacing(x: float, y: float) -> tuple[Rule, ...]:
+    """Distance between items, for a group."""
+    return (Rule("mvAll", {}, {"ItemSpacing": (x, y)}),)
+
+
+_LEFT = (Rule("mvButton", {}, {"ButtonTextAlign": (0, 0.5)}),)
+
+# Dear PyGui makes every text as tall as a button; ours are as tall as their letters.
+PANEL = (
+    Rule("mvAll", PANEL_COLORS, PANEL_STYLES),
+    Rule("mvText", {}, {"FramePadding": (0, 0)}),
+    *(Rule(kind, {"Border": "line"}, {"FrameBorderSize": (1,)}) for kind in ("mvInputText", "mvCombo", "mvInputInt")),
+    Rule("mvInputText", {"Text": "hint@70", "FrameBg": "panel"}, {}, enabled=False),
+)
+
+STYLES: Mapping[str, tuple[Rule, ...]] = {
+    "panel": PANEL,
+    "root": (
+        Rule("mvChildWindow", {"ChildBg": "window", "Border": CLEAR}, {"WindowPadding": (0, 0), "ChildRounding": (0,)}),
+    ),
+    "card": box("card", "line", (12, 9)),
+    "card-on": box("selected", "accent@60", (12, 9)),
+    "settings": box("card", "line", (6, 5)),
+    "setting": box(CLEAR, CLEAR, (6, 5), 6),
+    "setting-on": box("selected", CLEAR, (6, 5), 6),
+    "pane": box("panel", "line", (12, 10)),
+    "bar": box("window", CLEAR, (14, 10), 0),
+    "foot": box("window", CLEAR, (14, 5), 0),
+    "gutter": box(CLEAR, CLEAR, (8, 0), 0),
+    "well": box("window", "line", (10, 8)),
+    "clear": box(CLEAR, CLEAR, (0, 0), 0),
+    "banner": box("failed@12", "failed@45", (12, 9)),
+    "notice": box("edited@12", "edited@45", (12, 9)),
+    # A window passes nothing but colours on to what is in it: the child window inside takes the panel's theme again.
+    "modal": (Rule("mvWindowAppItem", {**PANEL_COLORS, **MODAL_COLORS}, {**PANEL_STYLES, "WindowPadding": (18, 16)}),),
+    "toast": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 4)}),),
+    "palette": (
+        Rule("mvWindowAppItem", {**PANEL_COLORS, **MODAL_COLORS}, {**PANEL_STYLES, "WindowPadding": (14, 14)}),
+    ),
+    "menu": (Rule("mvWindowAppItem", {**PANEL_COLORS, **TOAST_COLORS}, {**PANEL_STYLES, "WindowPadding": (6, 6)}),),
+    "page": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
+    "tip": (Rule("mvAll", {}, {"WindowPadding": (10, 8), "ItemSpacing": (12, 4)}),),
+    "window-body": (*PANEL, *box(CLEAR, CLEAR, (0, 0), 0)),
+    "primary": button("primary", "primary-hover", "primary-pressed", "on-primary"),
+    "secondary": button("field", "hover", "pressed", "text", "line"),
+    "danger": button("failed@16", "failed@28", "failed@40", "failed", "failed@45"),
+    "ghost": button(CLEAR, "hover", "pressed", "muted"),
+    "ghost-off": button(CLEAR, "hover", "pressed", "edited"),
+    "ghost-lit": button(CLEAR, "hover", "pressed", "accent"),
+    "tab": button(CLEAR, "hover", "pressed", "muted"),
+    "tab-on": button("field", "field", "field", "text", "line"),
+    "tab-tight": button(CLEAR, "hover", "pressed", "muted", padding=TIGHT),
+    "tab-on-tight": button("field", "field", "field", "text", "line", padding=TIGHT),
+    "search-button": (*button("field", "hover", "pressed", "hint", "line"), *_LEFT),
+    "menu-row": (*button(CLEAR, "hover", "pressed", "text"), *_LEFT),
+    "menu-row-on": (*button("selected", "hover", "pressed", "text"), *_LEFT),
+    "ghost-text": (Rule("mvButton", GHOST_TEXT, {"FramePadding": (0, 6)}),),
+    "link": button(CLEAR, "accent@14", "accent@24", "accent"),
+    "splitter": button(CLEAR, "accent@50", "accent", "hint", rounding=2),
+    "pick": (Rule("mvSelectable", {"Header": "selected", "HeaderHovered": "hover", "HeaderActive": "hover"}),),
+    "row": (Rule("mvSelectable", {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}),),
+    "flow": (*box(CLEAR, CLEAR, (0, 0), 0), *spacing(0, 0)),
+    "row-off": box(CLEAR, CLEAR, (0, 0), 4),
+    "row-over": box("hover@45", CLEAR, (0, 0), 4),
+    "row-on": box("selected", CLEAR, (0, 0), 4),
+    "row-lit": box("accent@16", CLEAR, (0, 0), 2),
+    "editor": box(CLEAR, CLEAR, (12, 10), 0),
+    "row-buttons": spacing(2, 0),
+    "row-action": tuple(
+        replace(rule, styles={**rule.styles, "FramePadding": (5, 3)})
+        for rule in button(CLEAR, "pressed", "handle", "muted")
+    ),
+    "table": (
+        Rule(
+            "mvTable",
+            {"Text": "muted", "HeaderHovered": "hover", "HeaderActive": "pressed", "TableBorderStrong": "line"},
+            {"ItemSpacing": (8, 12), "CellPadding": (8, 6)},
+        ),
+        Rule(
+            "mvAll", {"Header": CLEAR, "HeaderHovered": "hover@60", "HeaderActive": "hover"}, {"ItemSpacing": (8, 12)}
+        ),
+    ),
+    "copy": (
+        Rule(
+            "mvInputText",
+            {"Border": CLEAR, "FrameBg": CLEAR, "FrameBgHovered": "hover@40", "FrameBgActive": "hover@60"},
+            {"FramePadding": (0, 2), "FrameRounding": (4,)},
+        ),
+    ),
+    "search": (Rule("mvInputText", {"FrameBg": "field"}, {"FramePadding": (12, 6)}),),
+    "progress": (Rule("mvProgressBar", {"PlotHistogram": "accent", "FrameBg": "field"}, {"FrameRounding": (4,)}),),
+    "bare-table": (Rule("mvTable", {}, {"CellPadding": (0, 0)}),),
+    "no-gap": spacing(0, 0),
+    "gap": spacing(8, 8),
+    "beside": spacing(8, 0),
+    "tight": spacing(8, 3),
+    "row-lines": spacing(8, 6),
+    "chips": spacing(6, 6),
+    "loose": spacing(8, 12),
+}
+
+
+def rules_of(name: str) -> tuple[Rule, ...]:
+    """The rules of a style: one of `STYLES`, `chip:COLOUR` or `chip-on:COLOUR`, `text:COLOUR`, `tight:X,Y`."""
+    kind, _, color = name.partition(":")
+    if kind == "chip":
+        return button(f"{color}@10", f"{color}@20", f"{color}@30", color, f"{color}@30", rounding=14, padding=8)
+    if kind == "chip-on":
+        return button(f"{color}@26", f"{color}@34", f"{color}@40", "text", f"{color}@80", rounding=14, padding=8)
+    if kind == "text":
+        return (Rule("mvAll", {"Text": color}),)
+    if kind == "copy" and color:
+        return (*STYLES["copy"], Rule("mvInputText", {"Text": color}))
+    return STYLES[name]

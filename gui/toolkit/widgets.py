@@ -1,0 +1,303 @@
+"""The small parts: buttons, chips, switches, texts, fields. Built once, changed by their setters.
+
+Every `on_...` runs on the interface thread, one job at a time, after the frame that heard the click. Lengths are
+unscaled pixels; colours are names of `styles.py`; `parent` is the item that the part goes into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import dearpygui.dearpygui as dpg
+
+from gui.toolkit.icons import icon as icon_of
+from gui.toolkit.letters import END, FIELD, LETTERS, LINES, tip_words
+from gui.toolkit.styles import FRAME
+from gui.toolkit.theme import Look
+
+TOOLTIP_SECONDS = 0.35
+CONTROL_HEIGHT = 28  # text 16 and the padding of a frame
+
+
+def labelled(label: str, icon: str = "") -> str:
+    """A label with its icon in front; either may be empty."""
+    return "  ".join(part for part in (icon_of(icon) if icon else "", label) if part)
+
+
+def hint(look: Look, item: int, text: str, shortcut: str = "") -> int:
+    """A tooltip for `item` after 350 ms that also names the shortcut. Returns the text's item, for `say_hint`."""
+    tip = dpg.add_tooltip(item, delay=TOOLTIP_SECONDS, hide_on_activity=True)
+    row = dpg.add_group(horizontal=True, parent=look.theme(int(tip), "tip"))
+    words = int(dpg.add_text(tip_words(text), parent=row))
+    if shortcut:
+        look.tint(look.font(int(dpg.add_text(shortcut, parent=row)), "small"), "hint")
+    return words
+
+
+def say_hint(words: int, text: str) -> None:
+    """Other words in a tooltip (`hint`), in short lines."""
+    dpg.set_value(words, tip_words(text))
+
+
+class Button:
+    """A button; `kind` is `primary` (one a view), `secondary`, `danger`, `ghost` (no frame) or `link`."""
+
+    def __init__(
+        self,
+        look: Look,
+        parent: int,
+        label: str,
+        on_click: Callable[[], object],
+        *,
+        icon: str = "",
+        kind: str = "secondary",
+        tip: str = "",
+        shortcut: str = "",
+        width: float = 0,
+    ) -> None:
+        self._look = look
+        self._icon, self._label, self._wordless = icon, label, False
+        self.shown = True
+        self._callback = on_click
+        self.item = int(dpg.add_button(label=labelled(label, icon), parent=parent, callback=self._clicked))
+        look.theme(self.item, kind)
+        if width:
+            look.size(self.item, width=width)
+        if tip or shortcut:
+            hint(look, self.item, tip or label, shortcut)
+
+    def _clicked(self) -> None:
+        self._look.jobs.post(self._callback)
+
+    def set_label(self, label: str, icon: str | None = None) -> None:
+        """Another label, and another icon when one is given."""
+        self._icon, self._label = self._icon if icon is None else icon, label
+        self.words(not self._wordless)
+
+    def words(self, on: bool) -> None:
+        """Whether its label is there beside its icon; the tooltip has it in any case."""
+        self._wordless = not on and bool(self._icon)
+        dpg.configure_item(self.item, label=self.label if on else labelled("", self._icon) or self._label)
+
+    @property
+    def label(self) -> str:
+        """Icon and words."""
+        return labelled(self._label, self._icon)
+
+    def set_kind(self, kind: str) -> None:
+        """Another style."""
+        self._look.theme(self.item, kind)
+
+    def enable(self, on: bool) -> None:
+        """Whether it can be pressed; pale when not."""
+        dpg.configure_item(self.item, enabled=on)
+
+    def show(self, on: bool) -> None:
+        """Whether it is there at all."""
+        self.shown = on
+        dpg.configure_item(self.item, show=on)
+
+
+class Toggle:
+    """A switch with its label; a click on either calls `on_change(new state)`."""
+
+    WIDTH, HEIGHT = 30, 16
+
+    def __init__(
+        self,
+        look: Look,
+        parent: int,
+        label: str,
+        on_change: Callable[[bool], object],
+        *,
+        on: bool = False,
+        tip: str = "",
+        shortcut: str = "",
+    ) -> None:
+        self._look, self._on_change = look, on_change
+        self.on = on
+        row = int(dpg.add_group(horizontal=True, parent=parent))
+        self.item = int(dpg.add_drawlist(self.WIDTH, CONTROL_HEIGHT, parent=row))
+        self._track = int(dpg.draw_rectangle((0, 0), (1, 1), parent=self.item))
+        self._knob = int(dpg.draw_circle((0, 0), 1, parent=self.item))
+        self.label = int(dpg.add_button(label=label, parent=row, callback=self._clicked))
+        look.theme(self.label, "ghost-text")
+        clicks = look.own(int(dpg.add_item_handler_registry()))
+        dpg.add_item_clicked_handler(dpg.mvMouseButton_Left, parent=clicks, callback=self._clicked)
+        dpg.bind_item_handler_registry(self.item, clicks)
+        if tip:
+            hint(look, self.label, tip, shortcut)
+        look.on_change(self.draw)
+        self.draw()
+
+    def _clicked(self) -> None:
+        self._look.jobs.post(self._switch)
+
+    def _switch(self) -> None:
+        self.set_on(not self.on)
+        self._on_change(self.on)
+
+    def set_on(self, on: bool) -> None:
+        """Show it on or off, without calling anybody."""
+        self.on = on
+        self.draw()
+
+    def set_label(self, label: str) -> None:
+        """Other words beside it."""
+        dpg.configure_item(self.label, label=label)
+
+    def draw(self) -> None:
+        """Put the drawing right for state, palette and scale."""
+        look, px = self._look, self._look.scale
+        width, height, top = self.WIDTH * px, self.HEIGHT * px, (CONTROL_HEIGHT - self.HEIGHT) * px / 2
+        dpg.configure_item(self.item, width=look.px(self.WIDTH), height=look.px(CONTROL_HEIGHT))
+        dpg.configure_item(
+            self._track,
+            pmin=(0, top),
+            pmax=(width, top + height),
+            rounding=height / 2,
+            color=look.rgba("harvested@0" if self.on else "handle"),
+            fill=look.rgba("harvested" if self.on else "field"),
+            thickness=1,
+        )
+        dpg.configure_item(
+            self._knob,
+            center=(width - height / 2 if self.on else height / 2, top + height / 2),
+            radius=height / 2 - 3 * px,
+            color=look.rgba("card" if self.on else "muted"),
+            fill=look.rgba("card" if self.on else "muted"),
+        )
+
+
+def text(
+    look: Look, parent: int, words: str, role: str = "text", color: str = "text", wrap: bool = False, fit: str = ""
+) -> int:
+    """A line of text, or a paragraph that wraps at the edge of its container. `fit`: a line that ends with "…" where
+    there is no room for it (`END`; `PATH` keeps the name of the file)."""
+    item = int(dpg.add_text(words, parent=parent, wrap=0 if wrap else -1))
+    if wrap or fit:
+        look.fitting.add(item, fit or LINES, role)
+    if role != "text":
+        look.font(item, role)
+    return look.tint(item, color)
+
+
+def heading(look: Look, parent: int, words: str, icon: str = "", color: str = "accent") -> int:
+    """The heading of a view or of the inspector, with a coloured icon in front. Returns the text's item."""
+    row = parent
+    if icon:
+        row = int(dpg.add_group(horizontal=True, parent=parent))
+        text(look, row, icon_of(icon), "heading", color)
+    return text(look, row, words, "heading")
+
+
+def section(look: Look, parent: int, words: str, aside: str = "") -> tuple[int, int]:
+    """The heading of a part, with a pale word after it. Returns both text items."""
+    row = int(dpg.add_group(horizontal=True, parent=parent))
+    name = text(look, row, words, "strong", "muted")
+    return name, text(look, row, aside, "text", "hint", fit=END)
+
+
+class CopyText:
+    """Text that can be selected and copied: labels of Dear PyGui cannot. One line, or `lines` high."""
+
+    def __init__(
+        self, look: Look, parent: int, words: str = "", *, role: str = "mono", color: str = "hint", lines: int = 1
+    ) -> None:
+        self._look = look
+        self.item = int(
+            dpg.add_input_text(default_value=words, readonly=True, multiline=lines > 1, width=-1, parent=parent)
+        )
+        look.font(self.item, role)
+        look.theme(self.item, f"copy:{color}")
+        if lines > 1:
+            look.size(self.item, height=lines * 18 + 4)
+        else:
+            look.fitting.add(self.item, FIELD, role)
+
+    def set(self, words: str) -> None:
+        """Show other words."""
+        dpg.set_value(self.item, words)
+
+
+def text_field(
+    look: Look, parent: int, *, placeholder: str = "", value: str = "", width: float = -1, lines: int = 1,
+    on_change: Callable[[str], object] | None = None, on_enter: Callable[[str], object] | None = None,
+    anew: bool = False,
+) -> int:  # fmt: skip
+    """A text field; plain-letter shortcuts rest while it has the keyboard. With `anew` what is typed takes the place of
+    what stood in it before it got the keyboard. Returns its item."""
+
+    def changed(_sender: int, words: str) -> None:
+        if on_change is not None:
+            look.jobs.post(on_change, words)
+
+    item = int(
+        dpg.add_input_text(
+            hint=placeholder,
+            default_value=value,
+            parent=parent,
+            multiline=lines > 1,
+            callback=changed,
+            auto_select_all=anew,
+        )
+    )
+    look.size(item, width=width, **({"height": lines * 18 + 12} if lines > 1 else {}))
+    look.inputs.append(item)
+    if placeholder:
+        look.fitting.hint(item, placeholder, look.px(FRAME[0]))
+    if on_enter is not None:
+        entered = look.own(int(dpg.add_item_handler_registry()))
+
+        def left() -> None:
+            if dpg.is_key_down(dpg.mvKey_Return) or dpg.is_key_down(dpg.mvKey_NumPadEnter):
+                look.jobs.post(lambda: on_enter(str(dpg.get_value(item))))
+
+        dpg.add_item_deactivated_handler(parent=entered, callback=left)
+        dpg.bind_item_handler_registry(item, entered)
+    return item
+
+
+def floating(look: Look, style: str, width: float, *, modal: bool = False, popup: bool = False) -> tuple[int, int]:
+    """A hidden window above everything, as high as what is in it, and its body of a fixed width. Both items."""
+    window = look.own(
+        int(
+            dpg.add_window(
+                modal=modal, popup=popup, show=False, autosize=True, no_title_bar=True, no_move=True,
+                no_saved_settings=True, min_size=[10, 10],
+            )
+        )
+    )  # fmt: skip
+    look.bind(window, style)
+    body = int(dpg.add_child_window(parent=window, border=False, auto_resize_y=True))
+    return window, look.size(look.theme(body, "window-body"), width=width)
+
+
+GAP = 8
+
+
+class ButtonRow:
+    """Watches buttons in a row as wide as `container`, where `taken` unscaled pixels are for something else."""
+
+    def __init__(self, look: Look, container: int, buttons: Sequence[Button], taken: float = 0) -> None:
+        self._look, self._buttons, self._taken = look, buttons, taken
+        self._width = 0.0
+        look.follow(container, self._follow)
+
+    def _follow(self, width: float, _height: float) -> None:
+        self._width = width
+        self.fit()
+
+    def fit(self) -> None:
+        """Give words to as many as there is room for; call it when other buttons are shown, or other words."""
+        wide = LETTERS.wide(self._look.font_id("text"))
+        if self._width <= 0 or wide is None:
+            return
+        shown = [button for button in self._buttons if button.shown]
+        around = self._look.px(2 * FRAME[0] + GAP)
+        used = sum(wide(button.label) + around for button in shown) - self._look.px(GAP)
+        for button in reversed(shown):
+            fits = used <= self._width - self._look.px(self._taken)
+            button.words(fits)
+            if not fits:
+                used -= wide(button.label) - self._look.px(18)

@@ -1,0 +1,545 @@
+"""What stands around the views: the line at the top, the column at the left, the line at the bottom.
+
+`Header` tells which home this is, and has the search, the switch for the digest and the one button that harvests.
+`Rail` shows the digest, every file of the store and the harvests of the last days. `StatusLine` says what happened
+last, what runs now and how to stop it, and how many rows are shown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import dearpygui.dearpygui as dpg
+
+from core.base.figures import age, count, dollars, size, tokens
+from core.commands.context import DigestState
+from core.commands.panel.overview import Day, FileState, Overview
+from gui.shell import Shell
+from gui.state import Activity, State
+from gui.toolkit.charts import Bars, Legend, Part, Progress, SegmentBar
+from gui.toolkit.icons import icon
+from gui.toolkit.keys import Shortcut, label_of
+from gui.toolkit.layout import box, card, gap, lowered, space, spread, trailing_row
+from gui.toolkit.letters import END, LETTERS, PATH
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, Toggle, hint, labelled, say_hint, text
+from gui.views.digest_switch import LABEL, DigestSwitch
+from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks
+
+HEADER_HEIGHT = 48
+SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 300, 210, 40
+TITLE, SEARCH = "Knowledge", "Search and commands"
+ICON_WIDTH, GAP = 36, 8
+GOES = ("home", "panes", "title", "theme", "search", "label", "refresh")
+"""What a narrow window leaves out, one after the other: each of them can be done, or seen, in another place as well."""
+PANES = (
+    ("rail", "panel-left", "Hide or show the left column"),
+    ("inspector", "panel-right", "Hide or show the inspector"),
+)
+
+
+def home_words(home: str, user_home: str) -> str:
+    """The home as a person writes it: with ~ for their own folder, its middle left out when it is long."""
+    path, own = Path(home), Path(user_home)
+    words = f"~/{path.relative_to(own).as_posix()}" if user_home and path.is_relative_to(own) else home
+    return words if len(words) <= 34 else f"{words[:12]}…{words[-20:]}"
+
+
+class Header:
+    """The top line of the panel."""
+
+    def __init__(self, look: Look, shell: Shell, shortcuts: tuple[Shortcut, ...] = ()) -> None:
+        self._look, self._shell, self._shortcuts = look, shell, shortcuts
+        self._shown: tuple[object, ...] = ()
+        self._wide = 0.0
+        self._home_words = ""
+
+    def _key(self, command: str) -> str:
+        return label_of(self._shortcuts, command)
+
+    def build(self, parent: int) -> int:
+        """Make the line inside `parent`."""
+        look, shell = self._look, self._shell
+        bar = box(look, parent, "bar", height=HEADER_HEIGHT)
+        left, right = spread(look, bar)
+        mark = lowered(look, left, 3)
+        self.mark = text(look, mark, icon("library"), "heading", "accent")
+        self._title = text(look, mark, TITLE, "heading")
+        self._home_holder = lowered(look, left, 8)
+        self._home = text(look, self._home_holder, "", "mono", "hint")
+        self._home_tip = hint(look, self._home, "")
+        self.back = Button(look, left, "Leave the demo", lambda: shell.run("home.own"), icon="house")
+        self._back_tip = hint(look, self.back.item, "")
+        self.back.show(False)
+        gap(look, left, 10)
+        self.search = int(
+            dpg.add_button(label=f"{icon('search')}   {SEARCH}", parent=left, callback=lambda: self._post("palette"))
+        )
+        look.size(look.theme(self.search, "search-button"), width=SEARCH_WIDTH)
+        hint(look, self.search, "Find bullets, files, views and commands", self._key("palette"))
+        gap(look, left, 10)
+        self.digest = DigestSwitch(look, shell, self._key("digest.toggle"))
+        self.digest.build(left)
+        self.panes = {
+            name: Button(
+                look,
+                right,
+                "",
+                self._runner(f"pane.{name}"),
+                icon=picture,
+                kind="ghost",
+                tip=tip,
+                shortcut=self._key(f"pane.{name}"),
+            )
+            for name, picture, tip in PANES
+        }
+        self.theme = Button(
+            look,
+            right,
+            "",
+            lambda: shell.run("theme"),
+            icon="sun",
+            kind="ghost",
+            tip="Light or dark",
+            shortcut=self._key("theme"),
+        )
+        self.refresh_button = Button(
+            look, right, "", lambda: shell.run("refresh"), icon="refresh-cw", kind="ghost",
+            tip="Read everything again", shortcut=self._key("refresh"),
+        )  # fmt: skip
+        self.harvest = Button(
+            look, right, "Harvest…", lambda: shell.run("harvest"), icon="wheat", kind="primary",
+            tip="Look what a harvest would do; nothing changes before you say so", shortcut=self._key("harvest"),
+        )  # fmt: skip
+        look.follow(bar, self._fit)
+        return bar
+
+    def _post(self, action: str) -> None:
+        self._look.jobs.post(self._shell.run, action)
+
+    def _runner(self, action: str) -> Callable[[], object]:
+        return lambda: self._shell.run(action)
+
+    def show_pane(self, name: str, on: bool) -> None:
+        """Tell by the button's colour whether a column is there."""
+        self.panes[name].set_kind("ghost" if on else "ghost-lit")
+
+    def _fit(self, width: float, _height: float) -> None:
+        self._wide = width / self._look.scale
+        self._share_out()
+
+    def _share_out(self) -> None:
+        """Leave out what the window is too narrow for; the search takes what is left."""
+        if self._wide <= 0:
+            return
+        state = self._shell.state
+        parts = {
+            "mark": 20.0 + 10 + GAP, "title": self._length(TITLE, "heading") + GAP,
+            "home": 0.0 if state.away else self._length(self._home_words, "mono") + GAP,
+            "back": (self._length("Leave the demo") + ICON_WIDTH + GAP + 16) if state.away else 0.0,
+            "search": float(SEARCH_LEAST) + 10 + GAP, "toggle": Toggle.WIDTH + 10.0 + 2 * GAP,
+            "label": self._length(LABEL) + GAP, "panes": len(self.panes) * float(ICON_WIDTH + GAP),
+            "theme": float(ICON_WIDTH + GAP), "refresh": float(ICON_WIDTH + GAP), "more": float(ICON_WIDTH + GAP),
+            "harvest": self._length(labelled("Harvest…", "wheat")) + 20 + GAP,
+        }  # fmt: skip
+        gone: set[str] = set()
+        for name in ("", *GOES):
+            gone.add(name)
+            spare = self._wide - sum(
+                SEARCH_ICON + 10 + GAP if part == "search" and part in gone else 0 if part in gone else length
+                for part, length in parts.items()
+            )
+            if spare >= 0:
+                break
+        dpg.configure_item(self._title, show="title" not in gone)
+        dpg.configure_item(self._home_holder, show="home" not in gone and not state.away)
+        for button in self.panes.values():
+            button.show("panes" not in gone)
+        self.theme.show("theme" not in gone)
+        self.refresh_button.show("refresh" not in gone)
+        self.digest.name("label" not in gone)
+        small = "search" in gone
+        dpg.configure_item(self.search, label=icon("search") if small else f"{icon('search')}   {SEARCH}")
+        width = SEARCH_ICON if small else max(SEARCH_LEAST, min(SEARCH_WIDTH, SEARCH_LEAST + spare))
+        self._look.size(self.search, width=width)
+
+    def _length(self, words: str, role: str = "text") -> float:
+        """How wide words are, in unscaled pixels."""
+        wide = LETTERS.wide(self._look.font_id(role))
+        return wide(words) / self._look.scale if wide is not None else 8.0 * len(words)
+
+    def refresh(self, state: State) -> None:
+        """Show home and switch as they are."""
+        self.digest.refresh(state)
+        now = (state.home, state.away, self._look.palette.name)
+        if now == self._shown:
+            return
+        self._shown = now
+        self.back.show(state.away)
+        self._home_words = home_words(state.home, str(Path.home()))
+        dpg.set_value(self._home, self._home_words)
+        self._share_out()
+        say_hint(self._home_tip, f"The home folder: {state.home}")
+        say_hint(self._back_tip, f"Back to your own home. The demo lies in {state.home}; the next one begins it anew")
+        self.theme.set_label("", "moon" if self._look.palette.name == "light" else "sun")
+
+
+ROWS = 12
+YOURS = Looks("", "file-pen", "edited")
+
+
+@dataclass(frozen=True)
+class FileRow:
+    """One line of the list of files: what stands there, in which colours, and what the tooltip says."""
+
+    file: str
+    icon: str
+    icon_color: str
+    name: str
+    color: str
+    amount: str
+    age: str
+    age_color: str
+    tip: str
+
+
+def file_rows(files: Sequence[FileState], now: float) -> list[FileRow]:
+    """The lines of the list, in the order of the store."""
+    rows = []
+    for row in files:
+        _, sign, color, _ = STORE_FILES.get(row.file, YOURS)
+        name = "files/" if row.file == "files" else PurePosixPath(row.file).name
+        if not row.exists:
+            tip = f"{row.path}\nnot there: {ABSENT.get(row.kind, 'the first harvest that needs it writes it')}"
+            rows.append(FileRow(row.file, sign, "hint", name, "hint", "", "absent", "hint", tip))
+            continue
+        old = age(row.modified, now)
+        words, tone = (old, "hint")
+        facts = [size(row.bytes), f"changed {old} ago"]
+        if row.bullets is not None:
+            facts.insert(0, count(row.bullets, "bullet"))
+        if row.by_hand:
+            words, tone = "edited", "edited"
+            facts.append("edited by hand since the last harvest")
+        if row.kind == "prompt":
+            words, tone = "yours", "edited"
+            facts.append("your own prompt, used instead of the shipped one")
+        amount = f"{row.bullets:,}" if row.bullets is not None else size(row.bytes)
+        rows.append(
+            FileRow(row.file, sign, color, name, "text", amount, words, tone, f"{row.path}\n{', '.join(facts)}")
+        )
+    return rows
+
+
+ABSENT = {
+    "digest": "nothing is injected; the power button or the next harvest writes it",
+    "ledger": "the first harvest writes it",
+}
+
+
+def digest_parts(found: Overview) -> list[Part]:
+    """The segments of the digest's bar: its sections, then what is heading and note; none where there is no file."""
+    if not found.status.digest.exists:
+        return []
+    shown = sum(amount for _, amount in found.sections)
+    parts = [Part(title, amount, SECTIONS[title].color, f"{amount:,} B") for title, amount in found.sections]
+    rest = found.status.digest.bytes - shown
+    if parts and rest > 0:
+        parts.append(Part("headings and note", rest, "handle", f"{rest:,} B"))
+    return parts
+
+
+def digest_words(state: DigestState, found: Overview) -> tuple[str, str, str]:
+    """Icon, colour and sentence: whether new conversations get the digest, and why not."""
+    if not state.enabled:
+        return "eye-off", "edited", "Switched off in config.toml: not put into prompts"
+    if not state.exists:
+        if not found.sections:
+            return "circle-dashed", "hint", "Not there yet: the first harvest writes it"
+        would = sum(amount for _, amount in found.sections)
+        return "eye-off", "edited", f"digest.md is deleted: nothing is put into prompts. It would hold {would:,} B"
+    if not state.injected:
+        why = state.why.removeprefix("not injected: ")
+        return "circle-alert", "edited", f"Nothing is put into prompts: {why}"
+    if found.stale:
+        return "file-pen", "edited", "In every new conversation; differs from your files, the next harvest renews it"
+    if found.dropped:
+        return "eye", "harvested", f"In every new conversation; {count(found.dropped, 'older bullet')} did not fit"
+    return "eye", "harvested", "In every new conversation"
+
+
+def day_words(days: Sequence[Day]) -> str:
+    """The tooltip of the bars: the days on which something was harvested, the newest first."""
+    lines = [
+        f"{day.date:%a %d %b}: {count(day.runs, 'harvest')}, {count(day.harvested, 'conversation')}, "
+        f"{count(day.added, 'line')} added"
+        for day in reversed(days)
+        if day.runs
+    ]
+    return "\n".join(lines) or "No harvest in the last 14 days"
+
+
+class Rail:
+    """The left column. A click on a file selects it where it belongs; a double click opens it in the editor."""
+
+    name = "rail"
+
+    def __init__(self, look: Look, shell: Shell) -> None:
+        self._look, self._shell = look, shell
+        self._seen: tuple[object, ...] = ()
+        self._rows: list[FileRow] = []
+
+    def build(self, parent: int) -> None:
+        """Make the three cards inside `parent`."""
+        look = self._look
+        digest = card(look, parent, "Digest", " ")
+        self._budget = digest.aside
+        row = int(dpg.add_group(horizontal=True, parent=digest.item))
+        self._bytes = text(look, row, "–", "number")
+        self._of = text(look, lowered(look, row, 11), "", "text", "muted", fit=END)
+        self._bar = SegmentBar(look, digest.item, digest.item)
+        self._legend = Legend(look, digest.item, 6)
+        space(look, digest.item, 0.1)
+        row = int(dpg.add_group(horizontal=True, parent=digest.item))
+        self._why_icon = text(look, row, "", "small", "hint")
+        self._why = text(look, row, "", "small", "muted", wrap=True)
+
+        files = card(look, parent, "Files", " ")
+        self._files_aside = files.aside
+        self._lines = [self._line(files.item, number) for number in range(ROWS)]
+
+        days = card(look, parent, "Harvests", "last 14 days")
+        self._bars = Bars(look, days.item, days.item)
+        self._cards = (digest.item, files.item, days.item)
+        self._tall = 0.0
+        self._filled = (0, 0, 0)
+        look.follow(parent, self._fit)
+        look.every_tick(self._fill)
+
+    def _fit(self, _width: float, height: float) -> None:
+        self._tall = height
+
+    def _fill(self) -> bool:
+        """The list of files takes the height that is left, so that the harvests stand at the bottom."""
+        digest, files, days = self._cards
+        needed = self._last_line()
+        if self._tall <= 0 or not needed:
+            return False
+        around = int(dpg.get_item_rect_size(digest)[1] + dpg.get_item_rect_size(days)[1])
+        now = (int(self._tall), around, needed)
+        if now == self._filled:
+            return False
+        self._filled = now
+        height = max(self._tall - around - 2 * self._look.px(8), needed)
+        dpg.configure_item(files, height=int(height), auto_resize_y=False)
+        return True
+
+    def _last_line(self) -> int:
+        """How tall the card of the files must be, by where its last line stands; 0 while nobody knows."""
+        shown = [line for line in self._lines if dpg.is_item_shown(line[0])]
+        if not shown or not dpg.get_item_state(shown[-1][3]).get("visible"):
+            return self._filled[2]
+        first, last = dpg.get_item_rect_min(shown[0][3])[1], dpg.get_item_rect_max(shown[-1][3])[1]
+        return int(last - first) + self._look.px(50)
+
+    def _line(self, parent: int, number: int) -> tuple[int, ...]:
+        look = self._look
+        holder = int(dpg.add_group(parent=parent, show=False))
+        look.theme(holder, "row-lines")
+        row = int(dpg.add_group(horizontal=True, parent=holder, horizontal_spacing=0.01))
+        button = int(dpg.add_selectable(parent=row, callback=self._clicked, user_data=number))
+        look.theme(button, "row")
+        one, two, three = trailing_row(look, row, 3, 1)
+        sign = text(look, one, "")
+        name = text(look, one, "", fit=PATH)
+        amount = text(look, two, "", "mono", "hint")
+        old = text(look, three, "", "mono", "hint")
+        clicks = look.own(int(dpg.add_item_handler_registry()))
+        dpg.add_item_double_clicked_handler(
+            dpg.mvMouseButton_Left, parent=clicks, callback=lambda: self._look.jobs.post(self._open, number)
+        )
+        dpg.bind_item_handler_registry(button, clicks)
+        return holder, button, sign, name, amount, old, hint(look, button, "")
+
+    def _clicked(self, sender: int, _on: bool, number: int) -> None:
+        self._look.jobs.post(self._pick, sender, number)
+
+    def _pick(self, button: int, number: int) -> None:
+        dpg.set_value(button, False)
+        if number >= len(self._rows):
+            return
+        file = self._rows[number].file
+        if file == "ledger.json":
+            self._shell.show("ledger")
+        elif file == "files":
+            self._shell.show("files")
+        else:
+            if file in OF_FILE and file != "quarantine.md":
+                self._shell.show("knowledge")
+            self._shell.select("file", file)
+
+    def _open(self, number: int) -> None:
+        snapshot = self._shell.state.snapshot
+        found = snapshot.overview.file(self._rows[number].file) if snapshot and number < len(self._rows) else None
+        if found is not None and found.exists:
+            self._shell.open_path(found.path)
+
+    def refresh(self, state: State) -> None:
+        """Show the snapshot; the ages grow on their own, once in half a minute."""
+        if state.snapshot is None:
+            return
+        now = (state.snapshot.overview, int(time.time() // 30))
+        if self._seen and now[0] is self._seen[0] and now[1] == self._seen[1]:
+            return
+        self._seen = now
+        found = state.snapshot.overview
+        self._show_digest(found)
+        self._rows = file_rows(found.files, time.time())[:ROWS]
+        dpg.set_value(self._files_aside, count(sum(row.bullets or 0 for row in found.files), "bullet"))
+        for number, line in enumerate(self._lines):
+            self._show_file(line, self._rows[number] if number < len(self._rows) else None)
+        self._bars.set([float(day.harvested or day.added) for day in found.days], day_words(found.days))
+
+    def _show_digest(self, found: Overview) -> None:
+        state = found.status.digest
+        share = round(100 * state.bytes / max(state.max_bytes, 1))
+        dpg.set_value(self._bytes, f"{state.bytes:,}" if state.exists else "0")
+        dpg.set_value(self._of, f"of {state.max_bytes:,} B · {share} %")
+        dpg.set_value(self._budget, f"{state.max_bytes / 1024:g} KB budget")
+        self._look.tint(self._bytes, "text" if state.injected else "hint")
+        parts = digest_parts(found)
+        self._bar.set(parts, state.max_bytes)
+        self._legend.set(parts)
+        sign, color, words = digest_words(state, found)
+        dpg.set_value(self._why_icon, icon(sign))
+        self._look.tint(self._why_icon, color)
+        dpg.set_value(self._why, words)
+
+    def _show_file(self, line: tuple[int, ...], row: FileRow | None) -> None:
+        holder, _button, sign, name, amount, old, tip = line
+        dpg.configure_item(holder, show=row is not None)
+        if row is None:
+            return
+        dpg.set_value(sign, icon(row.icon))
+        self._look.tint(sign, row.icon_color)
+        dpg.set_value(name, row.name)
+        self._look.tint(name, row.color)
+        dpg.set_value(amount, f" {row.amount}")
+        dpg.set_value(old, row.age.rjust(max(6, *(len(one.age) + 2 for one in self._rows))))
+        self._look.tint(old, row.age_color)
+        say_hint(tip, row.tip)
+
+
+STATUS_HEIGHT = 38
+
+
+def time_left(activity: Activity, now: float) -> str:
+    """How long the running job will still take, from what it took so far; "" while nobody can know."""
+    if not activity.done or activity.done >= activity.total:
+        return ""
+    seconds = (now - activity.begun) / activity.done * (activity.total - activity.done)
+    if seconds < 1.5:
+        return "a second left"
+    if seconds < 90:
+        return f"{round(seconds)} s left"
+    return f"{round(seconds / 60)} min left" if seconds < 5400 else f"{seconds / 3600:.1f} h left"
+
+
+def activity_words(activity: Activity, now: float) -> str:
+    """`Harvesting 49 of 118 · 2 min left · $0.02`."""
+    parts = [activity.name if not activity.total else f"{activity.name} {activity.done:,} of {activity.total:,}"]
+    if activity.stopping:
+        return f"{parts[0]} · stopping after this step"
+    if left := time_left(activity, now):
+        parts.append(left)
+    if activity.tokens:
+        parts.append(f"{tokens(activity.tokens)} tokens")
+    if activity.price:
+        parts.append(dollars(activity.price))
+    return " · ".join(parts)
+
+
+def resting_words(state: State, now: float) -> tuple[str, str, str]:
+    """Icon, colour and sentence while nothing runs."""
+    if state.problem is not None:
+        return "circle-alert", "failed", state.problem.message
+    if state.snapshot is None:
+        return "hourglass", "hint", "Reading the store…"
+    found = state.snapshot
+    if found.problems:
+        return "triangle-alert", "edited", found.problems[0].message
+    pending = found.overview.status.pending
+    if pending.get("interrupted"):
+        return "triangle-alert", "edited", "The last harvest was interrupted; the next one finishes it first"
+    waiting = int(pending.get("conversations", 0))
+    harvests = [run for run in found.overview.runs if run.kind == "harvest"]
+    last = next((run.when for run in harvests if run.when), "")
+    from datetime import datetime
+
+    words = f"Last harvest {age(datetime.fromisoformat(last).timestamp(), now)} ago" if last else "No harvest yet"
+    if not last and not waiting:
+        return "circle-dashed", "hint", words
+    if waiting:
+        words += f" · {waiting:,} conversation{'' if waiting == 1 else 's'} waiting"
+        return "circle-dot", "accent", words
+    return "circle-check", "harvested", f"Up to date · {words[0].lower()}{words[1:]}"
+
+
+class StatusLine:
+    """The bottom line of the panel. `cancel` stops the running job."""
+
+    def __init__(self, look: Look, shell: Shell, cancel: Callable[[], object]) -> None:
+        self._look, self._shell, self._cancel = look, shell, cancel
+        self._shown: tuple[object, ...] = ()
+
+    def build(self, parent: int) -> int:
+        """Make the line inside `parent`."""
+        look = self._look
+        bar = box(look, parent, "foot", height=STATUS_HEIGHT)
+        left, right = spread(look, bar)
+        # Stop stands before the text, so that it does not move under the mouse while the text changes.
+        self.cancel = Button(look, left, "Stop", self._cancel, icon="circle-stop",
+                             tip="Ends after the current conversation; what is done stays done")  # fmt: skip
+        self._bar_holder = int(dpg.add_group(parent=left))
+        self._progress = Progress(look, lowered(look, self._bar_holder, 10), width=180)
+        words = lowered(look, left, 6)
+        self._icon = text(look, words, icon("hourglass"), "text", "hint")
+        self._words = text(look, words, "", "text", "muted", fit=END)
+        self._event_holder = lowered(look, left, 7)
+        self._event = text(look, self._event_holder, "", "small", "hint", fit=END)
+        rows = lowered(look, right, 7)
+        self._rows = text(look, rows, "", "mono", "hint")
+        self.cancel.show(False)
+        dpg.configure_item(self._bar_holder, show=False)
+        return bar
+
+    def refresh(self, state: State) -> None:
+        """Show what runs, or what was."""
+        running = state.activity
+        now = time.time()
+        if running is not None:
+            sign, color, words = "loader", "accent", activity_words(running, time.monotonic())
+            fraction = running.done / running.total if running.total else 0.0
+        else:
+            sign, color, words = resting_words(state, now)
+            fraction = -1.0
+        shown, of = state.shown
+        rows = "" if not of else f"{shown:,} of {of:,} rows" if shown != of else "1 row" if of == 1 else f"{of:,} rows"
+        event = state.event if running is None and state.event not in words else ""
+        view = (sign, color, words, fraction, rows, event, running is not None and running.stopping)
+        if view == self._shown:
+            return
+        self._shown = view
+        dpg.set_value(self._icon, icon(sign))
+        self._look.tint(self._icon, color)
+        dpg.set_value(self._words, words)
+        dpg.set_value(self._rows, rows)
+        dpg.set_value(self._event, f"· {event}" if event else "")
+        self.cancel.show(running is not None)
+        self.cancel.enable(running is not None and not running.stopping)
+        dpg.configure_item(self._bar_holder, show=running is not None)
+        if fraction >= 0:
+            self._progress.set(fraction)

@@ -1,0 +1,430 @@
+"""Views that are lists: what is the same in all of them. What differs stands in the class of each, mostly as tables.
+
+`FilteredView` has a field that filters, and the keys of it; `ListView` adds rows of wrapped text with what can be done
+to them, an editor in the place of a row, and what teaches while there is no row. `Editing` is one thing being edited in
+the place of its row: from opening the editor to what a command answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import dearpygui.dearpygui as dpg
+
+from core.base.result import ErrorInfo, Result
+from core.commands.workspace import Workspace
+from gui.shell import Shell
+from gui.state import Selection, State
+from gui.toolkit.editor import Editor, EditorKind, Typed
+from gui.toolkit.flow import FlowList
+from gui.toolkit.flow_rows import FlowRow, RowAction
+from gui.toolkit.icons import icon
+from gui.toolkit.layout import box, gap, spread
+from gui.toolkit.messages import EmptyState, Teaching
+from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, text, text_field
+
+CHANGED = "The file was changed outside while you were writing, so nothing was written."
+OTHER_WORDS = "other-words"
+"""The code of an error of ours: what stands in the file now is another text, and must be shown first."""
+ATTEMPTS = 5
+"""How often a person's words are tried on the file as it is now, while a harvest changes it again and again."""
+
+MOVES = ("Up", "Down", "Page up", "Page down")
+"""Keys that move through the rows also while somebody types in the field."""
+
+T = TypeVar("T")
+
+
+class Editing(Generic[T]):
+    """The editor of a list with what it is about: `target`, None while nothing is edited.
+
+    `on_arrange()` is called when the list must make room or close the gap; `on_saved(target, value)` hears what a
+    command answered. Bullets, memories and facts each say what they are in `KIND` and the four methods below it.
+    """
+
+    NAME = "The edit"
+    REMEMBERED = True
+    """Whether what is saved comes into the history of the window by itself; else `on_saved` sees to that."""
+    KIND: EditorKind
+
+    def key_of(self, target: T) -> Hashable:
+        """The key of the row in whose place the editor stands."""
+        raise NotImplementedError
+
+    def save(self, target: T) -> None:
+        """Write what stands in the editor, with `write`; or close it when there is nothing to write."""
+        raise NotImplementedError
+
+    def again(self, target: T) -> None:
+        """Write it onto the file as it is now, which the person has been told is another one."""
+        raise NotImplementedError
+
+    def reopen(self, target: T, typed: Typed) -> None:
+        """Open the editor once more, with what was typed before it was closed."""
+        raise NotImplementedError
+
+    def refused(self, target: T, error: ErrorInfo) -> None:
+        """What was not saved, and why; the editor is still open."""
+        if error.code == "changed-outside":
+            self.editor.ask(CHANGED)
+        else:
+            self.editor.refuse(str(error))
+
+    # --- the same for all ---
+
+    def __init__(
+        self,
+        look: Look,
+        shell: Shell,
+        rows: FlowList,
+        *,
+        on_arrange: Callable[[], object],
+        on_saved: Callable[[T, Any], object] = lambda _target, _value: None,
+    ) -> None:
+        self._shell, self._list, self._on_arrange, self._on_saved = shell, rows, on_arrange, on_saved
+        self.target: T | None = None
+        self.writing = False
+        self.editor = Editor(
+            look, self.KIND, on_save=self._save, on_cancel=self.cancel, on_choice=self.choose, on_height=self.cover,
+            room=lambda: rows.width,
+        )  # fmt: skip
+
+    def build(self) -> None:
+        """Make the editor inside the overlay of the list, which stands already."""
+        self.editor.build(self._list.overlay)
+
+    def open(self, target: T, words: str, note: str, save: str = "Save", **more: Any) -> None:
+        """Open the editor over a target; `more` goes to `Editor.begin`."""
+        self.target = target
+        self.editor.begin(words, note, save, **more)
+        self._on_arrange()
+
+    def press(self, key: str) -> bool:
+        """A key while something is edited; true when it was used."""
+        return self.target is not None and self.editor.press(key)
+
+    def cover(self) -> None:
+        """Keep the editor in its place."""
+        if self.target is not None:
+            self._list.cover(self.key_of(self.target), self.editor.height)
+
+    def cancel(self) -> None:
+        """Close the editor; words that were written can be brought back for a moment."""
+        target, typed = self.target, self.editor.typed
+        changed = bool(typed.words.strip()) and typed.words != self.editor.before
+        self.close()
+        if not changed or target is None:
+            return
+        put_aside = target
+
+        def bring_back() -> None:
+            if self.target is None:
+                self.reopen(put_aside, typed)
+
+        self._shell.toast("Your words were put aside", icon="undo-2", color="accent", action="Bring back",
+                          on_action=bring_back)  # fmt: skip
+
+    def close(self) -> None:
+        """Close the editor, whatever stands in it."""
+        self.target = None
+        self.editor.close()
+        self._list.uncover()
+        self._on_arrange()
+
+    def choose(self, which: str) -> None:
+        """One of the three ways out of a question: `again`, `theirs` or `copy`."""
+        if which == "copy":
+            self._shell.copy(self.editor.words, "Your words are on the clipboard")
+        elif which == "theirs":
+            self.cancel()
+        elif self.target is not None and not self.writing:
+            self.again(self.target)
+
+    def write(
+        self,
+        target: T,
+        act: Callable[[Workspace], Result[Any]],
+        failed: Callable[[T, ErrorInfo], object] | None = None,
+        said: str = "",
+    ) -> None:
+        """Run a command; one at a time: whoever presses twice must not write twice."""
+        self.writing = True
+        self.editor.tell("Saving…")
+        self.editor.let_go()
+
+        def done(value: Any) -> None:
+            self.writing = False
+            self.editor.take_back()
+            self._on_saved(target, value)
+            if self.target is target:
+                self.close()
+
+        def not_done(error: ErrorInfo) -> None:
+            self.writing = False
+            self.editor.take_back()
+            if self.target is None:
+                self._shell.error(error)
+            else:
+                (failed or self.refused)(self.target, error)
+
+        self._shell.write(self.NAME, act, done=done, failed=not_done, said=said, remember=self.REMEMBERED)
+
+    def _save(self) -> None:
+        if self.target is not None and not self.writing:
+            self.save(self.target)
+
+
+class FilteredView:
+    """A view with a field that filters what it shows. `at_rest` is the item that the keyboard goes to out of the field.
+
+    `/` goes to the field, Esc leaves and empties it, and the arrows move through the rows meanwhile.
+    """
+
+    FILTER = "Filter by word"
+    TYPING_KEYS: tuple[str, ...] = MOVES
+
+    def __init__(self, look: Look, shell: Shell) -> None:
+        self._look, self._shell = look, shell
+        self.words = ""
+        self.filter = self.at_rest = 0
+
+    def arrange(self, keep: bool) -> None:
+        """Filter and show anew; with `keep` what is in sight stays where it is."""
+        raise NotImplementedError
+
+    def move(self, key: str) -> bool:
+        """A key for the rows: a move, or Enter."""
+        raise NotImplementedError
+
+    def do(self, key: str) -> bool:
+        """A key of this view beside those of the field and the rows; true when it was used."""
+        return False
+
+    @property
+    def filtered(self) -> bool:
+        """Whether something is left out."""
+        return bool(self.words)
+
+    # --- the same for all ---
+
+    def add_filter(self, parent: int) -> None:
+        """Make the field."""
+        placeholder = f"{icon('funnel')}  {self.FILTER}      /"
+        self.filter = text_field(self._look, parent, placeholder=placeholder, on_change=self.typed)
+
+    def typed(self, words: str) -> None:
+        """Other words stand in the field."""
+        self.words = words
+        self.arrange(keep=False)
+
+    def clear(self) -> None:
+        """Show everything again."""
+        dpg.set_value(self.filter, "")
+        self.typed("")
+
+    def press(self, key: str, typing: bool) -> bool:
+        """The keys of the view; see `keys`."""
+        if key == "Esc" and (typing or self.filtered):
+            self.clear()
+            dpg.focus_item(self.at_rest)  # the field must not keep the keys
+            return True
+        if typing:
+            return key in self.TYPING_KEYS and self.move(key)
+        if key in ("/", "Ctrl+F"):
+            self._look.keys_to(self.filter)
+            return True
+        return self.do(key) or self.move(key)
+
+    def dispose(self) -> None:
+        """Nothing lives outside of the parent."""
+
+
+@dataclass(frozen=True)
+class Teach:
+    """What stands in the place of the rows while there are none. `act` names a method of the view, for a button."""
+
+    icon: str
+    title: str
+    words: str
+    command: str = ""
+    action: str = ""
+    act: str = ""
+
+
+class ListView(FilteredView, Generic[T]):
+    """A list of wrapped rows. `data` is what `gather` returned last, of the class `DATA`."""
+
+    name: str
+    DATA: type[T]
+    ACTIONS: tuple[RowAction, ...] = ()
+    ACTION_KEYS: Mapping[str, str] = {}
+    """Keys that do one of `ACTIONS` to the selected row."""
+    TEACH: Mapping[str, Teach] = {}
+    ADD = ""
+    """What the tooltip of the button says that writes a new one; "" for a list without."""
+    SHARES, MARKS = False, 0
+
+    def __init__(self, look: Look, shell: Shell, data: T) -> None:
+        super().__init__(look, shell)
+        self.data = data
+        self.list = FlowList(look, actions=self.ACTIONS, shares=self.SHARES, marks=self.MARKS, on_select=self.pick,
+                             on_open=shell.in_order(self.open), on_action=shell.in_order(self.act))  # fmt: skip
+        self.session: Any = None  # an Editing, where there is something to edit
+        self._seen: T | None = None
+        self._selected: object = None
+
+    # --- what differs ---
+
+    def above(self, parent: int) -> None:
+        """Make what stands above the field."""
+
+    def below(self, parent: int) -> None:
+        """Make what stands between the field and the rows."""
+
+    def take(self, data: T) -> None:
+        """Other data were read: count, name chips."""
+
+    def rows(self) -> tuple[Sequence[FlowRow], int]:
+        """The rows that are wanted, and how many there are without the field."""
+        raise NotImplementedError
+
+    def teach(self, total: int) -> str:
+        """Which of `TEACH` stands there when there is no row."""
+        raise NotImplementedError
+
+    def select(self, row: FlowRow) -> None:
+        """A row was chosen: let the inspector show it."""
+
+    def follow(self, chosen: Selection) -> bool:
+        """Something was chosen, here or elsewhere: mark it. False when it is not there yet, and has to be looked for
+        again."""
+        return True
+
+    def act(self, name: str, row: FlowRow) -> None:
+        """Do one of `ACTIONS` to a row."""
+        raise NotImplementedError
+
+    def edit(self, row: FlowRow) -> None:
+        """Open the editor in the place of a row that can be edited."""
+
+    def begin_add(self) -> None:
+        """Open the editor over a new row."""
+
+    def open(self, row: FlowRow) -> None:
+        """A double click, or Enter."""
+        self.begin_edit(row)
+
+    def action_of(self, key: str, row: FlowRow) -> str:
+        """The name of the action that a key means for a row."""
+        return self.ACTION_KEYS.get(key, "")
+
+    def stands(self, key: Hashable, shown: Sequence[FlowRow]) -> int:
+        """Where the row of the open editor stands that is not among those shown; -1: it is not of this list."""
+        return 0
+
+    # --- the same for all ---
+
+    def build(self, parent: int) -> None:
+        """Make chips, field, rows, editor and what teaches."""
+        look = self._look
+        self.above(parent)
+        if self.ADD:
+            left, right = spread(look, parent)
+            self.add_filter(left)
+            gap(look, right, 1)
+            self.add = Button(look, right, "Add", self._shell.in_order(self.begin_add), icon="plus", tip=self.ADD,
+                              shortcut="N")  # fmt: skip
+            self.at_rest = self.add.item
+        else:
+            self.add_filter(parent)
+        self.below(parent)
+        area = box(look, parent, "clear")
+        self.list.build(area)
+        if self.session is not None:
+            self.session.build()
+        self._states = {
+            name: EmptyState(
+                look, area, area, icon=one.icon, title=one.title, words=one.words, command=one.command,
+                action=one.action, on_action=getattr(self, one.act) if one.act else None,
+            )
+            for name, one in self.TEACH.items()
+        }  # fmt: skip
+        self._teaching = Teaching(self.list.holder, self._states)
+
+    def add_remark(self, parent: int) -> None:
+        """Make a line for a sentence about what could not be shown; hidden until `remark`."""
+        self._remark = int(dpg.add_group(horizontal=True, parent=parent, show=False))
+        text(self._look, self._remark, icon("triangle-alert"), "small", "edited")
+        self.remark = text(self._look, self._remark, "", "small", "muted", wrap=True)
+
+    def tell(self, sentences: Sequence[str]) -> None:
+        """Put the first of some sentences into that line, and how many more there are."""
+        more = f"  (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
+        dpg.configure_item(self._remark, show=bool(sentences))
+        dpg.set_value(self.remark, sentences[0] + more if sentences else "")
+
+    def refresh(self, state: State) -> None:
+        """Take over what was read, keep the place, follow a selection made elsewhere."""
+        data = state.of(self.name)
+        if isinstance(data, self.DATA) and data is not self._seen:
+            self.data = self._seen = data
+            self.take(self.data)
+            self.arrange(keep=True)
+        chosen = self._shell.state.selected
+        if chosen is not self._selected:
+            self._selected = chosen if self.follow(chosen) else None
+
+    def arrange(self, keep: bool) -> None:
+        """Show the rows that are wanted. An open editor never loses its place."""
+        wanted, total = self.rows()
+        shown, found = list(wanted), len(wanted)
+        target = self.session.target if self.session is not None else None
+        if target is not None:
+            key = self.session.key_of(target)
+            at = self.stands(key, shown) if all(row.key != key for row in shown) else -1
+            if at >= 0:
+                shown.insert(at, FlowRow(key, ""))
+        self.list.set_rows(shown, keep_place=keep)
+        if self.session is not None:
+            self.session.cover()
+        self._teaching.show("" if shown else self.teach(total))
+        self._shell.rows_shown(found, total, self.name)
+
+    def rearrange(self) -> None:
+        """The editor was opened, or closed."""
+        self.arrange(keep=True)
+        if self.session.target is None:
+            dpg.focus_item(self.at_rest)  # the field must not keep the keys
+
+    def pick(self, row: FlowRow) -> None:
+        """A row was chosen here."""
+        self.select(row)
+        self._selected = self._shell.state.selected
+
+    def begin_edit(self, row: FlowRow) -> None:
+        """Open the editor in the place of a row, unless something else is edited."""
+        if "edit" in row.can and self.session.target is None:
+            self.list.select(row.key)
+            self.pick(row)
+            self.edit(row)
+
+    def press(self, key: str, typing: bool) -> bool:
+        """The keys of the view; those of an open editor first."""
+        if self.session is not None and self.session.target is not None:
+            if self.session.press(key):
+                return True
+            if typing:
+                return False
+        return super().press(key, typing)
+
+    def move(self, key: str) -> bool:
+        """What a key does to the selected row, or a move to another."""
+        row = self.list.current
+        wanted = self.action_of(key, row) if row is not None else ""
+        if row is not None and wanted in row.can:
+            self.act(wanted, row)
+            return True
+        return self.list.press(key)

@@ -1,0 +1,109 @@
+"""How things of the store are called and shown: one table a kind of thing, for every view that shows one.
+
+The order of a table is the order on the screen.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from core.knowledge.categories import CATEGORIES as STORED
+
+
+class Looks(NamedTuple):
+    """What a thing is called (above many of them, on a chip), its icon and its colour; `noun` is one of them."""
+
+    name: str
+    icon: str
+    color: str
+    noun: str = ""
+
+
+CATEGORIES: Mapping[str, Looks] = {
+    "facts": Looks("Facts", "lightbulb", "ramp:0", "fact"),
+    "decisions": Looks("Decisions", "git-branch", "ramp:1", "decision"),
+    "questions": Looks("Questions", "circle-question-mark", "ramp:3", "question"),
+    "playbooks": Looks("Playbooks", "book-open", "ramp:5", "playbook"),
+    "tasks_open": Looks("Tasks", "square", "ramp:2", "task"),
+    "tasks_done": Looks("Done", "square-check-big", "ramp:4", "task"),
+    "files": Looks("Notes on files", "file-code", "ramp:6", "note"),
+    "quarantine": Looks("Held", "shield", "edited", "held item"),
+}
+OF_FILE: Mapping[str, str] = {
+    f"{name.partition('_')[0]}.md": name for name in CATEGORIES if name not in ("files", "tasks_done")
+}
+"""The category that a file of the store belongs to."""
+STORE_FILES: Mapping[str, Looks] = {
+    **{file: CATEGORIES[name] for file, name in OF_FILE.items()},
+    "files": CATEGORIES["files"],
+    "digest.md": Looks("Digest", "sparkles", "accent"),
+    "ledger.json": Looks("Ledger", "database", "muted"),
+}
+SECTIONS: Mapping[str, Looks] = {row.digest_title: CATEGORIES[row.name] for row in STORED if row.digest_title}
+"""Sections of the digest, by their heading."""
+PAIRS: Mapping[str, Looks] = {
+    "outdated": Looks("Outdated", "history", "edited"),
+    "alike": Looks("Alike", "link", "accent"),
+}
+FACT_CATEGORIES: Mapping[str, Looks] = {
+    "pitfall": Looks("Pitfalls", "flag", "ramp:1"),
+    "pattern": Looks("Patterns", "book-open", "ramp:5"),
+    "tool-quirk": Looks("Tool quirks", "terminal", "ramp:2"),
+    "fact": CATEGORIES["facts"],
+    "question": CATEGORIES["questions"],
+}
+MEMORY_CATEGORIES: Mapping[str, Looks] = {
+    "preference": Looks("Preferences", "thumbs-up", "ramp:0"),
+    "correction": Looks("Corrections", "pen", "ramp:3"),
+    "decision": CATEGORIES["decisions"],
+    "context": Looks("Context", "layers", "ramp:2"),
+    "pattern": FACT_CATEGORIES["pattern"],
+}
+ENTRY_KINDS: Mapping[str, Looks] = {
+    "bullet": Looks("Bullets", "lightbulb", "ramp:0"),
+    "note": CATEGORIES["files"]._replace(name="Notes"),
+    "memory": Looks("Memories", "bookmark", "ramp:3"),
+    "context": Looks("Context", "layers", "ramp:5"),
+    "fact": Looks("Facts", "hash", "ramp:1"),
+}
+"""Kinds of entries of the search."""
+STATUSES: Mapping[str, Looks] = {
+    "harvested": Looks("Harvested", "circle-check", "harvested"),
+    "harvest-failed": Looks("Failed", "circle-x", "failed"),
+    "deleted-unharvested": Looks("Deleted", "file-x", "deleted"),
+    "too-large": Looks("Too large", "weight", "too-large"),
+    "pruned": Looks("Pruned", "archive", "muted"),
+}
+"""Statuses of an entry of the ledger."""
+OTHER = Looks("Other", "circle-question-mark", "hint")
+
+_HEX = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_UNIQUE = re.compile(rf"\A{_HEX}-|[-_]{_HEX}(?=\W|\Z)|[-_]\d{{10,}}(?=\W|\Z)")
+
+
+def short_name(source: str) -> str:
+    """A conversation's name without the long number that makes it unique; the whole name is in the inspector."""
+    return "written by hand" if source == "by-hand" else _UNIQUE.sub("", source) or source
+
+
+def short_folder(folder: str) -> str:
+    """A path with the home of the person as `~`."""
+    home = os.path.expanduser("~")
+    return "~" + folder[len(home) :] if folder == home or folder.startswith(home + os.sep) else folder
+
+
+def capital(sentence: str) -> str:
+    """A sentence as it begins on a page."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def seconds_of(when: object) -> float:
+    """ISO 8601 as seconds since 1970, 0 for anything else."""
+    try:
+        return datetime.fromisoformat(when).timestamp() if isinstance(when, str) else 0.0
+    except (ValueError, OverflowError, OSError):
+        return 0.0
