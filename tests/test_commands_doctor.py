@@ -55,8 +55,10 @@ def repaired(workspace: Workspace, code: str) -> None:
 
 
 def picture(workspace: Workspace) -> dict[str, tuple[int, bytes]]:
-    """Every file below the home with its mode; the run lock aside, which says who looked at it last."""
-    paths = [path for path in workspace.paths.home.rglob("*") if path.is_file() and path != workspace.paths.lock]
+    """Every file below the home with its mode; the run lock aside, which says who looked at it last, and the log, which
+    is emptied when all that stands in it is told."""
+    aside = (workspace.paths.lock, workspace.paths.log)
+    paths = [path for path in workspace.paths.home.rglob("*") if path.is_file() and path not in aside]
     return {str(path): (path.stat().st_mode, path.read_bytes()) for path in paths}
 
 

@@ -78,7 +78,7 @@ def test_a_write_that_does_not_hold_keeps_the_item(tmp_path: Path, monkeypatch: 
     workspace = make_home(tmp_path)
     write(workspace, "quarantine.md", HELD)
     write(workspace, "facts.md", "- a\n")
-    monkeypatch.setattr("core.knowledge.edit.replace_expected", lambda *_: True)
+    monkeypatch.setattr("core.knowledge.log.append_expected", lambda *_: True)
     assert error(quarantine_accept(workspace, "water")).code == "not-proven"
     assert read(workspace, "quarantine.md") == HELD
 

@@ -15,6 +15,7 @@ from core.commands.memories import memories_edit, save
 from core.commands.undo import undo
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge.changes import read_changes
+from core.knowledge.journal import read_journal
 from tests.faults.fault import Counter, Fault
 from tests.histories.ground import in_child
 from tests.made_home import error, trusted, value
@@ -101,9 +102,9 @@ def test_an_edit_that_was_killed_can_be_taken_back_in_the_project(
         cut = [row.run for row in read_changes(paths) if any("Spaces" in line for line in row.added)]
         assert len(cut) == made
     else:
-        promised = ["-".join(path.name.split("-")[:3]) for path in paths.edits.glob("edit-*")]
-        runs = promised or [row.run for row in read_changes(paths)]
+        promised = [row["change"]["run"] for row in read_journal(paths.log) if row["t"] == "intent"]
+        runs = list(dict.fromkeys(promised)) or [row.run for row in read_changes(paths)]
         found = [undo(here, run) for run in runs]
         assert the_text(project) == before and (not made or [one for one in found if isinstance(one, Ok)])
         assert made or all(isinstance(one, Err) for one in found)
-    assert not list(paths.edits.glob("edit-*"))
+    assert not paths.log.exists() or not made

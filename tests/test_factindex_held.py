@@ -134,13 +134,13 @@ def test_a_plan_that_was_cut_writes_beside_a_file_that_broke_meanwhile(shelf: Sh
     from core.factindex import sync as module
 
     shelf.teach("Later")
-    real = module._finish
+    real = module._carry_out
     try:
-        module._finish = lambda *_: (_ for _ in ()).throw(KeyboardInterrupt())
+        module._carry_out = lambda *_: (_ for _ in ()).throw(KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
             shelf.sync()
     finally:
-        module._finish = real
+        module._carry_out = real
     (shelf.knowledge / "global/facts.yaml").write_bytes(b"\0")
     shelf.sync()
     assert [fact.fact for fact in shelf.facts() if not fact.unread] == ["Later", "Of the shop"]

@@ -324,7 +324,7 @@ def test_an_error_of_one_act_goes_with_the_next_one_and_a_state_stays(desk: Desk
     with seated(desk, workspace_at(at_home)) as seat:
         shell, banner = seat.panel.shell, seat.panel.workbench.banner
         shell.error(ErrorInfo("made-up", "The kettle is cold"))
-        shell.write("A bullet", lambda core: add(core, "facts", "The kettle is warm"))
+        shell.write("A bullet", lambda workspace: add(workspace, "facts", "The kettle is warm"))
         seat.settle()
         assert banner.shown is None
         now = [100.0]

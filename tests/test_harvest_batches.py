@@ -267,10 +267,10 @@ def test_a_run_writes_its_ledger_a_bounded_number_of_times(world: World, monkeyp
     sizes: list[int] = []
     real = files.write_atomic
 
-    def write_atomic(path: Path, data: bytes, mode: int | None = None) -> None:
+    def write_atomic(path: Path, data: bytes, mode: int | None = None, *, lasting: bool = True) -> None:
         if path == world.paths.ledger:
             sizes.append(len(data))
-        real(path, data, mode)
+        real(path, data, mode, lasting=lasting)
 
     with patch.object(files, "write_atomic", write_atomic):
         by_rules(world, 200)

@@ -56,7 +56,7 @@ def test_nothing_is_taken_away_before_its_lines_are_durable(world: World) -> Non
     told = [event for event in events if event != "write journal"]
     start, end = told.index("journal intent"), told.index("take away")
     assert told[start : end + 1] == [
-        "journal intent", "sync journal",
+        "journal intent", "sync .state", "sync journal",
         "write facts.md", "sync facts.md", "journal applied",
         "write new decisions", "sync new decisions", "name decisions.md",
         "write new tasks", "sync new tasks",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.base import locks
 from core.base.markdown import parse_bullets
 from core.cli.main import main
-from core.knowledge import edit
+from core.knowledge import log
 from core.knowledge.alike import alike, placed, superseding
 
 
@@ -153,7 +153,7 @@ def test_accepting_strikes_every_copy_and_undo_brings_them_back(home: Path) -> N
 def test_accepting_writes_all_lines_or_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An editor that saves in the middle would leave half of a statement struck, and the answer would deny it."""
     facts = home / "knowledge" / "facts.md"
-    first = edit.replace_expected
+    first = log.replace_expected
     saves = ["- The server listens somewhere. [from: a, 2026-06-01]\n"]
 
     def save_between(path: Path, data: bytes, expected: bytes) -> bool:
@@ -163,14 +163,14 @@ def test_accepting_writes_all_lines_or_none(home: Path, monkeypatch: pytest.Monk
             facts.write_text(text.replace("- The server listens on port 8080. [from: a, 2026-06-01]\n", saves.pop()))
         return placed
 
-    monkeypatch.setattr(edit, "replace_expected", save_between)
+    monkeypatch.setattr(log, "replace_expected", save_between)
     code, out, err = run(home, "supersede", "accept", "port 8080")
     text = facts.read_text(encoding="utf-8")
     assert (code, err) == (0, "")
     assert text.count("superseded by: ") == 2 and "somewhere" not in text
     assert out.count("undo edit-") == 1
     facts.write_text(FACTS, encoding="utf-8")
-    monkeypatch.setattr(edit, "replace_expected", lambda path, data, expected: False)
+    monkeypatch.setattr(log, "replace_expected", lambda path, data, expected: False)
     code, _, err = run(home, "supersede", "accept", "port 8080")
     assert code == 1 and "nothing was written" in err and facts.read_text(encoding="utf-8") == FACTS
 

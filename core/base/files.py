@@ -37,7 +37,7 @@ from core.base.renameat2 import EXCHANGE, NO_REPLACE
 
 __all__ = [
     "BUFFER_BYTES", "TEMPORARY_MARK", "FileRead", "Identity", "SyncError", "append", "create_atomic", "discard",
-    "exchange", "exists", "identity_of", "is_same_file", "last_byte", "make_folder", "open_for_append",
+    "exchange", "exists", "identity_of", "is_same_file", "last_byte", "make_folder", "naming", "open_for_append",
     "open_regular", "overwrite", "read_beginning", "read_descriptor", "read_file", "read_or_empty", "remove_file",
     "remove_if_empty", "remove_tree", "rename_without_replacing", "replace_file", "set_mode", "sha256_of_descriptor",
     "sha256_of_file", "sync", "sync_folder", "take_back", "temporary_name", "write_all", "write_atomic", "write_cache",
@@ -85,7 +85,10 @@ def take_back(fd: int, data: bytes, size: int) -> None:
 def open_for_append(path: Path) -> int:
     """Open a regular file for reading and for writing at its end; made when it is not there, 0600. The caller syncs
     the folder."""
-    return open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    try:
+        return open_regular(path, os.O_RDWR | os.O_APPEND)
+    except FileNotFoundError:
+        return open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
 
 
 def overwrite(fd: int, data: bytes) -> None:
@@ -140,7 +143,7 @@ def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
     try:
         with naming(path):
             write_all(fd, data)
-            if sys.platform != "win32":
+            if sys.platform != "win32" and stat.S_IMODE(os.fstat(fd).st_mode) != mode:
                 disk.set_mode(fd, mode)
             sync(fd)
         if note:
@@ -158,8 +161,9 @@ def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:
 
 
 @temporaries.at_work
-def write_atomic(path: Path, data: bytes, mode: int | None = None) -> None:
-    """Replace `path` by `data`: a reader sees the old bytes or the new, also after a power cut.
+def write_atomic(path: Path, data: bytes, mode: int | None = None, *, lasting: bool = True) -> None:
+    """Replace `path` by `data`: a reader sees the old bytes or the new, also after a power cut; not `lasting`, maybe
+    the old ones still, which is enough for what is made anew from other files.
 
     Keeps the permissions of what was there (a new file is 0600) and writes through a symbolic link to its target.
     """
@@ -176,7 +180,8 @@ def write_atomic(path: Path, data: bytes, mode: int | None = None) -> None:
         with contextlib.suppress(OSError):
             disk.unlink(temporary)
         raise
-    sync_folder(target.parent)
+    if lasting:
+        sync_folder(target.parent)
 
 
 @temporaries.at_work

@@ -65,7 +65,10 @@ def take(path: Path, *, work: str = "") -> int:
     """The same lock, held until the descriptor that is returned is closed: at the latest when this process ends, and
     every one that was handed it."""
     files.make_folder(path.parent)
-    fd = files.open_regular(path, os.O_RDWR | os.O_CREAT)
+    try:
+        fd = files.open_regular(path, os.O_RDWR)
+    except FileNotFoundError:
+        fd = files.open_regular(path, os.O_RDWR | os.O_CREAT)
     try:
         try:
             _lock_descriptor(fd)
@@ -73,7 +76,9 @@ def take(path: Path, *, work: str = "") -> int:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN):
                 raise
             raise LockHeldError(path, files.read_descriptor(fd, 4096).decode("utf-8", "replace").strip()) from None
-        files.overwrite(fd, f"{os.getpid()} {work}".strip().encode())
+        size = os.fstat(fd).st_size  # what is longer than the new words is written over with spaces
+        os.lseek(fd, 0, os.SEEK_SET)
+        files.write_all(fd, f"{os.getpid()} {work}".strip().encode().ljust(size))
     except BaseException:
         os.close(fd)
         raise
@@ -104,6 +109,15 @@ def folder_lock(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
     finally:
         held.discard(name)
         os.close(fd)
+
+
+@contextlib.contextmanager
+def file_lock(fd: int, seconds: float = TURN_SECONDS) -> Iterator[None]:
+    """One writer of ours at a time on an open file, until its descriptor is closed; with the reservations of
+    `folder_lock`."""
+    if sys.platform != "win32":
+        _wait_for_turn(fd, seconds)
+    yield
 
 
 def _wait_for_turn(fd: int, seconds: float) -> None:

@@ -84,7 +84,16 @@ class Paths:
         return self.state / "plans"
 
     @cached_property
+    def format(self) -> Path:
+        return self.state / "format"
+
+    @cached_property
+    def log(self) -> Path:
+        return self.state / "log"
+
+    @cached_property
     def edits(self) -> Path:
+        """Where versions before the log wrote down what an edit was about to do."""
         return self.state / "edits"
 
     @cached_property

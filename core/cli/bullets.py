@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.row import CATEGORY, MATCH, OF_BULLET, SECRETS, Command, flag, needed, option
+from core.cli.table import CATEGORY, MATCH, OF_BULLET, SECRETS, Command, flag, needed, option
 from core.cli.text import change_text
 
 if TYPE_CHECKING:

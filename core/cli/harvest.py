@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.base.choices import PROVIDERS
-from core.cli.row import Argument, Command, flag, listed, repeated, whole_number
+from core.cli.table import Argument, Command, flag, listed, repeated, whole_number
 from core.cli.text import count, dollars, fed, one_line, short, size, tokens
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from core.base.paths import cache_folder
 from core.commands.workspace import Workspace
 from core.factindex import index
 from core.factindex.places import fact_places
-from core.factindex.sync import JOURNAL, record_path
+from core.factindex.sync import cut_off, record_path
 
 SETTLED_SECONDS = 2.0
 
@@ -37,7 +37,7 @@ def state_of(workspace: Workspace, now: datetime) -> list[Any] | None:
             return None
         rows.append([str(path), found.st_size, found.st_mtime_ns, found.st_ino])
         newest = max(newest, found.st_mtime)
-    settled = newest < time.time() - SETTLED_SECONDS and not files.exists(paths.state / JOURNAL)
+    settled = newest < time.time() - SETTLED_SECONDS and not cut_off(paths.state)
     return rows if settled else None
 
 

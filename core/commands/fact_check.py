@@ -11,7 +11,7 @@ from core.commands.fact_feed import lines_too_long, sync_facts
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
 from core.factindex.facts import DAMAGE, FACT_CHARACTERS, sort_key
-from core.factindex.sync import JOURNAL, project
+from core.factindex.sync import cut_off, project
 from core.knowledge.check import Finding
 
 NAMED = (*DAMAGE, "duplicate-id")
@@ -22,11 +22,11 @@ MOST_NAMED = 5
 def check_facts(workspace: Workspace) -> Iterator[Finding]:
     """A sync that was cut, items that are not valid, an index that differs from its files. Writes nothing."""
     paths = workspace.paths
-    journal, place = paths.state / JOURNAL, paths.knowledge / index.NAME
-    if files.exists(journal):
-        message = "a sync of the fact index was interrupted; the next one finishes it"
-        yield Finding("facts-unfinished", message, str(journal), _mend(workspace))
+    place = paths.knowledge / index.NAME
     try:
+        if cut_off(paths.state):
+            message = "a sync of the fact index was interrupted; the next one finishes it"
+            yield Finding("facts-unfinished", message, str(paths.log), _mend(workspace))
         facts, found, _ = project(paths.knowledge, paths.state, utc_now())
     except OSError as error:
         yield Finding("facts-unreadable", f"the facts cannot be read: {error.strerror}", str(error.filename or ""))

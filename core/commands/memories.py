@@ -329,13 +329,15 @@ def memories_edit(
         return words
     memory, (wanted, _, replaced) = chosen.value, words.value
     where = Paths(memory.path.parents[2])
-    unsettled = settled(where) if where != workspace.paths and _is_trusted(workspace, where) else ""
-    file = f"memories/{memory.path.name}"
-    edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=memory.sha256)
+    own, trusted = where == workspace.paths, _is_trusted(workspace, where)
+    unsettled = settled(where) if trusted and not own else ""
+    file, seen = f"memories/{memory.path.name}", memory.sha256
+    edited = change_file(where, file, lambda lines: _with_body(lines, wanted), now(), seen=seen, settles=own)
     if isinstance(edited, Err):
         return edited
-    trusted = _kept_trusted(workspace, where, memory.path, where.changes)
-    sentences = (replaced, edited.value.warning, unsettled, undone_elsewhere(workspace, where), trusted)
+    unsettled = unsettled or (settled(where) if trusted and not own else "")
+    unread = _kept_trusted(workspace, where, memory.path, where.changes)
+    sentences = (replaced, edited.value.warning, unsettled, undone_elsewhere(workspace, where), unread)
     warning = "; ".join(filter(None, sentences))
     return Ok(Reworded(**{**vars(edited.value), "warning": warning}, scope=memory.scope))
 

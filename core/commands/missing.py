@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
+from core.base import files
+from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
 from core.commands.exclusive import with_store
 from core.commands.statements import refresh_digest
@@ -17,7 +21,8 @@ from core.harvest.recovery import Recovered
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.edit import could_not_write, new_edit_run
 from core.knowledge.ledger import seen_ledger
-from core.knowledge.lines import PlannedFile, ensure_lines
+from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
+from core.knowledge.log import carry_out
 from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 
 __all__ = ["Missing", "Settled", "missing", "missing_list"]
@@ -80,7 +85,7 @@ def _chosen(workspace: Workspace, entries: Any, which: str, now: datetime) -> Re
 
 
 def _settle(workspace: Workspace, back: bool, which: str, store: Recovered, now: datetime) -> Result[Settled]:
-    """Told to changes.jsonl first: a crash after that harms nobody, and what it did write can be undone."""
+    """Put them back, one file after the other, or write down that they are gone on purpose."""
     paths, run = workspace.paths, new_edit_run(now)
     chosen = _chosen(workspace, store.entries, which, now)
     if isinstance(chosen, Err):
@@ -88,14 +93,29 @@ def _settle(workspace: Workspace, back: bool, which: str, store: Recovered, now:
     lines: dict[str, list[Missing]] = {}
     for row in chosen.value:
         lines.setdefault(row.file, []).append(row)
+    warnings: list[str | None] = []
     for file, rows in lines.items():
         gone = tuple(dict.fromkeys(line for row in rows for line in row.lines))
         done = tuple(line for line in gone if any(line in row.done for row in rows))
         try:
-            append_changes(paths, [Change(now.isoformat(), run, file, *((gone,) if back else ((), gone)))])
             if back:
                 opened = tuple(line for line in gone if line not in done)
-                ensure_lines(paths.knowledge, PlannedFile(file, rows[0].header, opened, done))
+                planned = PlannedFile(file, rows[0].header, opened, done)
+                warnings.append(
+                    carry_out(paths, Change(now.isoformat(), run, file, gone), partial(_put, paths, planned))
+                )
+            else:
+                append_changes(paths, [Change(now.isoformat(), run, file, (), gone)])
         except OSError as error:
             return could_not_write(paths.knowledge / file, error)
-    return Ok(Settled(run if lines else "", back, tuple(chosen.value), refresh_digest(workspace) if lines else ""))
+    warnings.append(refresh_digest(workspace) if lines else "")
+    return Ok(Settled(run if lines else "", back, tuple(chosen.value), "; ".join(filter(None, warnings))))
+
+
+def _put(paths: Paths, planned: PlannedFile) -> bool:
+    _, new_name = ensure_lines(paths.knowledge, planned)
+    if new_name:
+        files.sync_folder((paths.knowledge / planned.name).parent)
+    if require_lines(paths.knowledge, planned):
+        raise OSError(errno.EBUSY, "another program keeps saving the file", str(paths.knowledge / planned.name))
+    return True

@@ -16,7 +16,7 @@ from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import EDIT_RUN as EDIT_RUN
 from core.knowledge.hunks import bare
 from core.knowledge.journal import gather, read_journal
-from core.knowledge.promises import made_promises
+from core.knowledge.log import untold
 
 UNDO_RUN = "undo-"
 NEWEST = 5
@@ -55,7 +55,7 @@ def runs(workspace: Workspace) -> Result[list[Run]]:
     """All runs that changed something, newest first. An undo is no run of its own: it marks the one it took back."""
     paths = workspace.paths
     try:
-        changes = [*read_changes(paths), *made_promises(paths)]
+        changes = [*read_changes(paths), *untold(paths)]
         rows: dict[str, list[Change]] = {}
         for row in changes:
             rows.setdefault(row.run, []).append(row)

@@ -25,7 +25,7 @@ from core.commands.workspace import Workspace
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import change_file, new_edit_run
 from core.knowledge.hunks import Hunk, inverse, join, made, reversed_edit, section_at, split
-from core.knowledge.promises import settle_promises
+from core.knowledge.log import settle, take_away
 from core.knowledge.reversal import CHANGED, GONE, MISSED, REVERSED, take_back
 
 
@@ -65,8 +65,8 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> Result[Und
         return None
     paths, readable = project_paths(project.value), may_read(workspace, project.value)
     try:
-        if readable(paths.edits) and paths.edits.is_dir():
-            settle_promises(paths)  # of an edit that a crash cut off before it was told
+        if readable(paths.log) and readable(paths.edits):
+            settle(paths)  # an edit that a crash cut off before it was told
         if not readable(paths.changes):
             return None
         changes = read_changes(paths)
@@ -77,6 +77,8 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> Result[Und
         undone = [row for row in changes if row.run == UNDO_RUN + run]
         with locks.locked(paths.lock, work="undo"):
             undo_edit(paths, mine, undone, report, now)
+        if readable(paths.log):
+            take_away(paths)
     except locks.LockHeldError as error:
         return locks.refused(error)
     except OSError as error:
@@ -181,7 +183,7 @@ def settled(where: Paths) -> str:
     """Tell a project's changes.jsonl of edits that a crash cut off (the home's next harvest does that for the home).
     Returns a sentence about what went wrong, or ""."""
     try:
-        settle_promises(where)
+        take_away(where)
     except OSError as error:
         return f"an edit that was cut off before cannot be undone: {where.changes} ({error.strerror or error})"
     return ""

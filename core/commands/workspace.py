@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.config import Config, LoadedConfig, load_config
-from core.base.homes import ADVICE, closed_folder, why_foreign
+from core.base.homes import ADVICE, closed_folder, refusal_of_newer, why_foreign
 from core.base.paths import Paths, choose_home
 from core.base.result import Err, Ok, Result, fail
 
@@ -61,7 +61,8 @@ def open_workspace(
         if os.path.islink(part) and os.path.exists(part) and (why := why_foreign(os.stat(part))):
             message = f"the home is, or holds, a symbolic link to {os.path.realpath(part)}, which {why}"
             return fail("foreign-home", message, part, "take that right away, or name another home with --home")
-    return Ok(Workspace(paths, loaded.value, variables, folder, config_file))
+    refused = refusal_of_newer(paths)
+    return refused if refused is not None else Ok(Workspace(paths, loaded.value, variables, folder, config_file))
 
 
 def reopened(workspace: Workspace) -> Result[Workspace]:

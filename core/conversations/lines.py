@@ -145,6 +145,54 @@ def with_events(turns: Sequence[Turn], events: Iterable[Event]) -> tuple[Turn, .
     return tuple(replace(turn, events=tuple(held[at])) if at in held else turn for at, turn in enumerate(turns))
 
 
+class Fences(NamedTuple):
+    """The code fences of a text: the numbers of the lines `inside` those that are closed, their own lines among them,
+    and where one begins that never is (`open`, else the number of lines)."""
+
+    inside: frozenset[int]
+    open: int
+
+
+_FENCE = re.compile(r"((?:[ \t>]|[*+-] |\d{1,3}[.)] ){0,24})(`{3,}|~{3,})")
+_CODE_INDENT = 4
+"""So much deeper than the line that opened a fence is code that shows one."""
+
+
+def code_fences(lines: Sequence[Line]) -> Fences:
+    """Where code stands, as CommonMark tells: what opens a fence is closed by as many of the same sign alone on a line.
+    One that is never closed hides nothing, and what stands behind it may be code or not."""
+    inside: set[int] = set()
+    opened, fence, indent = -1, "", 0
+    for number, line in enumerate(lines):
+        found = _FENCE.match(line.text) if "``" in line.text or "~~" in line.text else None
+        if found is None:
+            continue
+        behind = line.text[found.end() :]
+        if opened < 0:
+            if found[2][0] == "~" or "`" not in behind:
+                opened, fence, indent = number, found[2], len(found[1])
+        elif found[2].startswith(fence) and not behind.strip() and len(found[1]) < indent + _CODE_INDENT:
+            inside.update(range(opened, number + 1))
+            opened = -1
+    return Fences(frozenset(inside), opened if opened >= 0 else len(lines))
+
+
+def doubt_in_fences(turns: Sequence[Turn], lines: Sequence[Line], fences: Fences) -> tuple[Turn, ...]:
+    """The turns of a text whose marks are believed inside code as well: who begins to speak inside a fence, or behind
+    one that is never closed, may be a file or a tool that is shown there. The roles stay, for reading; their words
+    count as a tool's."""
+    if not fences.inside and fences.open >= len(lines):
+        return tuple(turns)
+    shown = {lines[number].start for number in fences.inside}
+    behind = lines[fences.open].start if fences.open < len(lines) else -1
+    return tuple(
+        replace(turn, doubtful=True)
+        if turn.role in ("user", "assistant") and (turn.start in shown or 0 <= behind < turn.start)
+        else turn
+        for turn in turns
+    )
+
+
 def tag_name(text: str) -> str:
     """The tag that a line opens with, in lower case and with dashes, or ""."""
     found = _OPENING.match(text) if "<" in text else None

@@ -1,16 +1,17 @@
 """Brings YAML files, record and index together, in an order that a crash cannot harm.
 
 1. What a crashed sync had decided is finished first. 2. The files and the record are read; what the committed harvests
-taught is decided (feed.py) and written down durably as one plan, `.state/facts.journal`. 3. Each file gets its changes,
-by comparing and replacing, so that an editor's save in that moment is never lost; what is done is noted in the journal.
-4. The record is appended to, durably; only then the journal goes. 5. The index is computed from the files as they stand
-and replaced if its bytes differ. Cut anywhere, the next sync goes on from there; run twice, nothing changes.
+taught is decided (feed.py) and written down durably as one intent in the log of short changes, `.state/log`. 3. Each
+file gets its changes, by comparing and replacing, so that an editor's save in that moment is never lost; what is
+applied is noted in the log. 4. The record is appended to, durably; only then the intent is done. 5. The index is
+computed from the files as they stand and replaced if its bytes differ. Cut anywhere, the next sync goes on from there;
+run twice, nothing changes.
 """
 
 from __future__ import annotations
 
 import errno
-import os
+import secrets
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.checked_lines import Record, decode, encode
+from core.base.checked_lines import Record, append, decode, each, finish, unfinished
 from core.base.result import ErrorInfo
 from core.factindex import index
 from core.factindex.edits import Operation, apply_operations, is_bare, new_file_text
@@ -36,7 +37,9 @@ from core.factindex.reunite import strangers
 ATTEMPTS = 10
 TOLD = 20
 """So many problems are told one by one."""
+LOG = "log"
 JOURNAL = "facts.journal"
+"""Where earlier versions wrote their plan: read still, and taken away when it is carried out."""
 
 Replace = Callable[[Path, bytes | None, bytes], bool]
 """`replace(path, new, expected)`: put `new` in place of exactly `expected`, durably, or return False. None takes
@@ -110,8 +113,10 @@ def sync(
         known = Known(seen=True)
     removed: set[str] = set()
     found = read_all(knowledge)
-    if files.exists(state / JOURNAL):
-        removed |= _finish(knowledge, state, replace, report)
+    for cut in cut_off(state):
+        removed |= _carry_out(knowledge, state, cut, replace, report)
+        append_records(record_path(state), cut.records)
+        _close(state, cut)
         found = _read_again(knowledge, found, report.files)
     hold(knowledge, found, known, removed)
     records, history = read_history(record_path(state))
@@ -130,9 +135,11 @@ def sync(
         if history.archives.get(run) != size
     ]
     plan.records += fresh
+    meant: Meant | None = None
+    if plan.operations:
+        meant = _write_down(state, plan)
+        removed |= _carry_out(knowledge, state, meant, replace, report)
     if plan.operations or plan.records:
-        _write_plan(state, plan)
-        removed |= _finish(knowledge, state, replace, report)
         found = _read_again(knowledge, found, [*plan.operations, *report.files])
         hold(knowledge, found, known, removed)
         history = history_of([*records, *plan.records])
@@ -145,7 +152,7 @@ def sync(
             report.notes.append(f"not counted, for it cannot be changed without touching more of its line: {which}")
     report.new, report.confirmed, report.gone = plan.new, plan.confirmed, plan.gone
     report.taken_back, report.stayed = plan.taken_back, plan.stayed
-    _project(knowledge, state, found, history, now, report)
+    _project(knowledge, state, found, history, now, report, plan.records, lambda: _close(state, meant))
     return report
 
 
@@ -161,39 +168,66 @@ def _aged(found: FactFiles, history: History, now: datetime) -> list[Fact]:
     return [*(aged(row.fact, history, today) for row in found.placed.values()), *chain(*found.held.values())]
 
 
-# --- the journal -----------------------------------------------------------------------------------------------------
+# --- what is meant, in the log ---------------------------------------------------------------------------------------
 
 
-def _write_plan(state: Path, plan: Plan) -> None:
-    files.make_folder(state)
-    row = {"t": "plan", "files": plan.operations, "made_for": plan.made_for, "records": plan.records}
-    files.write_atomic(state / JOURNAL, encode(row), 0o600)
+@dataclass
+class Meant:
+    """A plan as it stands in the log (`id`; "" for the file of an earlier version): operations by file, for which
+    domain and category a new file is, the records of what it does, and the files that are through."""
+
+    id: str
+    files: dict[str, list[Operation]]
+    made_for: dict[str, list[str]]
+    records: list[Record]
+    applied: set[str] = field(default_factory=set)
 
 
-def _finish(knowledge: Path, state: Path, replace: Replace, report: SyncReport) -> set[str]:
-    """Carry out what the journal says and take it away; the ids of the facts that were to go. What is done already does
+def _write_down(state: Path, plan: Plan) -> Meant:
+    row: Record = {"files": plan.operations, "made_for": plan.made_for, "records": plan.records}
+    name = secrets.token_hex(6)
+    append(state / LOG, {"t": "intent", "id": name, "facts": row}, durable=True)
+    return Meant(name, **row)
+
+
+def cut_off(state: Path) -> list[Meant]:
+    """The plans that a crash has cut off. Raises OSError."""
+    data = files.read_or_empty(state / LOG)
+    open_ones = {name: row["facts"] for name, row in unfinished(data).items() if "facts" in row}
+    found = [Meant(name, row["files"], row["made_for"], row["records"]) for name, row in open_ones.items()]
+    for meant in found:
+        mine = (row for row in each(data) if row.get("t") == "applied" and row.get("id") == meant.id)
+        meant.applied.update(str(row.get("file")) for row in mine)
+    if files.exists(state / JOURNAL):
+        rows = decode(files.read_or_empty(state / JOURNAL))
+        first = next(rows, {})
+        through = {str(row.get("file")) for row in rows}
+        found.append(Meant("", first.get("files", {}), first.get("made_for", {}), first.get("records", []), through))
+    return found
+
+
+def _carry_out(knowledge: Path, state: Path, meant: Meant, replace: Replace, report: SyncReport) -> set[str]:
+    """Bring every file of a plan up to date; the ids of the facts that were to go. What is done already does
     nothing."""
-    path = state / JOURNAL
     removed: set[str] = set()
-    rows = list(decode(files.read_or_empty(path)))
-    if rows and rows[0].get("t") == "plan":
-        plan, applied = rows[0], {str(row.get("file")) for row in rows[1:]}
-        fd = files.open_for_append(path)
-        try:
-            for name, operations in plan["files"].items():
-                if name in applied:
-                    continue
-                written = _change(knowledge, name, operations, plan["made_for"].get(name), replace)
-                if written:
-                    report.files.append(written)
-                removed.update(str(row["id"]) for row in operations if row["op"] == "remove")
-                files.write_all(fd, encode({"t": "applied", "file": name}))
-                files.sync(fd, data_only=True)
-        finally:
-            os.close(fd)
-        append_records(record_path(state), plan["records"])
-    files.remove_file(path)
+    for name, operations in meant.files.items():
+        if name in meant.applied:
+            continue
+        written = _change(knowledge, name, operations, meant.made_for.get(name), replace)
+        if written:
+            report.files.append(written)
+        removed.update(str(row["id"]) for row in operations if row["op"] == "remove")
+        if meant.id:  # written in its turn, and durable with the next record that must be
+            append(state / LOG, {"t": "applied", "id": meant.id, "file": name})
     return removed
+
+
+def _close(state: Path, meant: Meant | None) -> None:
+    """A plan is carried out, and its records are durable."""
+    if meant is not None and meant.id:
+        finish(state / LOG, meant.id)
+    elif meant is not None:
+        files.remove_file(state / JOURNAL)
 
 
 def _change(
@@ -283,9 +317,17 @@ def _unchanged(plan: Plan, found: FactFiles) -> list[str]:
 
 
 def _project(
-    knowledge: Path, state: Path, found: FactFiles, history: History, now: datetime, report: SyncReport
+    knowledge: Path,
+    state: Path,
+    found: FactFiles,
+    history: History,
+    now: datetime,
+    report: SyncReport,
+    news: list[Record],
+    close: Callable[[], None],
 ) -> None:
-    news: list[Record] = []
+    """Append `news` and what the index adds to it to the record, `close` what they were about, and write the index."""
+    news = list(news)
     known = _news_of_people(found, history)
     if known:
         news.append({"t": "known", "facts": known})
@@ -294,6 +336,8 @@ def _project(
     facts = _aged(found, history, now)
     report.problems = found.problems
     if not facts and not history.index_sum and not files.exists(knowledge / index.NAME):
+        append_records(record_path(state), news)
+        close()
         return  # a store that never had facts has no index
     write_known(state, found)
     rows = index.rows_of(facts)
@@ -309,11 +353,12 @@ def _project(
         fact.id in found.placed and fact.confidence != found.placed[fact.id].fact.confidence for fact in facts
     )
     append_records(record_path(state), news)
+    close()
     data = index.format_index(rows, at)
     path = knowledge / index.NAME
     if files.read_or_empty(path) != data:
         files.make_folder(knowledge)
-        files.write_atomic(path, data)
+        files.write_atomic(path, data, lasting=False)
         report.written = True
 
 

@@ -442,6 +442,7 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
     spoken = place_of(item.quote, source)
     if spoken is not None:
         item = replace(item, turn=spoken.number, start=spoken.start, end=spoken.end, said=spoken.said)
-    if where == "tool" and followed:
+    if where == "tool" and followed and (item.category != "tasks_done" or voices is None):
+        # Of what was done, the tool's receipt is the natural quote; whose deed it was, the voices have told.
         return replace(item, held="from-tool-output")
     return replace(item, by_tool=True) if where == "tool" else item

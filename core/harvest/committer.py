@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,25 +17,23 @@ from core.harvest.batch import Applied, Batch, Staged, size_of, with_new_tails, 
 from core.harvest.bindings import Bindings
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
 from core.harvest.distil import Harvest
-from core.harvest.grown_plan import onto
 from core.harvest.guard import Guard
 from core.harvest.lessons import lessons_of
-from core.harvest.merge import freeze, with_old_dates
+from core.harvest.merge import StruckLines, freeze, onto, with_old_dates
 from core.harvest.meter import Meter
 from core.harvest.missing import TOLD, find_missing, marks, tell_missing
 from core.harvest.named_paths import is_working_folder
+from core.harvest.options import HarvestOptions
 from core.harvest.proofs import Proofs
 from core.harvest.reclaim import SYNC_FAILED, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
 from core.harvest.repeats import Repeats
 from core.harvest.report import HarvestReport, add_counts
-from core.harvest.steps import Limits, Step
-from core.harvest.struck import StruckLines
+from core.harvest.steps import Step
 from core.knowledge.categories import CATEGORIES
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, Record, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger
 from core.knowledge.lines import OwnWrites, noting_tail
-from core.knowledge.patience import Patience
 
 CHECKPOINT_BYTES = 1 << 20
 CHECKPOINT_SECONDS = 120.0
@@ -53,28 +51,21 @@ class Committer:
     """
 
     paths: Paths
-    run: str
-    limits: Limits
-    roots: Sequence[str]
-    trash_days: int
-    proofs: Proofs
-    guard: Guard
-    now: Callable[[], datetime]
-    patience: Patience
+    options: HarvestOptions
     recovered: Recovered
     report: HarvestReport
-    quotes: str = "check"
-    secrets: bool = True
+    now: Callable[[], datetime]
     trusted: bool = True
-    own: OwnWrites = field(default_factory=OwnWrites)
 
     def __post_init__(self) -> None:
+        self.run, self.limits = self.report.run, self.options.limits
         self.entries: Entries = self.recovered.entries
+        self.proofs, self.guard = Proofs(self.paths), Guard(self.paths)
+        self._own = OwnWrites()
         self._bindings = Bindings(self.paths)
         self._struck = StruckLines(self.paths)
         self._repeats = Repeats(self.paths, self.entries, self.proofs)
-        self._journal = Journal(self.paths.journal)
-        self._journal.append({"t": "run", "run": self.run, "at": self.now().isoformat()})
+        self._journal = Journal(self.paths.journal, [{"t": "run", "run": self.run, "at": self.now().isoformat()}])
         self._known = {f"files/{name}" for name in self._bindings.records} | _files_with_items(self.entries)
         self._batch = Batch(self.paths)
         self._through: list[Staged] = []
@@ -136,8 +127,8 @@ class Committer:
                 [(row.step.sha256, row.plan) for row in rows],
                 known=lambda name: name in self._known,
                 on_applied=self._applied,
-                patience=self.patience,
-                own=self.own,
+                patience=self.options.patience,
+                own=self._own,
             )
             for row in rows:
                 row.error = wrong.get(row.step.sha256)
@@ -173,7 +164,7 @@ class Committer:
         """Before anything else: have lines of earlier harvests vanished? `also` are hashes that the run will meet."""
         try:
             told = marks(self.entries)
-            found = find_missing(self.paths, self.entries, self.proofs, self.now(), self.trash_days, also)
+            found = find_missing(self.paths, self.entries, self.proofs, self.now(), self.options.trash_days, also)
             if sentence := tell_missing(found, self.entries, self.run):
                 self.report.notes.append(sentence)
             if marks(self.entries) != told:
@@ -184,7 +175,8 @@ class Committer:
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
         name, today = self._masked(step.artifact.name), at.astimezone(UTC).date().isoformat()
         date = min(harvest.date or today, today)  # a clock that went wrong must not keep a line the newest for years
-        roots = [*self.roots, harvest.folder] if is_working_folder(harvest.folder) else self.roots
+        own = [harvest.folder] if is_working_folder(harvest.folder) else []
+        roots = [*self.options.file_roots, *own]
         if any(item.category == "files" for item in harvest.items):
             self._bindings.refresh()
         plan = freeze(harvest.items, name, date, roots, self.paths, self._bindings.records, before_rename=self.flush)
@@ -203,14 +195,14 @@ class Committer:
         if meter is not None:
             entry |= _spent(meter)
         noted = [str(row.get("path", "")) for row in plan.notes.values()]
-        checked = self.limits.provider != "offline" and self.quotes != "off"
+        checked = self.limits.provider != "offline" and self.options.distil.quotes != "off"
         facts = lessons_of(harvest.items, harvest.folder, noted, quotes_checked=checked)
         plan = self._repeats.settled(replace(plan, entry=entry, facts=facts))
         return replace(plan, files=tuple(noting_tail(self.paths.knowledge, planned) for planned in plan.files))
 
     def _masked(self, name: str) -> str:
         """A conversation's name as provenances have it: a key in a file's name must not travel with each line."""
-        if not self.secrets or not (clean := redact(name)).counts:
+        if not self.options.distil.redact or not (clean := redact(name)).counts:
             return name
         return clean.text.replace("[", "(").replace("]", ")")  # square brackets end a provenance
 
@@ -269,7 +261,7 @@ class Committer:
         self.append({"t": "moving", "sha": step.sha256, "path": step.artifact.path})
         if not self.trusted:
             return False
-        moved = reclaim(self.paths, step.artifact.path, step.sha256, self.trash_days, self.now())
+        moved = reclaim(self.paths, step.artifact.path, step.sha256, self.options.trash_days, self.now())
         if isinstance(moved, Err):
             self.trusted = moved.error.code != SYNC_FAILED
             self.report.errors.append(moved.error)

@@ -30,9 +30,7 @@ from core.base.result import ErrorInfo, Ok, Result, fail
 from core.harvest.answer import Item, items_from
 from core.harvest.committer import Committer
 from core.harvest.distil import Harvest
-from core.harvest.guard import Guard
 from core.harvest.options import HarvestOptions
-from core.harvest.proofs import Proofs
 from core.harvest.quotes import NO_SOURCE
 from core.harvest.recovery import recover
 from core.harvest.report import HarvestReport, add_counts
@@ -241,6 +239,7 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
     from core.harvest.pipeline import new_run, write_digest
 
     limits = replace(options.limits, provider=SOURCE, reclaim="never", keep=True, harvest=True)
+    unquoted = replace(options, limits=limits, distil=replace(options.distil, quotes="off"))
     try:
         with locks.locked(paths.lock, work="import"):
             recovered = recover(paths, now(), options.patience)
@@ -249,20 +248,7 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
                 return planned
             report = planned.value
             told = HarvestReport(applied=True, run=new_run(now()))
-            committer = Committer(
-                paths,
-                told.run,
-                limits,
-                options.file_roots,
-                options.trash_days,
-                Proofs(paths),
-                Guard(paths),
-                now,
-                options.patience,
-                recovered,
-                told,
-                "off",
-            )
+            committer = Committer(paths, unquoted, recovered, told, now)
             try:
                 before = earlier_by_path(recovered.entries)
                 for row in report.rows:

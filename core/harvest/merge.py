@@ -1,5 +1,9 @@
 """Stage 4: freeze what a harvest will write: every line and its file, decided once. From then on nothing but the plan
 is written (batch.py), also after a crash.
+
+`committer.py` makes a plan in this order: `freeze` (items to lines), `with_old_dates` (a second harvest keeps the lines
+of the first), `onto` (what a conversation gave before it went on), `StruckLines.kept` (what the person struck through),
+then `repeats.py` (what snapshots of one session say) and `lines.noting_tail` (what stands unfinished in each file).
 """
 
 from __future__ import annotations
@@ -7,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from core.base import files
 from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
+from core.base.result import ErrorInfo
 from core.harvest.answer import Item
 from core.harvest.lessons import note_as_fact
 from core.harvest.named_paths import source_file
@@ -16,11 +22,12 @@ from core.knowledge.bullet_text import with_quote
 from core.knowledge.categories import CATEGORIES, CATEGORY, TASKS_FILE, read_text
 from core.knowledge.changes import read_changes, removed_by_hand
 from core.knowledge.edit import EDIT_RUN
-from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind
+from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind, note_now, read_records
 from core.knowledge.journal import FrozenPlan
-from core.knowledge.lines import PlannedFile
+from core.knowledge.lines import PlannedFile, missing_lines
 
 QUARANTINE = "quarantine.md"
+_MARK = "~~"
 
 
 def freeze(
@@ -136,3 +143,94 @@ def _without(lines: Sequence[str], texts: set[str]) -> list[str]:
 
 def _each(keep: Callable[[str], str], lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(keep, lines)))
+
+
+# --- a conversation that went on since its last harvest --------------------------------------------------------------
+
+
+def onto(paths: Paths, plan: FrozenPlan, earlier: FrozenPlan) -> FrozenPlan:
+    """A plan with what still stands of the earlier one: it alone proves all parts. A line of the earlier plan that
+    stands no more was the person's to remove, and neither it nor the same words come back. Raises OSError."""
+    rows = {planned.name: planned for planned in plan.files}
+    notes = dict(plan.notes)
+    for old in earlier.files:
+        row = earlier.notes.get(old.name.removeprefix("files/"))
+        name = note_now(paths, old.name, old.all_lines, row) if old.all_lines else old.name
+        if row is not None and name.removeprefix("files/") not in notes:
+            notes |= {note: row for note, row in read_records(paths).items() if f"files/{note}" == name}
+        here = files.read_or_empty(paths.knowledge / name) if old.all_lines else b""
+        gone = {line.decode("utf-8") for line in missing_lines(here, old.all_lines)}
+        said = {_words(line) for line in old.all_lines}
+        new = rows.get(name, PlannedFile(name, old.header, ()))
+        rows[name] = replace(
+            new,
+            lines=(*(line for line in old.lines if line not in gone), *_unsaid(new.lines, said)),
+            done=(*(line for line in old.done if line not in gone), *_unsaid(new.done, said)),
+        )
+    kept = tuple(row for row in rows.values() if row.all_lines or row.name in {one.name for one in plan.files})
+    return replace(plan, files=kept, notes=notes)
+
+
+def _words(line: str) -> str:
+    return split_provenance(line.removeprefix("- "))[0]
+
+
+def _unsaid(lines: Sequence[str], said: set[str]) -> tuple[str, ...]:
+    return tuple(line for line in lines if _words(line) not in said)
+
+
+# --- lines that the person has struck through ------------------------------------------------------------------------
+
+
+class StruckLines:
+    """The struck lines of each file, read once in a run: file -> (conversation, words) -> the line as it stands. A
+    harvest that finds the same in the same conversation once more, after an undo that had to leave them, does not write
+    it again beside them."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._problems: list[ErrorInfo] = []
+        self._knowledge = paths.knowledge
+        self._files: dict[str, dict[tuple[str, str], str]] = {}
+
+    def kept(self, plan: FrozenPlan) -> FrozenPlan:
+        """The plan with a line as the person has struck it where that stands. A file that cannot be read has none, and
+        that is told: the plan must be made all the same, for it holds what a model has said."""
+        self._problems = []
+        rows = [
+            replace(one, lines=self._as_struck(one.name, one.lines), done=self._as_struck(one.name, one.done))
+            for one in plan.files
+        ]
+        return replace(plan, files=tuple(rows))
+
+    @property
+    def problems(self) -> list[ErrorInfo]:
+        """What could not be looked through for the last plan."""
+        return self._problems
+
+    def _as_struck(self, name: str, lines: Sequence[str]) -> tuple[str, ...]:
+        struck = self._of(name) if lines else {}
+        if not struck:
+            return tuple(lines)
+        return tuple(dict.fromkeys(struck.get(_said(line), line) for line in lines))
+
+    def _of(self, name: str) -> dict[tuple[str, str], str]:
+        if name not in self._files:
+            try:
+                text = read_text(self._knowledge / name)
+            except OSError as error:
+                path = str(self._knowledge / name)
+                message = f"the file cannot be looked through for what you struck through: {error.strerror}"
+                self._problems.append(
+                    ErrorInfo("unreadable", message, path, "such a line may stand there a second time")
+                )
+                return {}
+            bullets = parse_bullets(text) if _MARK in text else []
+            self._files[name] = {
+                (row.provenance.source, row.text): row.raw for row in bullets if row.struck and row.provenance
+            }
+        return self._files[name]
+
+
+def _said(line: str) -> tuple[str, str]:
+    text, provenance = split_provenance(line.removeprefix("- "))
+    return (provenance.source if provenance is not None else "", text)

@@ -20,13 +20,11 @@ from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
 from core.harvest.content import distil_step
 from core.harvest.distil import Harvest
-from core.harvest.guard import Guard
 from core.harvest.kept_answers import KeptAnswers
 from core.harvest.known import KnownStore
 from core.harvest.meter import NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
 from core.harvest.options import HarvestOptions
 from core.harvest.plan import plan_harvest
-from core.harvest.proofs import Proofs
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import HarvestReport, Progress, Report, add_counts
@@ -102,21 +100,7 @@ def _apply(
         *([f"nothing is reclaimed: {plan.careful}"] if plan.careful else []),
     ]
     budget, breaker = Budget(options.max_run_tokens), Breaker()
-    committer = Committer(
-        paths,
-        run,
-        options.limits,
-        options.file_roots,
-        options.trash_days,
-        Proofs(paths),
-        Guard(paths),
-        now,
-        options.patience,
-        recovered,
-        report,
-        options.distil.quotes,
-        options.distil.redact,
-    )
+    committer = Committer(paths, options, recovered, report, now)
     done, total = 0, len(plan.steps)
     waiting = {step.sha256 for step in plan.steps if step.action == "harvest"}
     twins: dict[str, list[Step]] = {}

@@ -40,7 +40,7 @@ def _remove_split(committer: Committer, step: Step) -> Result[int] | None:
     """None: it was cut anew since the run began, and stays."""
     if not is_stale(step.artifact.path):
         return None
-    removed = remove_split(committer.paths, step.artifact.path, committer.trash_days, committer.now())
+    removed = remove_split(committer.paths, step.artifact.path, committer.options.trash_days, committer.now())
     return removed if isinstance(removed, Err) else Ok(step.artifact.size)
 
 

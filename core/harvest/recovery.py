@@ -14,6 +14,7 @@ from datetime import datetime
 from itertools import zip_longest
 
 from core.base import files
+from core.base.homes import require_known
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok
 from core.harvest.batch import Applied, write_together
@@ -48,8 +49,8 @@ from core.knowledge.ledger import (
 )
 from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.lines import PlannedFile, lines_in
+from core.knowledge.log import carry_over, settle
 from core.knowledge.patience import Patience
-from core.knowledge.promises import settle_promises
 from core.sources.scan import origin, sha_in_trash
 
 UNPROVEN = "unproven"
@@ -82,10 +83,12 @@ class Recovered:
 def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
     """Finish the last run. Call it under the run lock. Raises OSError when the store itself cannot be used."""
     state = Recovered({})
+    require_known(paths)
     for folder in folders_below(paths.knowledge):
         for aside in clear_leftovers(folder):
             state.notes.append(f"an interrupted save left {aside}: compare it with the file beside it")
-    settle_promises(paths)
+    carry_over(paths)
+    settle(paths)
     finish_moves(paths)
     state.errors += finish_removals(paths)
     ledger = read_ledger(paths)

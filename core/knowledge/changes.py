@@ -39,7 +39,14 @@ class Change:
 def parse_change(line: bytes) -> Change | None:
     """One line of changes.jsonl; None for a torn or foreign one."""
     try:
-        row: Any = json.loads(line)
+        return change_of(json.loads(line))
+    except (ValueError, RecursionError):
+        return None
+
+
+def change_of(row: Any) -> Change | None:
+    """A row of changes.jsonl; None for what is none."""
+    try:
         return Change(
             str(row["when"]),
             str(row["run"]),
@@ -71,8 +78,9 @@ def removed_by_hand(changes: Iterable[Change], runs: str = "") -> set[tuple[str,
     return removed
 
 
-def append_changes(paths: Paths, changes: Iterable[Change]) -> None:
-    """Add changes durably, leaving out those of a run, conversation and file that stand there. Raises OSError."""
+def append_changes(paths: Paths, changes: Iterable[Change], *, durable: bool = True) -> None:
+    """Add changes, leaving out those of a run, conversation and file that stand there. Not `durable`, the log still
+    holds them until `sync_changes`. Raises OSError."""
     wanted = [change for change in changes if change.added or change.removed]
     if not wanted:
         return
@@ -86,12 +94,29 @@ def append_changes(paths: Paths, changes: Iterable[Change]) -> None:
     if not lines:
         return
     files.make_folder(paths.knowledge)
+    new = not files.exists(paths.changes)
     fd = files.open_for_append(paths.changes)
     try:
-        torn = files.last_byte(fd) not in (b"", b"\n")
-        text = "\n" * torn + "\n".join(lines) + "\n"
-        files.append(fd, text.encode("utf-8", "backslashreplace"), files.identity_of(fd).size)
-        files.sync(fd)
+        with files.naming(paths.changes):
+            torn = files.last_byte(fd) not in (b"", b"\n")
+            text = "\n" * torn + "\n".join(lines) + "\n"
+            files.append(fd, text.encode("utf-8", "backslashreplace"), files.identity_of(fd).size)
+            if durable:
+                files.sync(fd)
+    finally:
+        os.close(fd)
+    if durable and new:
+        files.sync_folder(paths.knowledge)
+
+
+def sync_changes(paths: Paths) -> None:
+    """Make every row durable; before that the log may not forget. Raises OSError."""
+    if not files.exists(paths.changes):
+        return
+    fd = files.open_regular(paths.changes, os.O_RDWR)
+    try:
+        with files.naming(paths.changes):
+            files.sync(fd)
     finally:
         os.close(fd)
     files.sync_folder(paths.knowledge)

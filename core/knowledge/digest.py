@@ -164,5 +164,5 @@ def regenerate_digest(paths: Paths, max_bytes: int) -> Path | None:
         return None
     data = digest.text.encode("utf-8", "replace")
     if files.read_or_empty(paths.digest) != data:
-        files.write_atomic(paths.digest, data)
+        files.write_atomic(paths.digest, data, lasting=False)
     return paths.digest

@@ -27,13 +27,12 @@ from core.base.result import Err, Ok, Result, fail
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES
-from core.knowledge.changes import Change, append_changes, read_changes
+from core.knowledge.changes import Change, read_changes
 from core.knowledge.file_notes import bind_note, examine, notes_for
-from core.knowledge.hunks import FileEdit, Hunk, bare, join, line_break, made, section_at, split
+from core.knowledge.hunks import FileEdit, Hunk, apply_hunks, bare, join, line_break, made, section_at, split
 from core.knowledge.lines import PlannedFile, ensure_lines
+from core.knowledge.log import begin, carry_out, put_in_place
 from core.knowledge.patience import Patience
-from core.knowledge.promises import keep, promise
-from core.knowledge.swap import replace_expected
 
 BY_HAND = "by-hand"
 EDIT_RUN = "edit-"
@@ -187,17 +186,21 @@ def add_lines(
     if header and not files.exists(path) and seen in (None, hashlib.sha256(b"").hexdigest()):
         run, block = run or new_edit_run(now), tuple(text for bullet in bullets for text in bullet)
         planned = PlannedFile(file, header, *(((), block) if section == "done" else (block, ())))
-        try:
-            promised = promise(paths, Change(now.isoformat(), run, file, block))
-            files.make_folder(path.parent)
+        change = Change(now.isoformat(), run, file, block)
+
+        def put() -> Change:
             known = any(row.file == file for row in read_changes(paths))  # an editor may have it renamed away just now
+            files.make_folder(path.parent)
             ensure_lines(paths.knowledge, planned, known=known, patience=PATIENCE)
             files.sync_folder(path.parent)
-            read = files.read_file(path)
+            return replace(change, edit=_creation(files.read_file(path), block, section))
+
+        try:
+            begin(paths)
+            told = carry_out(paths, change, put)
+            return Ok(Edited(run, file, files.read_file(path).sha256, block, (), told or ""))
         except OSError as error:
             return could_not_write(path, error)
-        told = _recorded(paths, file, run, read.sha256, now, block, (), _creation(read, block, section))
-        return Ok(told if told.warning else replace(told, warning=keep(promised)))
     return change_file(paths, file, hunks, now, seen=seen, run=run)
 
 
@@ -227,46 +230,44 @@ def change_file(
     seen: str | None = None,
     run: str = "",
     ends_conflict: bool = False,
+    settles: bool = True,
 ) -> Result[Edited]:
     """Compute hunks over the file as it is, put the new text in place, record the change. Err: nothing was written.
 
-    What stands in a merge conflict is not touched, unless the edit is the one that ends it."""
+    What stands in a merge conflict is not touched, unless the edit is the one that ends it. What a crash cut off is
+    brought to its end first; not so (`settles`) in a folder whose log somebody else may have written."""
     run = run or new_edit_run(now)
     path = paths.knowledge / file
     for _ in range(ATTEMPTS):
+        try:
+            if settles:
+                begin(paths)
+        except OSError as error:
+            return could_not_write(paths.log, error)
         read = read_editable(paths, file)
         if isinstance(read, Err):
             return read
         before = read.value.sha256
         if seen is not None and seen.lower() != before:
             break
-        mark, lines = split(read.value.data)
+        lines = split(read.value.data)[1]
         wanted = hunks(lines)
         if isinstance(wanted, Err):
             return wanted
         disputed = _disputed(lines)
-        for hunk in wanted.value:
-            at = hunk.line - 1
-            lines[at : at + len(hunk.removed)] = hunk.added
-        if disputed and not ends_conflict and _disputed(lines) != disputed:
+        data = apply_hunks(read.value.data, wanted.value)
+        if disputed and not ends_conflict and _disputed(split(data)[1]) != disputed:
             return fail("conflict", "this stands in a merge conflict; nothing was written", path, END_CONFLICT)
-        data = join(mark, lines)
         edit = FileEdit(before, hashlib.sha256(data).hexdigest(), tuple(wanted.value))
         added = tuple(line for hunk in wanted.value for line in _told(hunk.added, hunk.removed))
         removed = tuple(line for hunk in wanted.value for line in _told(hunk.removed, hunk.added))
+        change = Change(now.isoformat(), run, file, added, removed, edit=edit)
         try:
-            promised = promise(paths, Change(now.isoformat(), run, file, added, removed, edit=edit))
-        except OSError as error:
-            return could_not_write(paths.edits, error)
-        try:
-            placed = replace_expected(path, data, read.value.data)
+            told = put_in_place(paths, change, data, read.value.data)
         except OSError as error:
             return could_not_write(path, error)  # the next recovery looks whether it was made
-        if not placed:
-            keep(promised)
-            continue
-        done = _recorded(paths, file, run, edit.after, now, added, removed, edit)
-        return Ok(done if done.warning else replace(done, warning=keep(promised)))
+        if told is not None:
+            return Ok(Edited(run, file, edit.after, added, removed, told))
     return fail("changed-outside", "the file has changed since you saw it; nothing was written", path, LOOK_AGAIN)
 
 
@@ -282,24 +283,6 @@ def _told(lines: Sequence[str], others: Sequence[str]) -> list[str]:
     a line break."""
     same = {bare(line) for line in others}
     return [text for line in lines if (text := bare(line)).strip() and text not in same]
-
-
-def _recorded(
-    paths: Paths,
-    file: str,
-    run: str,
-    sha: str,
-    now: datetime,
-    added: tuple[str, ...],
-    removed: tuple[str, ...],
-    edit: FileEdit | None,
-) -> Edited:
-    warning = ""
-    try:
-        append_changes(paths, [Change(now.isoformat(), run, file, added, removed, edit=edit)])
-    except OSError as error:
-        warning = f"the change was made, but it cannot be undone: {paths.changes} cannot be written ({error.strerror})"
-    return Edited(run, file, sha, added, removed, warning)
 
 
 def read_editable(paths: Paths, file: str) -> Result[files.FileRead]:

@@ -125,6 +125,15 @@ def made(lines: list[str], at: int, removed: int, added: Sequence[str], section:
     return [*lines[:at], *added, *lines[at + removed :]], hunk
 
 
+def apply_hunks(data: bytes, hunks: Sequence[Hunk]) -> bytes:
+    """The bytes of a file with the hunks applied, one after the other. Raises UnicodeDecodeError."""
+    mark, lines = split(data)
+    for hunk in hunks:
+        at = hunk.line - 1
+        lines[at : at + len(hunk.removed)] = hunk.added
+    return join(mark, lines)
+
+
 def becoming(text: str, lines: list[str]) -> Result[list[Hunk]]:
     """The hunks that make a file's lines those of `text`, the last of the file first."""
     wanted = split(text.encode("utf-8"))[1]

@@ -94,16 +94,16 @@ def plan_from_json(data: Record) -> FrozenPlan:
 
 
 class Journal:
-    """An open journal; appends records. Opened only under the run lock, after recovery dealt with the last one.
+    """A journal to which records are appended, `first` before any other; its file is made when there is one. Used only
+    under the run lock, after recovery dealt with the last one.
 
     `written` counts the bytes that went into it since it was opened."""
 
-    def __init__(self, path: Path) -> None:
-        files.make_folder(path.parent)
+    def __init__(self, path: Path, first: Iterable[Record] = ()) -> None:
+        self._path, self._first = path, list(first)
         self._broken = self._loose = False
         self.written = 0
-        self._fd = files.open_for_append(path)
-        files.sync_folder(path.parent)
+        self._fd = -1
 
     def append(self, record: Record, *, durable: bool = False) -> None:
         """Add one record; `durable` waits for the disk. Raises JournalError, and after that on every call."""
@@ -115,6 +115,9 @@ class Journal:
             raise JournalError(errno.EIO, "an earlier record could not be written")
         data = b"".join(map(encode, records))
         try:
+            if data and self._fd < 0:
+                self._open()
+                data = b"".join(map(encode, self._first)) + data
             if data:
                 files.write_all(self._fd, data)
                 self.written += len(data)
@@ -130,8 +133,16 @@ class Journal:
         """Wait for the disk, if anything was added since the last time."""
         self.extend((), durable=True)
 
+    def _open(self) -> None:
+        files.make_folder(self._path.parent)
+        new = not files.exists(self._path)
+        self._fd = files.open_for_append(self._path)
+        if new:
+            files.sync_folder(self._path.parent)
+
     def close(self) -> None:
-        os.close(self._fd)
+        if self._fd >= 0:
+            os.close(self._fd)
 
 
 def read_journal(path: Path) -> list[Record]:
@@ -190,7 +201,7 @@ def archive(
         files.write_atomic(path, b"".join(lines))
     if unfinished:
         files.write_atomic(journal, b"".join(map(encode, unfinished)))
-    else:
+    elif files.exists(journal):
         files.remove_file(journal)
 
 

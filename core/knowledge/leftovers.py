@@ -70,15 +70,26 @@ def is_in_use(temporary: Path, pid: int) -> bool:
     """Whether somebody is at work on it right now: a thread of this process, or another one, an edit say."""
     if pid == os.getpid():
         return temporaries.is_live(temporary.name)
+    try:
+        return is_process_at_work(pid, temporary.lstat().st_mtime)
+    except FileNotFoundError:  # gone since it was listed: whoever made it has just put it in place
+        return True
+    except OSError:
+        return False
+
+
+def is_process_at_work(pid: int, since: float) -> bool:
+    """Whether another process may still be at what it began at that moment (seconds since 1970): it lives, and it was
+    not long ago, for a system gives the number of a process that ended to another one."""
     if os.name == "nt":
         return False
     try:
         os.kill(pid, 0)
-        return 0 <= time.time() - temporary.lstat().st_mtime < IN_USE_SECONDS
-    except (PermissionError, FileNotFoundError):  # gone since it was listed: whoever made it has just put it in place
+    except PermissionError:
         return True
     except (OSError, OverflowError):
         return False
+    return 0 <= time.time() - since < IN_USE_SECONDS
 
 
 def _short_hash(path: Path) -> str:

@@ -13,7 +13,7 @@ from core.knowledge.bullet_text import without_lines
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.edit import ATTEMPTS, BY_HAND, change_file, could_not_write, read_editable
 from core.knowledge.hunks import FileEdit, Hunk, bare, is_closed, reversed_edit, split
-from core.knowledge.swap import replace_expected
+from core.knowledge.log import put_in_place
 
 REVERSED, ALREADY, CHANGED, GONE = "reversed", "already back", "changed since", "not there any more"
 MISSED = "missing again"
@@ -61,16 +61,15 @@ def take_back(paths: Paths, change: Change, now: datetime, run: str) -> Result[s
             return Ok(GONE if _is_gone(read.value.data, change.edit) else CHANGED)
         if data == read.value.data:
             return Ok(ALREADY)
+        back = Change(now.isoformat(), run, change.file, change.removed, change.added)
         try:
-            if not replace_expected(path, data, read.value.data):
-                continue
+            told = put_in_place(paths, back, data, read.value.data)
         except OSError as error:
             return could_not_write(path, error)
-        try:
-            append_changes(paths, [Change(now.isoformat(), run, change.file, change.removed, change.added)])
-        except OSError as error:
-            return fail("changes-failed", f"the edit is taken back, but this is told nowhere: {error}", paths.changes)
-        return Ok(REVERSED)
+        if told:
+            return fail("changes-failed", f"the edit is taken back, but this is told nowhere: {told}", paths.changes)
+        if told is not None:
+            return Ok(REVERSED)
     return fail("changed-outside", "another program keeps saving this file", path, "try again")
 
 

@@ -76,6 +76,28 @@ def replace_expected(path: Path, new: bytes | None, expected: bytes) -> bool:
     return came_out == expected
 
 
+def append_expected(path: Path, payload: bytes, expected: bytes) -> bool:
+    """Write `payload` at the end of a file that holds `expected`, which ends with a line break, durably, and read it
+    back. False, and nothing of it in the file, when it holds something else; what another program has written into it
+    in that moment stays. Raises OSError."""
+    with folder_lock(path.parent):
+        fd = files.open_regular(path, os.O_RDWR | os.O_APPEND)
+        try:
+            if files.read_descriptor(fd) != expected:
+                return False
+            with files.naming(path):
+                files.append(fd, payload, len(expected))
+                files.sync(fd)
+        finally:
+            os.close(fd)
+        standing = files.read_or_empty(path)  # by its name: an editor may have put another file in its place
+        theirs = standing.removesuffix(payload)
+        if theirs != standing and theirs and not theirs.endswith(b"\n"):  # theirs came between, without a line break
+            standing = theirs + b"\n" + payload
+            return replace_expected(path, standing, theirs + payload)
+    return b"\n" + payload in b"\n" + standing
+
+
 def _remove(path: Path, expected: bytes) -> bool:
     """The file goes aside before it is looked at, so that a save in that very moment is not lost."""
     with folder_lock(path.parent):

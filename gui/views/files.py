@@ -14,7 +14,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.commands.ledger import LedgerRow
+from core.commands.history import LedgerRow
 from core.commands.panel.bullets import local_day
 from core.commands.panel.files import (
     NotesOverview,

@@ -166,10 +166,10 @@ def _unproven(seen: Seen, entries: dict[str, Any]) -> list[str]:
 
 
 def _untold(seen: Seen, ours: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Lines of a harvest that changes.jsonl does not know: undo could not take them out. A person's own edit, which an
-    accepted item is, may be forgotten by a kill."""
+    """Lines of a harvest, or of an item that was let in, that changes.jsonl does not know: undo could not take them
+    out."""
     known = {line for row in seen.changes for line in row.added}
-    return [row for row in ours if row[1] not in known and seen.store.scenario.name != "accept"]
+    return [row for row in ours if row[1] not in known]
 
 
 def at_rest(before: Seen, after: Seen) -> list[str]:

@@ -1,11 +1,11 @@
 """aider's `.aider.chat.history.md`: `#### ` the person, `> ` the tool, everything else the assistant.
 
 Format as aider writes it (io.py of that project): every line of a prompt gets its own `#### ` and two blanks at the
-end; a session begins with `# aider chat started at`. Fences mean nothing here, so an answer's own `#### ` heading is
-told from a prompt by the missing blanks. Sessions of older versions (0.50) have no blanks behind the last line of a
-prompt: there a prompt stands below a line of the tool, which ends every answer with what it cost. Edits, commits and
-commands are told by the tool's own lines; what a command printed stands in the file only where older versions ran one
-for the person.
+end; a session begins with `# aider chat started at`. Fences end nothing here (who speaks inside one is in doubt), so an
+answer's own `#### ` heading is told from a prompt by the missing blanks. Sessions of older versions (0.50) have no
+blanks behind the last line of a prompt: there a prompt stands below a line of the tool, which ends every answer with
+what it cost. Edits, commits and commands are told by the tool's own lines; what a command printed stands in the file
+only where older versions ran one for the person.
 """
 
 from __future__ import annotations
@@ -18,7 +18,16 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import Command, Commit, Edit, Event, shortened
-from core.conversations.lines import Label, Line, first_line, fold_turns, split_lines, with_events
+from core.conversations.lines import (
+    Label,
+    Line,
+    code_fences,
+    doubt_in_fences,
+    first_line,
+    fold_turns,
+    split_lines,
+    with_events,
+)
 
 _BANNER = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)\s*$")
 _SIGNS = ("> $ aider", "> Aider v", "> Tokens: ", 'class="chat-transcript"', "> Applied edit to ", "> Repo-map: ")
@@ -53,6 +62,7 @@ def read(name: str, data: bytes) -> Conversation:
     starts = [time for _, time in begun]
     prompts = _prompts(lines, [number for number, _ in begun])
     turns = with_events(fold_turns(lines, _labels(lines, prompts, strict=bool(starts))), _events(lines, prompts))
+    turns = doubt_in_fences(turns, lines, code_fences(lines))
     told = [line.text for line in lines if line.text.startswith(("> Cur", "> Main", "> Model"))]
     folders = {found[1] for text in told if (found := _FOLDER.match(text))}
     models = [found[1] for text in told if (found := _MODEL.match(text))]

@@ -14,7 +14,16 @@ from itertools import pairwise
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Event, Plan, Question, call_event, settled
-from core.conversations.lines import Label, Line, first_line, fold_turns, split_lines, with_events
+from core.conversations.lines import (
+    Label,
+    Line,
+    code_fences,
+    doubt_in_fences,
+    first_line,
+    fold_turns,
+    split_lines,
+    with_events,
+)
 
 _HEADERS = {"**User:**": "user", "**Assistant:**": "assistant"}
 _PERSON = ("task", "feedback", "user_message", "answer")
@@ -55,6 +64,7 @@ def read(name: str, data: bytes) -> Conversation:
     folder = next((found[1] for line in lines if (found := _FOLDER.match(line.text))), "")
     heads = _heads(lines)
     turns = with_events(fold_turns(lines, _labels(lines, heads)), _events(lines, heads))
+    turns = doubt_in_fences(turns, lines, code_fences(lines))
     return Conversation(name, "cline", turns, first_line(turns), folder=folder)
 
 
