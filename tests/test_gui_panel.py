@@ -263,8 +263,8 @@ def test_what_a_folder_of_somebody_else_wants_is_asked_once(desk: Desk, at_home:
         assert seat.panel.workbench.banner.shown is None and seat.panel.shell.workspace.config.jobs == 7
         (clone / "config.toml").write_text("[ai_settings.knowledge]\njobs = 9\n", encoding="utf-8")
         desk.press("F5")
-        seat.settle()
-        assert banner.shown is not None and seat.panel.shell.workspace.config.jobs == 4
+        seat.until(lambda: banner.shown is not None)
+        assert seat.panel.shell.workspace.config.jobs == 4
 
 
 def test_two_panels_in_one_host_leave_nothing_behind(desk: Desk, at_home: Path, tmp_path: Path) -> None:
