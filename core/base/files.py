@@ -39,10 +39,10 @@ from core.base.renameat2 import EXCHANGE, NO_REPLACE
 __all__ = [
     "BUFFER_BYTES", "TEMPORARY_MARK", "FileRead", "Identity", "SyncError", "append", "create_atomic", "discard",
     "exchange", "exists", "identity_of", "is_same_file", "last_byte", "make_folder", "naming", "new_id",
-    "open_for_append", "open_regular", "overwrite", "read_beginning", "read_descriptor", "read_file", "read_or_empty", "remove_file",
-    "remove_if_empty", "remove_tree", "rename_without_replacing", "replace_file", "set_mode", "sha256_of_descriptor",
-    "sha256_of_file", "sync", "sync_folder", "take_back", "temporary_name", "write_all", "write_atomic", "write_cache",
-    "write_temporary",
+    "open_for_append", "open_regular", "overwrite", "read_beginning", "read_descriptor", "read_file",
+    "read_or_empty", "remove_file", "remove_if_empty", "remove_tree", "rename_without_replacing", "replace_file",
+    "set_mode", "sha256_of_descriptor", "sha256_of_file", "sync", "sync_folder", "take_back", "temporary_name",
+    "write_all", "write_atomic", "write_cache", "write_temporary",
 ]  # fmt: skip
 
 TEMPORARY_MARK = ".knowledge-tmp"
