@@ -26,7 +26,6 @@ from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
 from core.base.repository import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import Err, Ok, Result, fail
 from core.context_files import Context, load_context
-from core.factindex.bootstrap import from_index
 from core.knowledge.digest import HEADER, project_digest
 from core.knowledge.projects import Projects, known_projects, project_around
 
@@ -175,7 +174,7 @@ def _shown_digest(
         told = f"WARNING: {known.error.message}, so {so}; {known.error.hint}"
         return ShownDigest("", f"not injected: {so}", told)
     projects = known.value
-    folder = str(project) if project is not None else _project_of(str(around), projects)
+    folder = _project_of(str(project if project is not None else around), projects)
     if not folder:
         return ready
     if not text.startswith(HEADER):
@@ -189,8 +188,9 @@ def _shown_digest(
 
 
 def _project_of(folder: str, projects: Projects) -> str:
-    """The project that somebody works on in a folder: a known one around it, its repository, or the folder itself, for
-    a new project is one too; "" in a place where nobody works, such as a home folder."""
+    """The project that somebody works on in a folder, named or around them: a known one, its repository, or the folder
+    itself, for a new project is one too; "" in a place where nobody works, such as a home folder: there the digest is
+    that of all projects."""
     here = os.path.normpath(folder)
     known = project_around(here, projects) or repository_root(here)
     return known or (here if is_working_place(here) else "")
@@ -203,6 +203,8 @@ def knowledge_block(digest: str, *, secrets: bool = True) -> str:
 
 
 def _facts(paths: Paths, config: Config, project: Path | None, around: Path | None) -> tuple[str, tuple[str, ...]]:
+    from core.factindex.bootstrap import from_index  # off unless the settings want facts
+
     domains = dict.fromkeys((*(domain_of(str(folder)) for folder in (project, around) if folder is not None), GLOBAL))
     found = from_index(paths.knowledge, tuple(domains), datetime.now(UTC), secrets=config.redact)
     if isinstance(found, Err):

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.base import files
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.commands.ledger import LedgerRow, ledger
+from core.commands.history import LedgerRow, ledger
 from core.commands.panel.overview import overview
 from core.commands.settings import Settings, config_show
 from core.commands.trust import NOT_TRUSTED, asked, unanswered

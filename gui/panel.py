@@ -57,7 +57,7 @@ class KnowledgePanel:
 
     def __init__(
         self,
-        core: Workspace,
+        workspace: Workspace,
         *,
         scale: float = 1.0,
         wake: Callable[[], None] = no_wake,
@@ -70,10 +70,10 @@ class KnowledgePanel:
         self.jobs = Jobs(wake, self._fault)
         self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale, fonts)
         self.usual_scale = scale
-        self.shell = Shell(self.look, core, self.jobs.wake)
+        self.shell = Shell(self.look, workspace, self.jobs.wake)
         self.shell.places.update(places or {})
         self.shell.choices.update(choices or {})
-        self._own = own or core
+        self._own = own or workspace
         self._aged, self._clicked_at = 0, time.monotonic()
         self._first: bool | None = None
         self._past_first = False

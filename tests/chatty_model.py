@@ -23,6 +23,11 @@ class ChattyModel:
     failing: float = 0.05
     busy: float = 0.02
     broken: float = 0.05
+    tokens: float = 1.0
+    """How many tokens it reports for four bytes of a prompt."""
+    summary: int = 80
+    """How many words a summary has."""
+    reported: int = 0
     seed: int = 1
     calls: int = 0
     failed: int = 0
@@ -46,7 +51,7 @@ class ChattyModel:
                 return 200, '{"facts": [{"statement": "cut off here'
         body = prompt.split("<conversation>\n", 1)[-1].rsplit("\n</conversation>", 1)[0]
         if "Shorten one part" in prompt:
-            return 200, f"Summary {number}: {' '.join(body.split()[:80])}"
+            return 200, f"Summary {number}: {' '.join(body.split()[: self.summary])}"
         lines = [line.strip() for line in body.split("\n") if 30 < len(line.strip()) < 200 and "[" not in line]
         quotes = chance.sample(lines, min(len(lines), chance.randrange(0, 6)))
         arrays: dict[str, list[dict[str, str]]] = {"facts": [], "decisions": [], "tasks_open": [], "questions": []}
@@ -68,7 +73,13 @@ def chatty_model(**shares: Any) -> Iterator[ChattyModel]:
             sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             status, text = model.answer(sent["messages"][-1]["content"])
             if status == 200:
-                usage = {"prompt_tokens": len(str(sent)) // 4, "completion_tokens": len(text) // 4}
+                prompt = sent["messages"][-1]["content"]
+                usage = {
+                    "prompt_tokens": round(len(prompt.encode()) // 4 * model.tokens),
+                    "completion_tokens": len(text) // 4,
+                }
+                with model.lock:
+                    model.reported += usage["prompt_tokens"]
                 choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
                 payload: dict[str, Any] = {"model": sent["model"], "choices": [choice], "usage": usage}
             else:

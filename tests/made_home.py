@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 from unittest.mock import patch
 
 from core.base.answer import Answer
+from core.base.paths import project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.base.trust import allow_project
+from core.base.trust import allow, folder_mark
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
@@ -109,3 +110,8 @@ def write(workspace: Workspace, name: str, text: str) -> Path:
 
 def read(workspace: Workspace, name: str) -> str:
     return (workspace.paths.knowledge / name).read_bytes().decode()
+
+
+def allow_project(project: Path, environment: Mapping[str, str]) -> Result[None]:
+    """The person's yes to a project's folder, as `knowledge trust allow` records it."""
+    return allow(environment, {project_paths(project).home: folder_mark(project)})

@@ -22,7 +22,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.base.paths import project_paths
 from core.base.result import ErrorInfo, Ok
-from core.base.trust import allow_project
 from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -31,6 +30,7 @@ from core.commands.workspace import Workspace
 from gui.views.search import Asked
 from tests import gui_window, panel_gallery_lists
 from tests.gui_window import Desk, open_desk
+from tests.made_home import allow_project
 from tests.panel_desk import Seat, workspace_at
 from tests.panel_gallery_lists import Shot
 

@@ -64,10 +64,9 @@ MAY_IMPORT = {
         "core.commands",
     },
     # The faces may name records of the rooms that commands return, and nothing that acts.
-    "core.cli": {"core.base", "core.commands", "core.cli", "core.cli.row", "core.cli.table"},
+    "core.cli": {"core.base", "core.commands", "core.cli", "core.cli.table"},
     # What commands there are, for every face: rows of names and words, which import nothing that runs.
-    "core.cli.table": {"core.cli.row"},
-    "core.cli.row": {"core.base"},
+    "core.cli.table": {"core.base"},
     "core.mcp_server": {"core.base", "core.commands", "core.mcp_server"},
     "core.__main__": {"core.cli"},
     "gui.toolkit": {"core.base.result", "gui.toolkit"},

@@ -335,3 +335,113 @@ def test_a_uuid_does_not_load_the_slow_library() -> None:
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.split() == ["False", "False"]
+
+
+# --- covered, glued, wrapped ------------------------------------------------------------------------------------------
+
+TOKEN = "gh" + "p_" + MIXED[:36]
+ERASED = {
+    "typed and taken back": TOKEN[:10] + "x\b" + TOKEN[10:],
+    "three taken back": TOKEN[:10] + "xyz\b\b\b" + TOKEN[10:],
+    "bold in a manual": "".join(f"{sign}\b{sign}" for sign in TOKEN),
+    "underlined": "".join(f"_\b{sign}" for sign in TOKEN),
+    "as cat -v shows it": TOKEN[:10] + "x^H" + TOKEN[10:],
+    "in JSON": "".join(f"{sign}\\b{sign}" for sign in TOKEN),
+    "in JSON, by number": "".join(f"{sign}\\u0008{sign}" for sign in TOKEN),
+}
+
+
+@pytest.mark.parametrize("how", ERASED)
+def test_a_backspace_inside_a_token_hides_nothing(how: str) -> None:
+    """What a terminal shows is a key, whatever was printed over what."""
+    redacted = redact(f"remote: {ERASED[how]} done").text
+    assert MARK in redacted and redacted.startswith("remote: ") and redacted.endswith(" done")
+    assert len(redacted) < 60, redacted
+
+
+AZURE = "aB3" + "8Q" + "~" + MIXED[:34]
+
+
+@pytest.mark.parametrize("before", ["", "x=", "secretwas", "client_", "-", "value.", "%3D", "\x1b[32m", "~"])
+def test_an_azure_secret_is_found_behind_whatever_it_is_glued_to(before: str) -> None:
+    assert AZURE[3:] not in redact(f"{before}{AZURE} x").text
+
+
+CARDS = [
+    "4111111111111111",
+    "4242 4242 4242 4242",
+    "5555-5555-5555-4444",
+    "378282246310005",
+    "3056 930902 5904",
+    "6011111111111117",
+]
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_a_card_number_goes_whatever_its_digits(card: str) -> None:
+    for text in (f"card {card} exp 12/30", f'{{"number": "{card}"}}', f"PAN={card}"):
+        assert card not in redact(text).text, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4111111111111112", "0000 0000 0000 0000", "4444 4444 4444 4444",
+        '"id": 5105105105105100', "issue 4111111111111111",
+        "trace=4539578763621486", "t=1700000000000000", "4539578763621486.5", "/4539578763621486",
+        "4539578763621486abc", "45395787636214860001", "order #4539578763621486",
+    ],
+)  # fmt: skip
+def test_a_number_that_no_card_has_or_that_names_something_stays(text: str) -> None:
+    assert redact(text).text == text
+
+
+@pytest.mark.parametrize("name", ["client-key-data", "client-certificate-data", "certificate-authority-data"])
+@pytest.mark.parametrize(
+    "form", ["{}: {}", '"{}": "{}"', "{}: >-\n      {}", "{}: |\n      {}", "{}={}", "set u.{} {}"]
+)
+def test_what_kubectl_keeps_is_masked_in_every_form(name: str, form: str) -> None:
+    data = base64.b64encode((MIXED * 4).encode()[:201]).decode()
+    for shown in (data, data[:64] + "\n      " + data[64:128] + "\n      " + data[128:]):
+        redacted = redact("    " + form.format(name, shown) + "\n    token-file: /x").text
+        assert not any(data[at : at + 20] in redacted for at in range(0, 180, 20)), redacted
+        assert redacted.endswith("token-file: /x")
+    assert redact(f"{name}: DATA+OMITTED").text == f"{name}: DATA+OMITTED"
+
+
+@pytest.mark.parametrize("name", ["password: ", "DB_PASSWORD=", 'api_key = "'])
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "{{%s}}",
+        "{{ %s }}",
+        "{%s}",
+        "${%s}",
+        "<%s>",
+        "%%%s%%",
+        "{{'%s'}}",
+        "${PASS:-%s}",
+        "<%%= '%s' %%>",
+        "#{'%s'}",
+        "{{ .Values.x | default '%s' }}",
+    ],
+)
+def test_a_real_value_in_the_braces_of_a_template_is_one(name: str, wrapped: str) -> None:
+    for value in ("hunt" + "3r2Xy9", "aB3xK9" + "mQ2wE7", "Pa$$" + "w0rd99"):
+        assert value not in redact(name + wrapped % value).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: {{ vault_password }}", "password: {{password}}", "DB_PASSWORD=${DB_PASSWORD}",
+        "token: ${{ secrets.T2_X9 }}",
+        "password: {{ .Values.db.password }}", 'api_key: "{{ api_key_v2 }}"', "password: {{user1.password}}",
+        "DB_PASSWORD=${DB_PASSWORD:-changeme}", 'password: {{ lookup("env", "PW2") }}', "password: <your-password-1>",
+        'secret: {{ include "x.fullname" . }}-s3', "password: {{ item.2 }}", "password: ${PASSWORD_2}",
+        "password: %PW1%",
+        'password: {{ hostvars["db1"].pw }}', "token: {{ steps.step1.outputs.t2 }}", "password: <input type=x1>",
+    ],
+)  # fmt: skip
+def test_a_template_stays_a_template(text: str) -> None:
+    assert redact(text).text == text

@@ -9,7 +9,7 @@ import pytest
 
 from core.base import files, locks
 from core.commands import bullets, history
-from core.commands.ledger import ledger
+from core.commands.history import ledger
 from core.commands.runs import runs
 from core.commands.trash import trash_list, trash_purge
 from core.commands.undo import UndoReport

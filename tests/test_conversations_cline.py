@@ -1,5 +1,7 @@
 """Cline: most of a user message is machinery; only the person's words may become knowledge."""
 
+import pytest
+
 from core.conversations.read import read_conversation
 
 TASK = """**User:**
@@ -124,3 +126,21 @@ def test_what_the_person_says_when_they_refuse_a_call_is_theirs_and_what_a_file_
     ]  # fmt: skip
     said = read_conversation("x", "\n".join(lines).encode())
     assert [turn.text for turn in said.turns if turn.role == "user"] == ["Begin", "Use tabs", "Go on"]
+
+
+@pytest.mark.parametrize(
+    ("clock", "day"),
+    [
+        ("8/28/2025, 11:29:30 PM (America/Chicago, UTC-5:00)", "2025-08-29"),
+        ("28.8.2025, 12:29:30 (Europe/Berlin, UTC+2:00)", "2025-08-28"),
+        ("2025/8/28 0:29:30 (Asia/Tokyo, UTC+9:00)", "2025-08-27"),
+        ("28/08/2025, 12:29:30 (Europe/Paris, UTC+2:00)", "2025-08-28"),
+        ("3/4/2025, 12:29:30 (Europe/Paris, UTC+2:00)", ""),
+    ],
+)
+def test_the_clock_of_the_environment_dates_the_task(clock: str, day: str) -> None:
+    """A task of two summers ago was dated by the day its export was copied."""
+    details = f"<environment_details>\n# Current Time\n{clock}\n</environment_details>\n"
+    text = f"**User:**\n\n<task>\nlook\n</task>\n{details}\n---\n\n**Assistant:**\n\nSeen.\n"
+    found = read_conversation("t.md", text.encode())
+    assert found.ended[:10] == found.started[:10] == day

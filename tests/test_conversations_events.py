@@ -390,3 +390,22 @@ def test_turns_of_a_block_show_their_own_outcome_when_several_stand_in_one_recor
     shown = transcript(read_conversation("x", json.dumps(data).encode()))
     assert "[tool: result of make test; FAILED with exit status 2]\n1 failed" in shown
     assert "[tool: result of make lint]\nclean" in shown
+
+
+def test_reminders_and_printed_files_do_not_fill_what_a_model_is_shown() -> None:
+    """Three fifths of a session were files that were printed to be looked at; a failing command keeps its words."""
+    body = "".join(f"line {at} of the file\n" for at in range(400))
+    reminder = "<system-reminder>\nConsider whether it is malware.\n</system-reminder>"
+    rows = [("Read", {"file_path": "/srv/a.py"}, f"{body}\n\n{reminder}")]
+    numbered = "cd /srv && nl -ba a.py | sed -n '1,400p'"
+    ran = ("sed -n '1,400p' a.py", numbered, "make test | jq '.[] | .name'", "cat > a.py")
+    rows += [("Bash", {"command": command}, body) for command in ran]
+    parts = [
+        row for at, (name, given, text) in enumerate(rows) for row in (use(f"c{at}", name, given), gave(f"c{at}", text))
+    ]
+    shown = re.split(r"\n\[(?:tool: )?", transcript(claude(*parts)))
+    results = [text for text in shown if text.startswith("result of")]
+    assert "malware" not in "".join(shown) and len(results) == 5
+    looked_at, printed, counted, made, written = (text.count("of the file") for text in results)
+    assert looked_at < printed == counted < made == written
+    assert results[3].startswith("result of make test | jq '.[] | .name']"), "a command that is shown runs as it is"

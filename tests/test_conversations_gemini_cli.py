@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -145,3 +146,15 @@ def test_a_saved_history_a_bare_session_and_the_printed_stream_are_read() -> Non
         found = [event for turn in read.turns for event in turn.events]
         assert all(isinstance(event, Command) and event.output == "fine" for event in found)
         assert len(found) == (data != document({"messages": bare}))
+
+
+def test_the_folder_is_the_one_whose_hash_the_file_tells() -> None:
+    """Without it, what was learned in one project is shown in every other."""
+    folder = "/Users/mo/src/pump-house"
+    wrote = {**CALL, "result": [{"functionResponse": {"response": {"output": f"Wrote: {folder}/docs/valve.md."}}}]}
+    talk = (message("1", "user", "write it"), message("2", "gemini", "Done.", toolCalls=[wrote]))
+    head = HEAD | {"projectHash": hashlib.sha256(folder.encode()).hexdigest()}
+    [told] = read_all("s.json", document(head | {"messages": [*talk]}, None))
+    assert told.folder == folder
+    [other] = read_all("s.json", document(HEAD | {"messages": [*talk]}, None))
+    assert other.folder == "", "a folder that does not bear the hash is a guess"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from core.factindex.record import decayed
 from tests.factindex_world import NOW, Shelf
+from tests.facts_home import facts_of, harvested
+from tests.harvest_world import FakeModel, World
 
 
 @pytest.fixture
@@ -121,3 +124,18 @@ def test_an_expired_fact_is_stale_and_a_clock_set_back_does_not_revive_it(shelf:
     shelf.edit("global/facts.yaml", "2026-06-12", "2026-12-31")
     shelf.sync()
     assert not shelf.fact("global:fact:001").stale, "a later date is the person's word"
+
+
+def test_a_harvest_of_old_conversations_ages_nothing_at_birth(tmp_path: Path) -> None:
+    """A fact eleven seconds old said "0.41, was 0.50: not heard again in 60 conversations"."""
+    world = World(tmp_path)
+    said = FakeModel(lambda number, prompt: {"facts": [{"statement": f"Valve {number} is shut", "confidence": 0.5}]})
+    for year in (2024, 2023):  # the second import is older still
+        for number in range(65):
+            talk = world.converse(f"User: what of valve {year}.{number}?\n\nAssistant: it is shut.\n")
+            at = datetime(year, 6, 1, number % 24, tzinfo=UTC).timestamp() + number
+            os.utime(talk, (at, at))
+        harvested(world, said)
+    facts = facts_of(world)
+    assert len(facts) == 130 and {(fact.confidence, fact.stale) for fact in facts} == {(0.5, False)}
+    assert {fact.first_seen for fact in facts} == {"2024-06-01", "2023-06-01"}

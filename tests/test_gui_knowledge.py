@@ -258,8 +258,8 @@ def test_a_file_that_changes_all_the_time_does_not_keep_a_person_from_saving(
     stand.press("ctrl+Return")
     assert stand.view.session.editor.asking
 
-    def looked(core: Workspace, category: str) -> Any:
-        found = look(core, category)
+    def looked(workspace: Workspace, category: str) -> Any:
+        found = look(workspace, category)
         looks[0] += 1
         if looks[0] < 4:
             with facts.open("a", encoding="utf-8") as file:

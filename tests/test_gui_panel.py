@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -193,22 +194,22 @@ def test_the_ledger_is_filtered_by_chips_and_words_and_sorted_by_a_click(desk: D
     ]
     write_ledger(workspace, rows)
     with seated(desk, workspace) as seat:
-        view = seat.panel.workbench.views["ledger"]
-        table, ledger = view.table, view.ledger  # type: ignore[attr-defined]
+        view: Any = seat.panel.workbench.views["ledger"]
+        table, row = view.table, view.row
         assert len(table.rows) == 300 and seat.state.shown == (300, 300)
-        desk.click(view.chips["harvest-failed"].item)  # type: ignore[attr-defined]
-        assert [ledger.rows[at].name for at in table.rows] == ["会議-300", "会議-100", "会議-200"]
-        desk.click(view.all.item)  # type: ignore[attr-defined]
+        desk.click(view.chips["harvest-failed"].item)
+        assert [row(at).name for at in table.rows] == ["会議-300", "会議-100", "会議-200"]
+        desk.click(view.all.item)
         desk.press("slash")
         desk.type_text("299")
-        assert [ledger.rows[at].items for at in table.rows] == [299] and seat.state.shown == (1, 300)
+        assert [row(at).items for at in table.rows] == [299] and seat.state.shown == (1, 300)
         desk.press("Escape")
         assert len(table.rows) == 300
         left = desk.dpg.get_item_rect_min(table._pool[0].texts[3])
         x, y = desk.dpg.get_viewport_pos()
         desk.click_at(int(x + left[0] + 12), int(y + left[1] - table.pitch))  # the header over the column of items
         desk.frames(4)
-        assert ledger.rows[table.rows[0]].items == 300 and ledger.rows[table.rows[-1]].items == 1
+        assert row(table.rows[0]).items == 300 and row(table.rows[-1]).items == 1
 
 
 def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None:
@@ -252,7 +253,7 @@ def test_what_a_folder_of_somebody_else_wants_is_asked_once(desk: Desk, at_home:
         seat.settle()
         banner = seat.panel.workbench.banner
         assert banner.shown is not None and "do not count before you trust them" in banner.shown.message
-        seat.panel._open_problem()
+        seat.panel.workbench._open_problem()
         seat.settle()
         question = seat.panel.shell._question
         assert question is not None and question.dialog.is_open
@@ -262,8 +263,8 @@ def test_what_a_folder_of_somebody_else_wants_is_asked_once(desk: Desk, at_home:
         assert seat.panel.workbench.banner.shown is None and seat.panel.shell.workspace.config.jobs == 7
         (clone / "config.toml").write_text("[ai_settings.knowledge]\njobs = 9\n", encoding="utf-8")
         desk.press("F5")
-        seat.settle()
-        assert banner.shown is not None and seat.panel.shell.workspace.config.jobs == 4
+        seat.until(lambda: banner.shown is not None)
+        assert seat.panel.shell.workspace.config.jobs == 4
 
 
 def test_two_panels_in_one_host_leave_nothing_behind(desk: Desk, at_home: Path, tmp_path: Path) -> None:
@@ -323,7 +324,7 @@ def test_an_error_of_one_act_goes_with_the_next_one_and_a_state_stays(desk: Desk
     with seated(desk, workspace_at(at_home)) as seat:
         shell, banner = seat.panel.shell, seat.panel.workbench.banner
         shell.error(ErrorInfo("made-up", "The kettle is cold"))
-        shell.write("A bullet", lambda core: add(core, "facts", "The kettle is warm"))
+        shell.write("A bullet", lambda workspace: add(workspace, "facts", "The kettle is warm"))
         seat.settle()
         assert banner.shown is None
         now = [100.0]

@@ -120,13 +120,13 @@ def test_esc_cancels_and_enter_confirms_a_dialog(desk: Desk) -> None:
 
 def test_a_letter_typed_into_a_field_is_no_shortcut(desk: Desk) -> None:
     from gui.toolkit.keyboard import Keyboard
-    from gui.toolkit.widgets import field
+    from gui.toolkit.widgets import text_field
 
     commands: list[str] = []
     typed: list[str] = []
     entered: list[str] = []
     Keyboard(desk.look, [Shortcut("D", "digest", ""), Shortcut("K", "search", "", ("Ctrl",))], commands.append)
-    item = field(desk.look, desk.page, on_change=typed.append, on_enter=entered.append)
+    item = text_field(desk.look, desk.page, on_change=typed.append, on_enter=entered.append)
     desk.frames(3)
     desk.click(item)
     desk.type_text("add")

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
@@ -42,7 +43,7 @@ def session(folder: Path, number: int, *said: str, day: str = "2026-06-01") -> s
 def known_id(prompt: str, words: str) -> str:
     """The id under which a line is shown, "" where it is not."""
     block = prompt.partition("<known>")[2].partition("</known>")[0]
-    found = re.search(rf"^(k\d+) \([\w ]+\): .*{re.escape(words)}", block, re.MULTILINE)
+    found = re.search(rf"^(k\d+) \([\w ]+(?:, [\w-]+)?\): .*{re.escape(words)}", block, re.MULTILINE)
     return found[1] if found else ""
 
 
@@ -268,6 +269,23 @@ def test_a_relative_path_is_told_from_the_conversations_folder(world: World) -> 
     assert f"- {folder}/lib/gone.py: old [" in world.text("facts.md")
 
 
+def test_a_note_on_a_file_of_another_machine_is_found_by_its_path(world: World) -> None:
+    """What was learned on Windows about a file stood in facts.md, and asking for that file found nothing."""
+    from core.commands.notes import notes
+
+    rows = [
+        json.loads(row) | {"cwd": "C:\\src\\pumps"}
+        for row in session(world.folder / "app", 1, "hi", "run.cs starts the pumps.").splitlines()
+    ]
+    world.converse("\n".join(map(json.dumps, rows)) + "\n")
+    note = {"path": "lib\\run.cs", "note": "starts the pumps", "quote": ""}
+    world.run(FakeModel(lambda number, prompt: {"files": [note], "questions": [f"Why {number}?"]}))
+    found = notes(workspace_of(world), "C:\\src\\pumps\\lib\\run.cs")
+    assert isinstance(found, Ok) and [row.bullet.text for row in found.value.bullets] == [
+        "C:\\src\\pumps\\lib\\run.cs: starts the pumps"
+    ]
+
+
 def test_a_large_file_of_which_little_is_sent_is_read(world: World) -> None:
     """Four of 67 ordinary sessions were refused for tool output that no model would have seen."""
     folder = world.folder / "app"
@@ -313,3 +331,80 @@ def test_words_that_join_or_choose_are_not_taken_for_the_same(world: World) -> N
     world.run(FakeModel(lambda number, prompt: {"facts": [*rows, f"Seen {number} times"]}))
     lines = [line.partition(" [")[0] for line in world.text("facts.md").split("\n") if line.startswith("- ")]
     assert "- The pump needs oil or water" in lines and lines.count("- The pump needs oil and water") == 2
+
+
+# --- found by reading what a harvest made of real sessions -----------------------------------------------------------
+
+
+def test_an_older_conversation_does_not_outdate_what_was_said_later(world: World) -> None:
+    """Old conversations are read in any order: the newer statement is offered to supersede the older, never the other
+    way round, and a task of June is not finished by a talk of May."""
+    world.knowledge("facts.md", "# Facts\n\n- Cache entries live for one hour [from: x, 2026-05-01]\n")
+    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- Measure the cache hit rate [from: x, 2026-05-01]\n\n## Done\n")
+    talk = session(world.folder / "app", 1, "cache?", "Cache entries live for one day; the hit rate was measured.",
+                   day="2026-02-01")  # fmt: skip
+    world.converse(talk)
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        old, task = known_id(prompt, "live for one hour"), known_id(prompt, "Measure the cache")
+        assert f"{old} (fact, 2026-05-01): " in prompt, "a model cannot tell which of the two was said later"
+        row = {"statement": "Cache entries live for one day", "quote": "", "supersedes": old}
+        return {"facts": [row], "finishes": [task]}
+
+    world.run(FakeModel(answering))
+    left = supersede_list(workspace_of(world))
+    assert isinstance(left, Ok)
+    [pair] = left.value.to_json()
+    assert "one day" in json.dumps(pair["old"]) and "one hour" in json.dumps(pair["new"])
+
+
+def test_a_long_task_that_a_later_part_finished_is_not_open(world: World) -> None:
+    """The next part is shown the beginning of what an earlier one gave; what it says of that is meant for the whole."""
+    task = "Fold the printing of sessions into the normal flow of the sync command " + "with an argument for it " * 8
+    parts = [f"{'So it goes on. ' * 300} The printing is done twice.", "And now it is folded in. " + "Fine. " * 700]
+    world.options = replace(world.options, distil=replace(world.options.distil, context_tokens=3000, answer_tokens=700))
+    text = session(world.folder / "app", 1, "print?", parts[0], "do it", parts[1])
+    world.converse(text)
+
+    def answering(number: int, prompt: str) -> dict[str, Any]:
+        if number == 1:
+            return {"tasks_open": [{"statement": task, "quote": ""}]}
+        done = known_id(prompt, "Fold the printing")
+        return {"tasks_done": [{"statement": f"The printing is folded in ({number})", "quote": "", "finishes": done}]}
+
+    world.run(FakeModel(answering))
+    assert world.entry(text)["parts"] > 1
+    assert "Fold the printing" not in world.text("tasks.md").partition("## Done")[0]
+
+
+def test_a_work_tree_is_shown_what_is_known_of_its_repository(world: World) -> None:
+    """14 of 20 sessions of one repository were held in work trees: each was a project of its own, that knew nothing."""
+    for number, place in enumerate(("cli", "cli/.worktrees/1", "cli.worktrees/fix", "other")):
+        (world.folder / place).parent.mkdir(exist_ok=True)
+        world.converse(session(world.folder / place, number, "race?", f"os.Chdir races with the tests, seen {number}."))
+        model = FakeModel(lambda number, prompt: {"facts": ["Tests that change the folder race"]} if not known_id(
+            prompt, "change the folder race") else {})  # fmt: skip
+        world.run(model)
+        assert bool(known_id(model.prompts[0], "change the folder race")) == (number in (1, 2)), place
+
+
+def test_what_a_session_without_a_folder_changed_is_no_other_projects(world: World) -> None:
+    """A trajectory of somebody's fix, which names no folder, stood in the context of every project."""
+    rows = [
+        {"role": "system", "content": "You are an agent.", "agent": "main"},
+        {"role": "user", "content": "ISSUE:\nrounding is off\nINSTRUCTIONS:\nfix it", "agent": "main"},
+        {
+            "role": "assistant",
+            "content": "I edit.",
+            "action": "edit 1:1\nreturn round(x)\nend_of_edit",
+            "agent": "main",
+        },
+        {"role": "user", "content": "File updated.", "agent": "main"},
+    ]
+    world.converse(json.dumps({"history": rows, "trajectory": [], "environment": "main"}))
+    found = ["Rounding cuts instead of rounding", {"statement": "Prefers short answers", "scope": "person"}]
+    world.run(FakeModel(lambda number, prompt: {"facts": found, "questions": [f"Why {number}?"]}))
+    (world.folder / "new").mkdir()
+    shown = context(workspace_of(world), str(world.folder / "new"))
+    assert isinstance(shown, Ok)
+    assert "short answers" in shown.value.prefix.text and "Rounding" not in shown.value.prefix.text

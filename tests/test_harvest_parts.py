@@ -217,7 +217,7 @@ def test_a_later_part_is_told_what_the_earlier_ones_gave() -> None:
     distil(gauges(12), "c", WHOLE, model)
     first, second, *_ = model.prompts
     assert "<known>" not in first
-    assert re.search(r"^k1 \(fact\): Gauge gx* was read \(1\)$", second, re.MULTILINE)
+    assert re.search(r"^k1 \(fact, earlier\): Gauge gx* was read \(1\)$", second, re.MULTILINE)
 
 
 @pytest.mark.parametrize("cut_at", [1, 2])

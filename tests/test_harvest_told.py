@@ -256,3 +256,19 @@ def test_after_a_run_its_new_lines_are_shown_grouped_and_the_best_first(world: W
     assert "Stands" not in text and "new open tasks (1):\n  - Write it\n" in text
     assert text.startswith("facts (3):\n  - Said before (in 2 conversations)\n") and "- Said once\n" in text
     assert next(row["text"] for row in report.to_json()["lines"]) == "Said before"
+
+
+def test_a_playbook_is_shown_as_it_stands_and_in_whole_steps(world: World) -> None:
+    """ "'!node_modules/**'" lost its stars and a command its middle: whoever copied them ran something else."""
+    from core.commands.harvest import _new_lines
+
+    world.converse()
+    steps = ["rg -n `cat names` . -g '!node_modules/**'", *(f"tool --number {at} " + "x" * 50 for at in range(9))]
+    rows = [{"name": "Look", "steps": steps[:1]}, {"name": "Do all of it", "steps": steps}]
+    report = world.run(FakeModel(lambda number, prompt: {"playbooks": rows, "questions": [f"Why {number}?"]}))
+    report.lines = _new_lines(workspace_of(world), report.run)
+    shown = harvest_text(report).partition("new playbooks (2):\n")[2].split("\n")
+    assert f"  - Look: {steps[0]}" in shown
+    [long] = [line for line in shown if line.startswith("  - Do all of it: ")]
+    *told, rest = long.removeprefix("  - Do all of it: ").split(" -> ")
+    assert told and told == steps[: len(told)] and rest == f"({len(steps) - len(told)} more steps)"

@@ -106,6 +106,37 @@ def test_a_host_gets_what_the_command_prints(home: Path, tmp_path: Path) -> None
             assert prefix(home, project, text) == printed.value.prefix.text
 
 
+@pytest.mark.parametrize("scope", ["both", "project"])
+@pytest.mark.parametrize(
+    ("place", "ours", "theirs"),
+    [
+        ("app", True, False),
+        ("app/src/deep", True, False),
+        ("new", False, False),
+        ("new_repository", False, False),
+        ("new_repository/src", False, False),
+        ("app/vendor/lib", True, False),
+        ("", True, True),
+    ],
+)
+def test_both_faces_go_by_one_rule_in_every_folder(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str, place: str, ours: bool, theirs: bool
+) -> None:
+    """Another project's lines in a new one's prompts are somebody else's; a home folder is no project at all."""
+    for folder in ("app/src/deep", "app/vendor/lib", "new", "new_repository/.git", "new_repository/src"):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    there = tmp_path / place
+    text = f'digest_scope = "{scope}"'
+    workspace = open_workspace(str(home), settings(home, text), {}, there)
+    assert isinstance(workspace, Ok)
+    standing, named = context(workspace.value), context(workspace.value, str(there) if place else "")
+    assert isinstance(standing, Ok) and isinstance(named, Ok)
+    host = prefix(home, there, text)
+    assert host == standing.value.prefix.text == named.value.prefix.text
+    assert ("Ours" in host, "Theirs" in host) == (ours, theirs)
+
+
 def test_the_switches_count_for_a_host_too(home: Path, tmp_path: Path) -> None:
     """Whoever switched the digest off, or fenced it in, would find it in a host's prompts all the same."""
     assert "Ours" in prefix(home) and "Theirs" in prefix(home)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.base.markdown import parse_bullets
 from core.base.result import Ok
-from core.commands.context import context, digest
+from core.commands.context import context, digest_show
 from core.commands.workspace import Workspace, open_workspace
 from core.knowledge.digest import NOTE, SECTIONS, project_digest, regenerate_digest, render_digest
 from core.knowledge.ledger import write_ledger
@@ -164,7 +164,7 @@ def test_a_damaged_ledger_opens_no_fence(tmp_path: Path) -> None:
         assert found.value.prefix.text == ""
         assert [row for row in found.value.warnings if "ledger" in row and "nothing of the digest" in row]
         assert found.value.to_json()["warnings"] == list(found.value.warnings)
-    shown = digest(mine, "show", str(tmp_path / "b"))
+    shown = digest_show(mine, str(tmp_path / "b"))
     assert isinstance(shown, Ok)
     assert (shown.value.text, shown.value.injected) == ("", False)
     assert "ledger" in shown.value.why
@@ -235,7 +235,7 @@ def test_a_harvest_records_the_project_and_the_context_follows_it(tmp_path: Path
     new.mkdir()
     for scope in ("both", "project"):
         assert prefix(opened(world, scope, new)) == "", "a new project begins with another one's words"
-    shown = digest(opened(world, "project", tmp_path), "show", str(tmp_path / "two"))
+    shown = digest_show(opened(world, "project", tmp_path), str(tmp_path / "two"))
     assert isinstance(shown, Ok)
     assert "fact of one" not in shown.value.text
 

@@ -23,18 +23,21 @@ _CODE = r"(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\\\n]{0,400}(?:\x07|\x1b\\
 _UNDER = (
     rf"(?:(?<=\x1b)(?:{_CODE}|[ -/]{{0,2}}[0-~]|)"
     r"|(?<=\[)\d{1,3}(?:;\d{1,3}){0,6}m(?:\[K)?"
-    rf"|(?<=\\)\\{{0,7}}(?:(?:(?:u00|x)1[bB]|033|e){_CODE}|u00(?P<u>[0-7][0-9a-fA-F])|x(?P<x>[2-7][0-9a-fA-F])"
-    r"|u(?P<far>[0-9a-fA-F]{4})|(?P<space>[nrt])|(?P<self>[\"'`/&=$]))"
+    rf"|(?<=\\)\\{{0,7}}(?:(?:(?:u00|x)1[bB]|033|e){_CODE}|u00(?P<u>[0-7][0-9a-fA-F])|x(?P<x>[2-7][0-9a-fA-F]|08)"
+    r"|u(?P<far>[0-9a-fA-F]{4})|(?P<space>[bnrt])|(?P<self>[\"'`/&=$]))"
     r"|(?<=%)(?P<percent>[0-7][0-9a-fA-F]|[c-dC-D][0-9a-fA-F]%[89abAB][0-9a-fA-F]"
     r"|[eE][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){2}|[fF][0-4](?:%[89abAB][0-9a-fA-F]){3})"
     r"|(?<=&)(?:(?P<named>quot|amp|lt|gt|apos|nbsp|equals|colon);|#(?P<dec>\d{2,3});|#[xX](?P<hex>[0-9a-fA-F]{2});)"
-    rf"|(?<=\^)\[?{_CODE}|(?<=[{_CONTROLS}])"
+    rf"|(?<=\^)(?P<back>H)|(?<=\^)\[?{_CODE}|(?<=[{_CONTROLS}])"
 )
 _COVER = late(rf"[\x1b\\\[%&^{_CONTROLS}]{_UNDER})")
-_COVER_ANYWHERE = late(
-    rf"[\x1b\\\[%&^{_CONTROLS}\x9b␛{_INVISIBLE}]{_UNDER}|(?<=␛){_CODE}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[\x9b{_INVISIBLE}]))"
-)
+_ANYWHERE = rf"[\x1b\\\[%&^{_CONTROLS}\x9b␛{_INVISIBLE}]{_UNDER}|(?<=␛){_CODE}|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[\x9b{_INVISIBLE}]))"
+_COVER_ANYWHERE = late(_ANYWHERE)
 """One escape, code or invisible character. The first character is asked for by itself: only then is the search fast."""
+_ERASING = late(rf"[^\n\x08]\x08|{_ANYWHERE}")
+_BACK = ("\b", "^H", "\\b", "u0008", "\\x08")
+_ERASING_ROUNDS = 12
+"""So many characters in a row are taken away by as many backspaces."""
 _NAMED = {"quot": '"', "amp": "&", "lt": "<", "gt": ">", "apos": "'", "nbsp": " ", "equals": "=", "colon": ":"}
 
 
@@ -63,21 +66,30 @@ class View:
 
 
 def look_through(text: str) -> list[View]:
-    """The plain readings of `text`: none where nothing is hidden, two where a plus may be a blank of an address."""
-    view: View | None = None
-    for _round in range(_ROUNDS):
-        further = _uncovered(view.text if view else text, view)
+    """The plain readings of `text`: none where nothing is hidden, a second one where a plus may be a blank of an
+    address, and one where a backspace takes away what stands before it, as manuals print bold and underlined words."""
+    views: list[View] = []
+    view = _layers(text, None, _ROUNDS)
+    if view is not None:
+        views.append(view)
+        if "+" in view.text and "%" in text:
+            views.append(replace(view, text=view.text.replace("+", " ")))
+    if any(sign in text for sign in _BACK):
+        erased = _layers(text, None, _ERASING_ROUNDS, erasing=True)
+        views += [erased] if erased is not None else []
+    return views
+
+
+def _layers(text: str, view: View | None, rounds: int, *, erasing: bool = False) -> View | None:
+    for _round in range(rounds):
+        further = _uncovered(view.text if view else text, view, erasing)
         if further is None:
             break
         view = further
-    if view is None:
-        return []
-    if "+" in view.text and "%" in text:
-        return [view, replace(view, text=view.text.replace("+", " "))]
-    return [view]
+    return view
 
 
-def _uncovered(text: str, below: View | None) -> View | None:
+def _uncovered(text: str, below: View | None, erasing: bool) -> View | None:
     """One layer less, of the lines that have one; None where no line has."""
     pieces: list[str] = []
     starts: list[int] = []
@@ -93,7 +105,8 @@ def _uncovered(text: str, below: View | None) -> View | None:
             origins.append((start, end))
             length += len(piece)
 
-    for found in (_COVER if text.isascii() else _COVER_ANYWHERE).finditer(text):
+    cover = _ERASING if erasing and "\b" in text else _COVER if text.isascii() else _COVER_ANYWHERE
+    for found in cover.finditer(text):
         start, end = found.span()
         if start > line_end:
             if line_end >= 0:
@@ -124,7 +137,9 @@ def _meant(found: re.Match[str]) -> str:
         return ""
     said = found[group]
     if group == "space":
-        return "\t" if said == "t" else "\n"
+        return {"b": "\b", "t": "\t"}.get(said, "\n")
+    if group == "back":
+        return "\b"
     if group == "self":
         return said
     if group == "named":

@@ -126,13 +126,18 @@ def sanitise_line(text: str, limit: int | None = ITEM_CHARACTERS) -> str:
     return flat
 
 
+ARROW = " -> "
+"""Joins the steps of a playbook on its line (seed 1)."""
 _CODE = late(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
 
 
 def without_emphasis(text: str) -> str:
-    """A bullet's text for a screen with one kind of letters: a playbook's name loses its stars, code its backticks."""
-    text = text.replace("**", "") if text.startswith("**") else text
-    return _CODE.sub(lambda found: found[2], text)
+    """A bullet's text for a screen with one kind of letters: a playbook's name loses its stars, code its backticks. The
+    steps of a playbook stay as they are: stars and backticks of a command mean something."""
+    name, stars, rest = text[2:].partition("**") if text.startswith("**") else ("", "", "")
+    if stars and rest.startswith(": "):
+        return f"{name}{rest}"
+    return _CODE.sub(lambda found: found[2], f"{name}{rest}" if stars else text)
 
 
 def sanitise_name(name: str) -> str:

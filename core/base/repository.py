@@ -69,13 +69,20 @@ def project_root(path: str) -> str:
     hidden folder (`cli/.worktrees/1` is `cli`), unless a person's home is all that would be left, and without what lies
     in a folder of work trees beside it (`cli-worktrees/1` is `cli`). The folder that is returned need not be there."""
     root = repository_root(path) or path
-    parts = root.split("/")
+    above = outside_work_trees(root)
+    return root if above == root else repository_root(above) or above
+
+
+def outside_work_trees(path: str) -> str:
+    """The same place in the repository itself where a path (normal, absolute) lies in one of its work trees, judged by
+    the names alone: `cli/.worktrees/1` and `cli-worktrees/1` are `cli`; any other path as it is."""
+    parts = path.split("/")
     for at, part in enumerate(parts[:-1]):
         if beside := _WORK_TREES.fullmatch(part):
             return "/".join((*parts[:at], beside["name"]))
     hidden = next((at for at, part in enumerate(parts[:-1]) if part.startswith(".")), 0)
     above = "/".join(parts[:hidden])
-    return (repository_root(above) or above) if hidden and is_working_place(above) else root
+    return above if hidden and is_working_place(above) else path
 
 
 def _named(name: str) -> str:

@@ -36,6 +36,8 @@ _FAR_STEMS = (
     "토큰", "비밀키", "api-schlüssel", "geheimschlüssel",
 )  # fmt: skip
 """What each name of the expression begins with: they are sought one by one, which is many times faster."""
+_FAR_LETTER = late("[\u00e0-\u024f\u0370-\u0e7f\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+"""Without one of these none of them is there."""
 _QUOTE = r"\\{0,3}[\"'`]"
 _QUOTED = (
     r"(?:[bfru]{0,2}\\{1,3}(?P<q1>[\"'`])(?P<escaped>[^\"'`\\\n]{4,400})\\{1,3}(?P=q1)"
@@ -52,6 +54,13 @@ _CLOSED = rf"(?:{_QUOTE}|\*{{1,3}}|_{{2}}|</\w{{1,10}}>)?[\])]?"
 _MARKS = r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|===?|\?=|->|→|[:=：＝])(?:[ \t]{0,8}|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$)))"
 _OPENED = r"(?:\*{1,3}|_{2}|<(?:b|code|strong|string|em|td|span)>|\\?\[|\()?[ \t]?"
 ASSIGNED = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS}){_OPENED}{_VALUE}", re.I | re.M)
+BRACED = late(
+    rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS})(?:{_QUOTE})?(?:[$#]?\{{{{1,3}}%?|<%?=?|%|\[\[?)[ \t]{{0,2}}"
+    r"(?:[^{}<>%\n]{0,80}?(?:\bdefault\b[ \t(:=]{0,3}|:[-=]|\|\|?[ \t]?|\bor[ \t]))?"
+    r"(?:(?P<q2>[\"'])(?P<plain>[^\"'{}\n]{6,80})(?P=q2)|(?P<bare>[^\s{}\"'`\\<>%|\[\]]{6,80}))(?=[ \t)]{0,3}[}>%\]])",
+    re.I,
+)
+"""A value in the signs that mark a template: nearly always it is one."""
 OPTION = late(rf"(?P<sep>[ \t]{{1,4}}){_VALUE}")
 CELL = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
 TAG = late(r"(?P<sep>(?:[ \t][^<>\n]{0,80})?>\s{0,4})(?:<!\[CDATA\[)?(?P<bare>[^<>\s]{4,200})", re.I)
@@ -190,7 +199,7 @@ _TABLE_ROW = late(r"[ \t>]{0,12}\|(?P<row>[^\n]{1,1000}?)\|?[ \t]{0,12}(?:$|(?=\
 
 def _places(lowered: str, present: frozenset[str]) -> list[int]:
     places: list[int] = []
-    far = () if lowered.isascii() else _FAR_STEMS
+    far = () if lowered.isascii() or not _FAR_LETTER.search(lowered) else _FAR_STEMS
     for stem in (*(stem for stem in STEMS if stem in present), *far):
         place = lowered.find(stem)
         while place >= 0:
@@ -217,7 +226,9 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
     kind = "password" if password else "secret"
     env = text[at:end].isupper() and not any(map(str.islower, before))
     for form, pattern in _FORMS:
-        if form not in _BY_NEXT.get(follows, _WORDS_NEXT if follows.isalnum() else _ANY_NEXT):
+        if (form if form != "braced" else "assigned") not in _BY_NEXT.get(
+            follows, _WORDS_NEXT if follows.isalnum() else _ANY_NEXT
+        ):
             continue
         if not _fits(form, password, before, text, first, end):
             continue
@@ -234,10 +245,11 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             stop = start + len(value)
         if core == "pass" and not before and ":" in match["sep"]:
             return None  # the "PASS: name" of a test run
-        if _is_secret(value, password, group != "bare", form, env, match["sep"], core):
+        if form == "braced":
+            if _is_no_name(value, group != "bare"):
+                return start, stop, kind
+        elif _is_secret(value, password, group != "bare", form, env, match["sep"], core):
             return start, stop, kind
-        if form != "assigned":
-            continue
     return None
 
 
@@ -255,6 +267,8 @@ def _may_name(before: str, core: str, text: str, first: int) -> bool:
 
 
 def _fits(form: str, password: bool, before: str, text: str, first: int, end: int) -> bool:
+    if form == "braced":
+        return _BRACE.search(text, end, end + 24) is not None
     if form == "option":
         if before.startswith("--") or text[max(0, first - 2) : first] == "--":
             return True
@@ -273,6 +287,7 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
     return True
 
 
+_BRACE = late(r"[=:\"'][ \t]{0,8}[\"']?(?:[$#]?\{|<|%|\[)")
 _SETS = late(
     r"(?:^|[\s;=\"'`])(?:set(?:x|env)?|ENV|ARG|config set|secrets? set|putenv)(?:[ \t]{1,2}-{1,2}\w{1,10}){0,3}[ \t]{1,2}$"
 )
@@ -282,6 +297,7 @@ _BEHIND_WORDS = late(
     r"(?:[ \t]\S{1,60}){0,2}[ \t](?:require|master)?$|(?:^|\s)(?:require)$"
 )
 _FORMS = (
+    ("braced", BRACED),
     ("assigned", ASSIGNED),
     ("beside", BESIDE),
     ("cell", CELL),
@@ -403,6 +419,17 @@ def _is_password(
     return not (
         form in ("prose", "behind") and not quoted and (len(value) < 6 or _CONTENT.match(value) or not _mixed(value))
     )
+
+
+def _is_no_name(value: str, quoted: bool) -> bool:
+    """Whether what stands in the braces of a template is a password itself, and not the name of one: letters and digits
+    with a sign that no name has, or changing places as in no name, or in quotes."""
+    if not re.search(r"\d", value) or not re.search(r"[A-Za-z]", value) or re.search(r"\s|\w[.(]\w|::", value):
+        return False
+    if _FIELD.search(value) or is_placeholder(value) or _PATH.match(value) or _NUMBERS.match(value):
+        return False
+    changes = sum(a.isdigit() != b.isdigit() for a, b in itertools.pairwise(value))
+    return quoted or changes >= 3 or bool(re.search(r"[!@#$^&*~?+]", value))
 
 
 def _mixed(value: str) -> bool:

@@ -102,7 +102,7 @@ PATTERNS: tuple[Pattern, ...] = (
     _token("azure-storage-key", "AccountKey=", r"(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
     _token("azure-shared-key", "SharedAccessKey=", r"(?P<secret>[A-Za-z0-9+/]{30,}={0,2})"),
     _token("azure-signature", "sig=", r"(?<=[?&;]sig=)(?P<secret>[A-Za-z0-9%+/]{30,}={0,2})"),
-    _shape("azure-client-secret", "Q~", r"(?<![\w~.-])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~-])"),
+    _shape("azure-client-secret", "Q~", r"[\w~.]{3}\dQ~[\w~.-]{31,34}"),
     _shape("jwt", "eyJ", r"eyJ(?<![\w.-]eyJ)[\w-]{8,}\.eyJ[\w-]{4,}(?:\.[\w-]{8,})?"),
     _word("jwt", "eyJ", r"[\w-]{8,600}\.eyJ[\w-]{4,}\.[\w-]{8,}"),
     _shape(
@@ -270,7 +270,7 @@ _UUID = late(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.I)
 def _is_card(number: str) -> bool:
     """Luhn's sum, ISO/IEC 7812-1, and the first digits that issuers of cards have."""
     digits = [int(one) for one in number if one.isdigit()]
-    if len(set(digits)) < 3:
+    if len(set(digits)) < 2:
         return False
     total = sum(
         digit if place % 2 == 0 else digit * 2 - 9 * (digit > 4) for place, digit in enumerate(reversed(digits))
@@ -293,6 +293,12 @@ _COOKIES = (
     "phpsessid", "jsessionid", "sessionid", "session_token", "connect.sid", "asp.net_sessionid", "csrftoken",
     "laravel_session", "_session_id", "remember_token", ".aspxauth", "xsrf-token", "auth_session", "wordpress_logged_in",
 )  # fmt: skip
+_KUBECONFIG = {
+    "client-key-data": "private-key",
+    "client-certificate-data": "certificate",
+    "certificate-authority-data": "certificate",
+}
+"""What kubectl writes into its settings, as base64; the certificates tell whose cluster it is and are of no other use."""
 _PHRASES = ("seed phrase", "mnemonic", "recovery phrase", "seed words")
 
 ANYWHERE: tuple[Pattern, ...] = (
@@ -344,6 +350,16 @@ ANYWHERE: tuple[Pattern, ...] = (
         "cloudflare",
         r"cloudflare[\w-]{0,20}(?:token|key)[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret>[\w-]{37,40})(?![\w-])",
         True,
+    ),
+    *(
+        _shape(
+            kind,
+            name,
+            name
+            + r"\\?[\"']?(?:[ \t]{0,4}[:=][ \t]{0,4}|[ \t]{1,4})(?:[>|][+-]?[ \t]{0,4}\r?\n[ \t]{1,24})?\\?[\"']?(?P<secret>[A-Za-z0-9+/]{16,}"
+            r"(?:\r?\n[ \t]{1,24}[A-Za-z0-9+/]{4,}(?=={0,2}[ \t]{0,4}(?:[\"'\\]|\r?\n|$))){0,400}={0,2})",
+        )
+        for name, kind in _KUBECONFIG.items()
     ),
     _shape("private-key", '"d"', r"\"d\"\s{0,3}:\s{0,3}\"(?P<secret>[\w-]{40,})\""),
     _shape("signature", "x-amz-", r"x-amz-(?:signature|security-token)=(?P<secret>[\w%+/=-]{32,})", True),
@@ -440,6 +456,7 @@ IN_CONTEXT = ANYWHERE + COOKIES + COMMANDS + PIPES + STATEMENTS + SEEDS
 CARD = late(
     r"(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|6(?:011|4[4-9]\d|5\d\d)|62\d\d|35[2-8]\d)([ -]?)\d{4}\1\d{4}\1\d{4}(?!\d|[.,-]\d|\w|%)"
     r"|3[47]\d\d([ -]?)\d{6}\2\d{5}(?!\d|[.,-]\d|\w|%)"
+    r"|3(?:0[0-5]|[68]\d)\d([ -])\d{6}\3\d{4}(?!\d|[.,-]\d|\w|%)"
 )
 """A card number as it is printed; `is_card` looks at its sum."""
 is_card = _is_card

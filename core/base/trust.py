@@ -204,14 +204,6 @@ def allow_written(project: Path, environment: Mapping[str, str], paths: Iterable
     return allow(environment, marks) if marks else Ok(None)
 
 
-def allow_project(project: Path, environment: Mapping[str, str]) -> Result[None]:
-    """Say yes to a project's `.manual_slop`, whatever it will hold. Err for one that may not be used at all."""
-    place = project_paths(project)
-    if refused := why_refused(project):
-        return fail(REFUSED, refused, place.home)
-    return allow(environment, {place.home: folder_mark(project)})
-
-
 def _readable(project: Path) -> list[Path]:
     """The files of a project that commands would read."""
     place = project_paths(project)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.row import Command, needed, whole_number
+from core.cli.table import Command, needed, whole_number
 from core.cli.text import change_text, count
 
 if TYPE_CHECKING:

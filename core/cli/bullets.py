@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from core.cli.row import CATEGORY, MATCH, OF_BULLET, SECRETS, Command, flag, needed, option
+from core.cli.table import CATEGORY, MATCH, OF_BULLET, SECRETS, Command, flag, needed, option
 from core.cli.text import change_text
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ def notes_text(notes: Notes) -> str:
     if notes.note:
         rows.append(f"({notes.note})")
     if facts:
-        rows += ["told of it before it was on this disk (facts.md):", *facts]
+        there = os.path.lexists(notes.path)
+        why = "told of it before it was on this disk" if there else "told of it on another machine, or before it went"
+        rows += [f"{why} (facts.md):", *facts]
     return "\n".join(rows) + "\n"
 
 

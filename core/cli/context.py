@@ -1,10 +1,10 @@
-"""`knowledge context` and `knowledge digest`: what a new conversation starts with."""
+"""What an agent is given: the digest, a context at the start of a conversation, and tools (`knowledge mcp`) in it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.row import PROJECT, Command, option
+from core.cli.table import PROJECT, Command, flag, option
 
 if TYPE_CHECKING:
     from core.commands.context import ContextPrefix, DigestState
@@ -18,7 +18,6 @@ def context_text(context: ContextPrefix) -> str:
     return context.prefix.text
 
 
-_DIGEST = "core.commands.context:digest"
 COMMANDS = (
     Command(
         "digest",
@@ -29,18 +28,17 @@ COMMANDS = (
                 "show",
                 "show it, and whether a new conversation gets it",
                 "knowledge digest show --project .",
-                _DIGEST,
+                "core.commands.context:digest_show",
                 digest_text,
                 (option("--project", "as a conversation in this folder would see it", "DIR"),),
             ),
-            Command("on", "write it anew", "knowledge digest on", _DIGEST, digest_text, given={"action": "on"}),
+            Command("on", "write it anew", "knowledge digest on", "core.commands.context:digest_on", digest_text),
             Command(
                 "off",
                 "delete it: no new conversation gets one",
                 "knowledge digest off",
-                _DIGEST,
+                "core.commands.context:digest_off",
                 digest_text,
-                given={"action": "off"},
             ),
         ),
     ),
@@ -51,5 +49,14 @@ COMMANDS = (
         "core.commands.context:context",
         context_text,
         (PROJECT,),
+    ),
+    Command(
+        "mcp",
+        "serve coding agents over the Model Context Protocol",
+        "knowledge mcp",
+        "core.mcp_server.serve:serve",  # its text is "": standard output belongs to the protocol
+        arguments=(
+            flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),
+        ),
     ),
 )

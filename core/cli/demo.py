@@ -7,8 +7,8 @@ import sys
 from typing import IO, TYPE_CHECKING
 
 from core.cli.harvest import harvest_text
-from core.cli.row import Command, flag, option
 from core.cli.status import status_text
+from core.cli.table import Command, flag, option
 
 if TYPE_CHECKING:
     from core.commands.demo import Demo

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from core.base.choices import FACT_CATEGORIES, FACT_FORMATS
-from core.cli.row import Command, flag, listed, needed, option, optional, repeated, whole_number
+from core.cli.table import Command, flag, listed, needed, option, optional, repeated, whole_number
 from core.cli.text import count
 
 if TYPE_CHECKING:
@@ -56,9 +56,10 @@ def merged_text(merged: Merged) -> str:
 
 def renumbered_text(done: Renumbering) -> str:
     """What gets, or got, another number, and what to do next."""
-    if not done.rows:
+    if not done.rows and not done.parted:
         return "every number stands once: nothing to do\n"
-    rows = [
+    rows = [f"both sides of a merge stood in one item, which becomes two ({file})" for file in done.parted]
+    rows += [
         f"{row.old} -> {row.new or 'joined with the same words'}  {row.fact} ({row.file}:{row.line})"
         for row in done.rows
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.base.choices import PROVIDERS
-from core.cli.row import Argument, Command, flag, listed, repeated, whole_number
+from core.cli.table import Argument, Command, flag, listed, repeated, whole_number
 from core.cli.text import count, dollars, fed, one_line, short, size, tokens
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def _done(report: HarvestReport) -> list[str]:
         cost = f", {dollars(report.spent)}" if report.spent else ""
         lines.append(
             f"spent: {tokens(report.input_tokens)} input and {tokens(report.output_tokens)} output tokens{cost}"
+            f" (as the provider counts them; ~{tokens(report.sent_tokens)} input as the dry run does)"
         )
     return lines
 
@@ -130,12 +131,31 @@ def _new_lines(report: HarvestReport) -> list[str]:
         if not rows:
             continue
         lines += ["", f"new {HEADINGS[row.name]} ({len(rows)}):"]
-        shown = [short(without_emphasis(text), LINE_CHARACTERS) for text, _ in rows[:LINES]]
+        shown = [_shown(row.name, without_emphasis(text)) for text, _ in rows[:LINES]]
         often = [f" (in {number} conversations)" if number > 1 else "" for _, number in rows[:LINES]]
         lines += [f"  - {text}{more}" for text, more in zip(shown, often, strict=True)]
         if len(rows) > LINES:
             lines.append(f"  and {len(rows) - LINES} more in {row.file or 'files/'}")
     return lines
+
+
+def _shown(category: str, text: str) -> str:
+    """A line as it fits the screen. Of a playbook whole steps: half a command is one that does something else."""
+    from core.base.markdown import ARROW
+
+    if category != "playbooks" or len(text) <= LINE_CHARACTERS:
+        return short(text, LINE_CHARACTERS)
+    name, _, rest = text.partition(": ")
+    steps = rest.split(ARROW)
+    shown, room = list[str](), LINE_CHARACTERS - len(name)
+    for step in steps:
+        room -= len(step) + len(ARROW)
+        if room < 0:
+            break
+        shown.append(step)
+    left = len(steps) - len(shown)
+    word = ("more " if shown else "") + ("step" if left == 1 else "steps")
+    return f"{short(name, LINE_CHARACTERS)}: {ARROW.join([*shown, f'({left} {word})'])}"
 
 
 def _source_lines(report: HarvestReport) -> list[str]:
@@ -200,6 +220,12 @@ def _plan_lines(report: HarvestReport) -> list[str]:
         )
     elif report.calls:
         lines.append(f"price: nothing ({asked})")
+    if report.factor_calls and report.token_factor != 1.0:
+        priced = tokens(round(report.tokens * report.token_factor))
+        lines.append(
+            f"tokens: about {priced} input as the provider counts them, {report.token_factor:g} for each of these "
+            f"({count(report.factor_calls, 'call')} so far){'; the price is of those' if report.price else ''}"
+        )
     return lines
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.row import Command, flag, needed, option, optional
+from core.cli.table import Command, flag, needed, option, optional
 from core.cli.text import KEY_CHARACTERS, count, one_line, size
 
 if TYPE_CHECKING:
-    from core.commands.ledger import LedgerRow
+    from core.commands.history import LedgerRow
     from core.commands.missing import Missing, Settled
     from core.commands.runs import Run
     from core.commands.trash import LetGo, PurgeReport, Restored, Trashed
@@ -139,7 +139,7 @@ COMMANDS = (
         "ledger",
         "the audit log: what became of each conversation",
         "knowledge ledger --status harvest-failed",
-        "core.commands.ledger:ledger",
+        "core.commands.history:ledger",
         ledger_text,
         (
             optional("sha", "show only the entry whose hash begins with this"),

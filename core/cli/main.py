@@ -17,10 +17,13 @@ from core.cli.typos import command_word, suggestion
 if TYPE_CHECKING:
     from core.base.result import Result
     from core.cli.progress import Interrupt
-    from core.cli.row import Command
+    from core.cli.table import Command
     from core.commands.workspace import Workspace
 
 STOPPED = "knowledge: stopped; nothing is lost, run the command again to continue"
+
+GATED = ("context",)
+"""Commands whose text has our own marks around what went through the gate already."""
 
 
 def run() -> NoReturn:
@@ -164,6 +167,11 @@ def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: b
         shown = to_json(value, ascii_only=ascii_only)
     else:
         shown = visible((row.quiet_text or row.text if quiet else row.text)(value))
+        if not out.isatty() and row.name not in GATED:
+            # What is piped may end in a prompt. A person at a terminal sees every line as it stands in its file.
+            from core.base.marks import tame
+
+            shown = tame(shown, origins=True)
     try:
         print(shown, file=out, end="", flush=True)
     except BrokenPipeError:

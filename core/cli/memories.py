@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.row import PROJECT, SECRETS, Command, needed, option, optional, repeated, whole_number
+from core.cli.table import PROJECT, SECRETS, Command, needed, option, optional, repeated, whole_number
 from core.cli.text import change_text
 
 if TYPE_CHECKING:

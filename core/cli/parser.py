@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from core import __version__
-from core.cli.row import Argument, Command
-from core.cli.table import command, commands
+from core.cli.table import Argument, Command, command, commands
 from core.cli.typos import command_word, completed, not_taken
 
 DESCRIPTION = "Turns the AI conversations on your disk into plain-text knowledge that you own."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.row import Argument, Command, flag, option
+from core.cli.table import Argument, Command, flag, option
 from core.cli.text import count
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.base.choices import ENTRY_KINDS
-from core.cli.row import Argument, Command, listed, option, repeated, whole_number
+from core.cli.table import Argument, Command, listed, option, repeated, whole_number
 from core.cli.text import count, one_line
 
 if TYPE_CHECKING:

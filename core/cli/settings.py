@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from core.cli.row import Command, needed, optional
+from core.cli.table import Command, needed, optional
 from core.cli.text import one_line
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.row import Command, flag, needed, optional
+from core.cli.table import Command, flag, needed, optional
 from core.cli.text import count, fed, one_line, size
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.cli.row import Command, flag
+from core.cli.table import Command, flag
 from core.cli.text import age, count, size
 
 if TYPE_CHECKING:

@@ -1,15 +1,132 @@
 """The table of commands: the command line, the palette of the panel and the documentation are made from it.
 
 A command is one row in the module of its noun: name, summary, example, arguments, what it runs, how its result reads.
-Which module that is stands here, by name, so that one command imports no other; `knowledge --help` imports these
-modules, and none of what they run.
+Here stands what a row is made of, which arguments several commands share, and by name, so that one command imports no
+other, which module has whose row. `knowledge --help` imports these modules, and none of what they run.
+
+Named tuples: the module `dataclasses` alone would take half of the time of `knowledge --help`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from typing import IO, Any, NamedTuple
 
-from core.cli.row import Command
+from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
+
+
+class Argument(NamedTuple):
+    """One argument: its names as on the command line (positional without dashes) and what argparse should know."""
+
+    names: tuple[str, ...]
+    help: str
+    options: Mapping[str, Any] = {}
+
+    @property
+    def is_positional(self) -> bool:
+        return not self.names[0].startswith("-")
+
+    @property
+    def takes_value(self) -> bool:
+        return self.is_positional or self.options.get("action") != "store_true"
+
+    @property
+    def shown(self) -> str:
+        """As help has it: `SHA`, `--all`."""
+        return str(self.options.get("metavar", self.names[0].upper())) if self.is_positional else self.names[0]
+
+
+class Command(NamedTuple):
+    """One command, or one subcommand of it.
+
+    `runs` is `module:function`, named and not imported, so that help costs nothing; the function takes a Workspace and
+    the arguments by name, with what `given` adds to them. `text` makes the report of its result; what that needs of the
+    command's own modules it imports inside, when they are loaded anyway. A command with `subcommands` runs the first of
+    them when none is named, and has nothing else of its own than a name, a summary and an example.
+    """
+
+    name: str
+    summary: str
+    example: str
+    runs: str = ""
+    text: Callable[[Any], str] = str
+    arguments: tuple[Argument, ...] = ()
+    given: Mapping[str, Any] = {}
+    long: bool = False
+    """The function also takes `progress` and `cancelled`."""
+    quiet_text: Callable[[Any], str] | None = None
+    """The report for `--quiet`, where it is another."""
+    names_errors: bool = False
+    """The report itself tells what went wrong: it is not told once more on stderr."""
+    afterwards: Callable[[Any, IO[str]], None] | None = None
+    """What follows a report without errors, for a person; gets the result and stderr."""
+    subcommands: tuple[Command, ...] = ()
+
+    def function(self) -> Callable[..., Any]:
+        """Import what the command runs."""
+        module, name = self.runs.split(":")
+        function: Callable[..., Any] = getattr(import_module(module), name)
+        return function
+
+    @property
+    def leaves(self) -> tuple[Command, ...]:
+        """What can be run: the subcommands, or the command itself."""
+        return self.subcommands or (self,)
+
+
+def flag(name: str, words: str, **options: Any) -> Argument:
+    """A switch that is off unless it is given."""
+    return Argument((name,), words, {"action": "store_true", **options})
+
+
+def option(name: str, words: str, metavar: str, **options: Any) -> Argument:
+    """An option with a value, "" when it is not given (unless `options` say otherwise)."""
+    return Argument((name,), words, {"default": "", "metavar": metavar, **options})
+
+
+def whole_number(name: str, words: str, default: int | None = None) -> Argument:
+    """An option with a whole number."""
+    return Argument((name,), words, {"type": int, "default": default, "metavar": "N"})
+
+
+def repeated(name: str, words: str, metavar: str, **options: Any) -> Argument:
+    """An option that may be given several times; None when it is not given (unless `options` say otherwise)."""
+    return Argument((name,), words, {"action": "append", "metavar": metavar, **options})
+
+
+def optional(name: str, words: str, metavar: str = "") -> Argument:
+    """A positional argument that may be left out, "" then."""
+    return Argument((name,), words, {"nargs": "?", "default": "", "metavar": metavar or name.upper()})
+
+
+def needed(name: str, words: str, metavar: str = "") -> Argument:
+    """A positional argument."""
+    return Argument((name,), words, {"metavar": metavar or name.upper()})
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words in a sentence: `a, b or c`."""
+    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+# --- arguments of several commands -----------------------------------------------------------------------------------
+
+CATEGORY = Argument(("category",), listed(BULLET_CATEGORIES), {"choices": BULLET_CATEGORIES, "metavar": "CATEGORY"})
+OF_BULLET = Argument(
+    CATEGORY.names,
+    f"{CATEGORY.help}; omit it when you give FILE:LINE, or words that only one bullet has",
+    {**CATEGORY.options, "choices": (*BULLET_CATEGORIES, ANY_CATEGORY)},
+)
+MATCH = needed(
+    "match",
+    "the bullet's text or a unique part of it (changes every line that says it), or FILE:LINE (that line only)",
+)
+SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
+PROJECT = option("--project", "a project's folder (default: the one around this folder)", "DIR")
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
 
 MODULE = {
     "harvest": "harvest",
@@ -40,7 +157,7 @@ MODULE = {
     "doctor": "status",
     "similar": "alike",
     "supersede": "alike",
-    "mcp": "agents",
+    "mcp": "context",
     "demo": "demo",
 }
 """Command -> the module in this folder that has its row, in the order of `knowledge --help`."""

@@ -7,8 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
-from core.cli.row import Argument, Command
-from core.cli.table import MODULE, command
+from core.cli.table import MODULE, Argument, Command, command
 
 _VALUED = ("--home", "--config")
 _EVERYWHERE = (*_VALUED, "--json", "--quiet", "--debug", "--help")

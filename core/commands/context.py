@@ -13,7 +13,6 @@ from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.result import Err, Ok, Result, fail
 from core.base.trust import allow_written
-from core.commands.actions import Takes, not_taken
 from core.commands.project import find_project, places, project_warnings
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
@@ -64,34 +63,41 @@ def digest_state(workspace: Workspace, project: Path | None = None, *, scoped: b
     )
 
 
-TAKES: Takes = {"show": ("--project",), "on": (), "off": ()}
-
-
-def digest(workspace: Workspace, action: str = "show", project: str = "") -> Result[DigestState]:
-    """Show the digest, write it anew (`on`), or delete it (`off`: its absence is the switch). With a `project`, what is
-    shown is what a conversation there would see."""
-    wrong = not_taken("digest", action, TAKES, {"--project": project})
-    if wrong is not None:
-        return wrong
-    paths, config = workspace.paths, workspace.config
-    try:
-        if action == "off":
-            files.remove_file(paths.digest)
-        elif action == "on":
-            if not config.digest_enabled:
-                hint = "'knowledge config set digest_enabled true' first"
-                where = workspace.loaded.origins["digest_enabled"]
-                return fail("digest-disabled", "the digest is switched off by digest_enabled = false", where, hint)
-            if paths.knowledge.is_dir() and regenerate_digest(paths, config.digest_max_bytes) is None:
-                return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=_HARVEST)
-            if not paths.knowledge.is_dir():
-                return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=_HARVEST)
-    except OSError as error:
-        return fail("digest-failed", f"the digest could not be changed: {error.strerror}", paths.digest)
+def digest_show(workspace: Workspace, project: str = "") -> Result[DigestState]:
+    """The digest as it is; with a `project`, what a conversation there would see."""
     if not project:
         return Ok(digest_state(workspace))
     found = find_project(workspace, project)
     return found if isinstance(found, Err) else Ok(digest_state(workspace, found.value, scoped=True))
+
+
+def digest_on(workspace: Workspace) -> Result[DigestState]:
+    """Write it anew. Err while the settings switch it off, or where there is nothing to write."""
+    paths, config = workspace.paths, workspace.config
+    if not config.digest_enabled:
+        hint = "'knowledge config set digest_enabled true' first"
+        where = workspace.loaded.origins["digest_enabled"]
+        return fail("digest-disabled", "the digest is switched off by digest_enabled = false", where, hint)
+    try:
+        if not paths.knowledge.is_dir() or regenerate_digest(paths, config.digest_max_bytes) is None:
+            return fail("digest-empty", "there is no knowledge yet, so there is no digest", hint=_HARVEST)
+    except OSError as error:
+        return _digest_failed(workspace, error)
+    return Ok(digest_state(workspace))
+
+
+def digest_off(workspace: Workspace) -> Result[DigestState]:
+    """Delete it: its absence is the switch."""
+    try:
+        files.remove_file(workspace.paths.digest)
+    except OSError as error:
+        return _digest_failed(workspace, error)
+    return Ok(digest_state(workspace))
+
+
+def _digest_failed(workspace: Workspace, error: OSError) -> Err:
+    message = f"the digest could not be changed: {error.strerror}"
+    return fail("digest-failed", message, workspace.paths.digest)
 
 
 _HARVEST = "'knowledge harvest --apply' fills it"

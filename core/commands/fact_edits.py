@@ -20,9 +20,9 @@ from core.commands.statements import without_secrets
 from core.commands.workspace import Workspace, utc_now
 from core.factindex.edits import differing, with_values
 from core.factindex.facts import DISK_FAILED, Fact, Problem, check, mark_of, sort_key
-from core.factindex.places import FactFiles, Placed, read_all, read_one
+from core.factindex.places import FactFiles, Placed, read_all, read_one, together
 from core.factindex.record import append_records, unconfirmed
-from core.factindex.reunite import Renumbered, changed_text, plan_renumbering, retired_id
+from core.factindex.reunite import Renumbered, changed_text, parted, plan_renumbering, retired_id
 from core.factindex.sync import project, record_path
 from core.knowledge.edit import Edited, change_file, new_edit_run, read_editable
 from core.knowledge.hunks import Hunk, becoming, made
@@ -181,8 +181,9 @@ def _joined(one: tuple[str, ...], other: tuple[str, ...], without: str) -> tuple
 
 @dataclass(frozen=True)
 class Renumbering:
-    """The facts that get another number (with `applied`: got it) because it stood twice. `references` counts facts that
-    name both from now on; `run` takes it back; `errors` tell of items that could not be changed."""
+    """The facts that get another number (with `applied`: got it) because it stood twice. `parted` names the files with
+    items that held both sides of a merge and become two; `references` counts facts that name both numbers from now on;
+    `run` takes it back; `errors` tell of items that could not be changed."""
 
     rows: tuple[Renumbered, ...]
     references: int
@@ -190,10 +191,12 @@ class Renumbering:
     run: str = ""
     warnings: tuple[str, ...] = ()
     errors: tuple[ErrorInfo, ...] = ()
+    parted: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts renumber --json`."""
         return {
+            "parted": list(self.parted),
             "renumbered": [row.to_json() for row in self.rows],
             "references": self.references,
             "applied": self.applied,
@@ -214,9 +217,14 @@ def renumber_facts(
     broken = [problem for problem in found.problems if problem.code in ("broken-file", DISK_FAILED)]
     if broken:
         return fail("facts-unreadable", f"nothing was renumbered: {broken[0].error.message}", hint="mend it first")
+    there = found.by_name
+    whole = {name: text for name, read in there.items() if (text := parted(read.text)) != read.text}
+    if whole:
+        read_anew = (read_one(name, whole[name].encode()) if name in whole else read for name, read in there.items())
+        found = together(read_anew, found.passed)
     plan = plan_renumbering(found)
-    if not apply or not plan.rows:
-        return Ok(Renumbering(tuple(plan.rows), plan.references, False))
+    if not apply or not (plan.rows or whole):
+        return Ok(Renumbering(tuple(plan.rows), plan.references, False, parted=tuple(sorted(whole))))
     run, moment = new_edit_run(now()), now()
     errors: list[ErrorInfo] = []
     records: list[Record] = [
@@ -233,9 +241,9 @@ def renumber_facts(
     noted = with_facts(workspace.paths, lambda: append_records(record_path(workspace.paths.state), records))
     if isinstance(noted, Err):
         return noted
-    for file, changes in sorted(plan.changes.items()):
-        read = found.by_name[file]
-        text, stuck = changed_text(read, changes)
+    for file in sorted({*plan.changes, *whole}):
+        text, stuck = changed_text(found.by_name[file], plan.changes.get(file, ()))
+        read = there[file]
         for line in stuck:
             message = f"{file}:{line}: this item cannot be changed without touching more; change it in a text editor"
             errors.append(ErrorInfo("not-editable", message))
@@ -253,7 +261,7 @@ def renumber_facts(
             errors.append(written.error)
     synced = sync_facts(workspace, now=now)
     warning = () if isinstance(synced, Ok) else (f"the index is not up to date yet: {synced.error}",)
-    return Ok(Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors)))
+    return Ok(Renumbering(tuple(plan.rows), plan.references, True, run, warning, tuple(errors), tuple(sorted(whole))))
 
 
 # --- one place in one file -------------------------------------------------------------------------------------------

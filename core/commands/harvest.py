@@ -25,7 +25,7 @@ from core.commands.harvest_options import (
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.known import KnownStore
-from core.harvest.meter import BYTES_A_TOKEN
+from core.harvest.meter import BYTES_A_TOKEN, UNKNOWN, Counted, note_usage, read_usage
 from core.harvest.options import HarvestOptions
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
@@ -248,7 +248,13 @@ def _apply(
 
     if generate is None and options.limits.provider != "offline" and not request.no_harvest:
         generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
-    return run_harvest(workspace.paths, options, generate, now=now, progress=progress, cancelled=cancelled, cache=cache)
+    counted = Counted(generate) if generate is not None else None
+    done = run_harvest(workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache)
+    if counted is not None and options.usage is not None:
+        note_usage(options.usage, options.asked, counted.usage)
+    if counted is not None and isinstance(done, Ok):
+        done.value.sent_tokens = counted.sent
+    return done
 
 
 def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:
@@ -265,10 +271,13 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
 
         if options.limits.harvest:
             options = replace(options, known=_known(workspace))
-        found = estimate(report.plan, options)
+        usage = read_usage(options.usage, options.asked) if options.usage is not None else UNKNOWN
+        found = estimate(report.plan, options, usage=usage)
         report.calls, report.tokens, report.expected_output = found.total
+        report.token_factor, report.factor_calls = usage.factor, usage.calls
         notes = _cap_note(options.max_run_tokens, found.fitting, report)
-    report.price = price(provider, model, report.tokens, report.expected_output, override)
+    priced = round(report.tokens * report.token_factor)
+    report.price = price(provider, model, priced, report.expected_output, override)
     report.notes += notes
     if report.applied:
         report.spent = price(provider, model, report.input_tokens, report.output_tokens, override)

@@ -108,6 +108,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
             home=HOME in named.value or ALL in named.value,
             copies=caches / "stores",
             kept=caches / "answers",
+            usage=caches / "usage.json",
             asked=" ".join((limits.provider, request.model or config.model, config.base_url, *config.command)),
             places=places(named.value, workspace.environment, config.project_roots),
         )

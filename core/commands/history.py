@@ -1,13 +1,50 @@
-"""`knowledge undo`: one run is taken back, or all are listed."""
+"""`knowledge ledger` and `knowledge undo`: what became of each conversation, and the way back."""
 
 from __future__ import annotations
 
-from core.base.result import Result
-from core.commands.runs import Run, runs
-from core.commands.undo import UndoReport, undo
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.base.result import Err, Ok, Result, fail
 from core.commands.workspace import Workspace
+from core.knowledge.ledger import Entry, find_entry, seen_ledger
+
+if TYPE_CHECKING:
+    from core.commands.runs import Run
+    from core.commands.undo import UndoReport
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """One entry of the ledger: `key` is the conversation's sha256, or `path:…` for what was pruned."""
+
+    key: str
+    entry: Entry
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry with its key as `sha256`, None for what was pruned."""
+        return {"sha256": None if self.key.startswith("path:") else self.key, **self.entry}
+
+
+def ledger(workspace: Workspace, sha: str = "", status: str = "") -> Result[list[LedgerRow]]:
+    """The audit log, newest entry first. `sha` begins one entry's hash; `status` keeps the entries of that status."""
+    loaded = seen_ledger(workspace.paths)
+    if isinstance(loaded, Err):
+        return loaded
+    entries = loaded.value
+    if sha:
+        found = find_entry(entries, sha.lower())
+        return found if isinstance(found, Err) else Ok([LedgerRow(*found.value)])
+    known = {str(entry.get("status", "unknown")) for entry in entries.values()}
+    if status and entries and status not in known:
+        return fail("no-status", f"no entry has the status {status!r}", hint=f"there are: {', '.join(sorted(known))}")
+    rows = [LedgerRow(key, entry) for key, entry in entries.items() if status in ("", entry.get("status"))]
+    return Ok(sorted(rows, key=lambda row: (str(row.entry.get("at", "")), row.key), reverse=True))
 
 
 def undo_command(workspace: Workspace, run: str = "") -> Result[list[Run]] | Result[UndoReport]:
     """`knowledge undo [RUN]`: without a name, the runs that there were."""
+    from core.commands.runs import runs
+    from core.commands.undo import undo
+
     return undo(workspace, run) if run else runs(workspace)

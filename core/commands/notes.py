@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,8 @@ from core.knowledge.projects import OWN, Projects, known_projects, nearness, pro
 from core.knowledge.same import by_date
 
 ALL = "all"
+_OTHER_SYSTEM = re.compile(r"[A-Za-z]:[\\/]")
+"""A path of Windows names no file here, and conversations that were held there tell of it all the same."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,12 @@ class Notes:
 
 def notes(workspace: Workspace, path: str) -> Result[Notes]:
     """The notes of a source file, whatever it was called before, and the facts that name it."""
-    asked = path if path.startswith("~") else str(workspace.cwd / path)
+    elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
+    asked = path if path.startswith("~") or elsewhere else str(workspace.cwd / path)
     with contextlib.suppress(OSError):
         refresh_notes(workspace.paths)  # a home that cannot be written answers from what it knows
     try:
-        note, current = notes_for(workspace.paths, asked)
+        note, current = (None, path) if elsewhere else notes_for(workspace.paths, asked)
         text = read_text(note) if note is not None else ""
         facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
     except (OSError, ValueError) as error:

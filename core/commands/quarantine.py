@@ -36,6 +36,8 @@ HELD = {
     "quote-not-found": "its quote is not in the conversation",
     "no-quote": "came without a quote",
     "from-tool-output": "came from a tool's output",
+    "others-work": "is a finding in the review of somebody else's pull request",
+    "not-one-line": "has steps that cannot be written on one line and come back as they were",
     "too-long": "longer than an item may be",
     "too-many": "beyond the 200 items that one conversation may teach",
     "order-in-file": "is an order or a procedure in a file of a project",

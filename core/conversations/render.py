@@ -2,7 +2,8 @@
 
 `[role]` stands on a line of its own above the words, one blank line between turns. What costs tokens and teaches
 nothing is left out (reminders of the tool, echoes of lists, files that were merely read) or cut in the middle (logs);
-what people and assistants said is never cut. The numbers were chosen by what they lose: `tests/quality/rendering.py`.
+what people and assistants said is never cut. The numbers were chosen by what they lose of the passages that readers
+kept (`tests/quality/kept.jsonl`).
 """
 
 from __future__ import annotations
@@ -52,10 +53,16 @@ SHOWN: dict[type[Event], tuple[int, int]] = {
     OtherCall: (1200, 400),
 }
 """Of what a call gave back: characters from its beginning and from its end."""
+_READER = r"(?:(?:cat|bat|nl|head|Get-Content|gc)\b(?![^|]*<<)|sed\s+-n\b)"
+READS = re.compile(rf"(?:cd\s+\S+\s*&&\s*)?{_READER}[^;&>|]*(?:\|\s*{_READER}[^;&>|]*)*\Z", re.IGNORECASE)
+"""A command line that prints a file, and does nothing else."""
+PRINTED = (900, 300)
+"""Of a file that such a command printed."""
 REMINDED = (400, 100)
 WORDS = 160
 """Of a command in the label of its result."""
 
+_REMINDER = re.compile(r"\s*<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _LABEL = re.compile(
     r"^(?=\[(?:user|assistant|tool|system|sub-agent|summary|no result|hook)\b)", re.IGNORECASE | re.MULTILINE
 )
@@ -127,7 +134,7 @@ def _rendered(
         if isinstance(event, Todos):
             return ""
         label = f"tool: {_outcome(event)}"
-        words = cut(words, *SHOWN.get(type(event), SHOWN[OtherCall]))
+        words = cut(_REMINDER.sub("", words), *_lengths(event))
     if turn.agent:
         if turn.role == "assistant" and _squeezed(words) in reports:
             return ""  # the report stands where it was handed over
@@ -142,6 +149,13 @@ def _rendered(
     ]
     tail = "".join(f"{note}\n" for note in notes)
     return f"[{label}]\n{_LABEL.sub(' ', words)}\n{tail}"
+
+
+def _lengths(event: Call) -> tuple[int, int]:
+    """So much of what a call gave back is shown. What failed is shown as the command it was."""
+    if isinstance(event, Command) and not event.failed and READS.match(event.words.strip()):
+        return PRINTED
+    return SHOWN.get(type(event), SHOWN[OtherCall])
 
 
 def _answered_by(turn: Turn, events: Sequence[Call]) -> Call:
@@ -167,7 +181,7 @@ def _what(event: Call) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split()).replace("]", ")")
+    line = " ".join(text.split())
     return line if len(line) <= WORDS else f"{line[: WORDS - 40]} … {line[-36:]}"
 
 

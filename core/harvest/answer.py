@@ -18,7 +18,7 @@ from core.harvest.json_object import find_object, refused
 from core.harvest.known import NOTHING, Known, Told
 from core.harvest.orders import is_order
 from core.harvest.playbook import read_steps
-from core.harvest.quotes import Source, find_quote, place_of
+from core.harvest.quotes import OTHERS_WORK, Source, find_quote, place_of, review_of
 from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
 
@@ -40,8 +40,6 @@ KINDS = ("fact", "pitfall", "pattern", "tool-quirk", "question")
 MAX_TAGS = 8
 DOMAIN_CHARACTERS = 40
 """A model's word for a project is a name; what is longer is a sentence."""
-EARLIER_CHARACTERS = 200
-"""So much of what an earlier part gave is shown beside the next one."""
 _FIGURE = re.compile(r"\w*\d[\w.]*\w|\d")
 _TAG = re.compile(r"[a-z0-9-]{1,40}")
 
@@ -51,7 +49,8 @@ class Item:
     """One piece of knowledge. `text` is one sanitised line; `path` is the file a note is about, as the model wrote it.
 
     `held` says why the item must wait in the quarantine ("" for one that may go in): `secret`, `quote-not-found`,
-    `no-quote`, `from-tool-output`, `too-long` or `too-many`. `by_tool` says that only a tool's output, or a page, told
+    `no-quote`, `from-tool-output`, `others-work` (`quotes.py`), `not-one-line`,
+    `too-long` or `too-many`. `by_tool` says that only a tool's output, or a page, told
     what may go in all the same. `kind` to `domain` are for the fact index: what the model said about a row, if it did.
     `confirms`: the text is that of a line which the store has already, said once more. `steps` are those of a playbook,
     where there are several. `turn`, `start` and `end` tell where the quote stands: the number of its turn and the bytes
@@ -235,6 +234,7 @@ def items_from(
     skipped and counted. An item that is too long, and what exceeds MAX_ITEMS, is held back whole.
     """
     kept: list[Item] = []
+    review = review_of(source.conversation) if source.conversation is not None else None
     voices = Voices(source.conversation, _texts(arrays)) if source.conversation is not None else None
     seen: set[tuple[str, str, str]] = set()
     skipped: dict[str, int] = {}
@@ -262,6 +262,9 @@ def items_from(
                 continue
             count("part of a row", isinstance(raw, dict) and bool(_unread_keys(row.name, raw)))
             item = (secrets and _with_secret(row.name, raw)) or _hold(item, source, voices, quotes, secrets)
+            if review is not None and item.category == "tasks_open" and item.held in ("", "from-tool-output"):
+                theirs = review.owns(item.text, item.turn)
+                item = replace(item, held=OTHERS_WORK) if theirs else item
             if same is not None and not item.held and not _adds_figures(item.text, same.text):
                 item = replace(item, category=same.category, text=same.text, confirms=True, steps=())
             key = (item.category, item.text, item.path)
@@ -291,7 +294,7 @@ def given(arrays: Mapping[str, list[Any]]) -> list[Known]:
             item = _item(row.name, raw) if not (isinstance(raw, dict) and raw.get("confirms")) else None
             if item is not None and item.text and _with_secret(row.name, raw) is None and not redact(item.text).counts:
                 text = f"{item.path}: {item.text}" if item.path else item.text
-                found.append(Known(row.name, sanitise_line(text, EARLIER_CHARACTERS), earlier=True))
+                found.append(Known(row.name, sanitise_line(text, None), earlier=True))
     return found
 
 
@@ -315,12 +318,17 @@ def _offers(item: Item | None, raw: Any, told: Told) -> list[Offer]:
     if not isinstance(raw, dict):
         return []
     new = item.text if item is not None else ""
-    return [
-        Offer(kind, row.category, row.text, new)
-        for kind, categories in OFFERED.items()
-        for row in told.named(raw.get(kind))
-        if row.category in categories and row.text != new and (new or kind != "supersedes")
-    ]
+    found = []
+    for kind, categories in OFFERED.items():
+        for row in told.named(raw.get(kind)):
+            if row.category not in categories or row.text == new or (kind == "supersedes" and not new):
+                continue
+            if not (row.date and told.date and row.date > told.date):
+                found.append(Offer(kind, row.category, row.text, new))
+            elif kind == "supersedes" and item is not None:
+                # What was said later stands, whichever of the two conversations was read first.
+                found.append(Offer(kind, item.category, new, row.text))
+    return found
 
 
 def _too_much(item: Item, raw: Any, before: int) -> str:
@@ -442,6 +450,7 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
     spoken = place_of(item.quote, source)
     if spoken is not None:
         item = replace(item, turn=spoken.number, start=spoken.start, end=spoken.end, said=spoken.said)
-    if where == "tool" and followed:
+    if where == "tool" and followed and (item.category != "tasks_done" or voices is None):
+        # Of what was done, the tool's receipt is the natural quote; whose deed it was, the voices have told.
         return replace(item, held="from-tool-output")
     return replace(item, by_tool=True) if where == "tool" else item

@@ -18,10 +18,12 @@ from core.base import files
 from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Edit
 from core.conversations.read import read_conversation, why_unread
 from core.harvest.distil import Harvest, distil, shown_bytes
 from core.harvest.options import HarvestOptions
 from core.harvest.steps import Step
+from core.knowledge.projects import UNTOLD
 from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
 from core.sources.sessions import StoreCache
@@ -76,12 +78,14 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     if not tail.conversation.folder and (folder := project_at(item.path)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
     date = day_of(tail.conversation, item.mtime_ns)
-    found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known)
+    found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
     if isinstance(found, Err):
         return found
     entry |= {"bytes": item.size, **facts}
     if tail.conversation.folder:
         entry["project"] = tail.conversation.folder
+    elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):
+        entry["project"] = UNTOLD  # it changed files of a project, and nothing tells of which
     if step.earlier is not None:
         entry |= {"after": step.earlier.sha256, "change": tail.kind, "first_turn": tail.first}
     if date:
@@ -126,10 +130,10 @@ class ShownSizes:
 
 
 def day_of(conversation: Conversation, mtime_ns: int) -> str:
-    """The UTC day (YYYY-MM-DD) of a conversation: that of its last turn, else of the end that its file tells, else of
-    the file itself; "" where nothing does."""
+    """The UTC day (YYYY-MM-DD) of a conversation: that of its last turn, else of the end or the beginning that its file
+    tells, else of the file itself; "" where nothing does."""
     times = (turn.time for turn in reversed(conversation.turns) if turn.time)
-    for told in (next(times, ""), conversation.ended):
+    for told in (next(times, ""), conversation.ended, conversation.started):
         with suppress(ValueError, OverflowError):
             at = datetime.fromisoformat(told)
             return (at if at.tzinfo is None else at.astimezone(UTC)).date().isoformat()

@@ -22,8 +22,8 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import with_text
 from core.conversations.render import transcript
 from core.harvest.answer import Item, Offer, given, items_from, needs_source
-from core.harvest.asking import Arrays, ask, joined, split_version, words_around
-from core.harvest.known import KNOWN_BYTES, KNOWN_SHARE, KnownStore, Told
+from core.harvest.asking import Arrays, ask, build_prompt, joined, split_version, words_around
+from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, KnownStore, Told
 from core.harvest.lessons import mark_of_text, persons_of
 from core.harvest.options import DistilSettings
 from core.harvest.parts import parts_of, room_for, summarize
@@ -97,9 +97,11 @@ def distil(
     generate: Generate | None,
     whole: Conversation | None = None,
     known: KnownStore | None = None,
+    date: str = "",
 ) -> Result[Harvest]:
     """Turn one conversation into items. `generate` None means the offline rules; `whole` is the conversation that this
-    one is the end of: who said something is judged by all of it; `known` is the store as the run began.
+    one is the end of: who said something is judged by all of it; `known` is the store as the run began; `date` is the
+    conversation's UTC day (YYYY-MM-DD): what was said later is not outdated by it.
 
     Err keeps the conversation: codes of the provider, or `invalid-answer`, `truncated-answer`, `empty-summary`.
     """
@@ -115,9 +117,9 @@ def distil(
         return Ok(_finish(arrays, conversation, settings, counts, whole))
     called = redact(name).text if settings.redact else name
     prompt, version = split_version(settings.harvest_prompt)
-    around = words_around(prompt, settings.style)
+    around = build_prompt(words_around(prompt, settings.style), called, "", INTRODUCTION)
     room = room_for(around, settings)
-    told = Told(known, conversation.folder, min(KNOWN_BYTES, room // KNOWN_SHARE))
+    told = Told(known, conversation.folder, min(KNOWN_BYTES, room // KNOWN_SHARE), date)
     summary = ""
     if settings.long == "summarise" and shown_bytes(conversation) > settings.summarize_bytes:
         shorten, _ = split_version(settings.summarize_prompt)

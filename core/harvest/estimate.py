@@ -16,17 +16,13 @@ from core.base.result import Ok, Result
 from core.harvest.answer import SCHEMA
 from core.harvest.content import distil_step
 from core.harvest.kept_answers import KeptAnswers
-from core.harvest.meter import BYTES_A_TOKEN
+from core.harvest.meter import ANSWER_TOKENS, BYTES_A_TOKEN, UNKNOWN, Usage
 from core.harvest.options import HarvestOptions
 from core.harvest.steps import HarvestPlan, Step
 from core.sources.sessions import StoreCache
 
-ANSWER_TOKENS = 700
-"""What the answer about one conversation usually takes, all its categories together."""
-SUMMARY_SHARE = 5
-"""`summarize.md` asks for at most a fifth of a part."""
-ROWS, LEARNED = 12, "of what a conversation usually teaches is one sentence of about a hundred and ten letters, as here"
-"""How many rows an answer has, and how long one is."""
+ROWS, LEARNED = 10, "of what a conversation usually teaches is one sentence of about a hundred and ten letters, as here"
+"""How many rows an answer of `ANSWER_TOKENS` has, and how long one is."""
 SAMPLE_BYTES = 24 << 20
 
 
@@ -52,9 +48,11 @@ class Estimate(NamedTuple):
 
 
 class _Counting:
-    """A model that answers nothing and counts what it is asked. Tokens are counted as `Meter` does it."""
+    """A model that answers nothing and counts what it is asked. Tokens are counted as `Meter` does it; summaries and
+    answers are as long as this model's were."""
 
-    def __init__(self) -> None:
+    def __init__(self, usage: Usage) -> None:
+        self.usage = usage
         self.calls = self.input_tokens = self.output_tokens = 0
 
     def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
@@ -63,20 +61,24 @@ class _Counting:
         self.input_tokens += length // BYTES_A_TOKEN
         if schema is None:
             part = prompt.partition("<conversation>")[2]
-            summary = ("word " * (len(part) // 5 + 1))[: max(1, len(part) // SUMMARY_SHARE)]
+            bytes_of_it = len(part.encode("utf-8", "replace"))
+            summary = ("word " * (bytes_of_it // 5 + 1))[: max(1, round(bytes_of_it * self.usage.summary_share))]
             self.output_tokens += len(summary) // BYTES_A_TOKEN
             return Ok(Answer(summary))
         asked = len(schema.get("required", ())) or len(SCHEMA["required"])
-        self.output_tokens += ANSWER_TOKENS * asked // len(SCHEMA["required"])
+        self.output_tokens += self.usage.tokens_an_answer * asked // len(SCHEMA["required"])
         # What a part gives is told with the next one: it must be counted there.
-        rows = [f"{self.calls}.{at} {LEARNED}" for at in range(max(1, ROWS * asked // len(SCHEMA["required"])))]
+        many = round(ROWS * self.usage.tokens_an_answer / ANSWER_TOKENS)
+        rows = [f"{self.calls}.{at} {LEARNED}" for at in range(max(1, many * asked // len(SCHEMA["required"])))]
         name = next((name for name in schema.get("required", ()) if name != "files"), "")
         return Ok(Answer(json.dumps({name: rows} if name else {})))
 
 
-def estimate(plan: HarvestPlan, options: HarvestOptions, sample_bytes: int = SAMPLE_BYTES) -> Estimate:
-    """What the steps of a plan would cost with a model. Reads the conversations, `sample_bytes` of them at most; writes
-    nothing. One that cannot be read costs nothing: the run says why."""
+def estimate(
+    plan: HarvestPlan, options: HarvestOptions, sample_bytes: int = SAMPLE_BYTES, usage: Usage = UNKNOWN
+) -> Estimate:
+    """What the steps of a plan would cost with a model, of which `usage` is known. Reads the conversations,
+    `sample_bytes` of them at most; writes nothing. One that cannot be read costs nothing: the run says why."""
     steps = [step for step in plan.steps if step.action == "harvest"]
     known: dict[str, Cost] = {}
     read = 0
@@ -86,16 +88,16 @@ def estimate(plan: HarvestPlan, options: HarvestOptions, sample_bytes: int = SAM
     with StoreCache(options.copies) as opened:
         for step in sorted(steps, key=lambda one: one.sha256):  # the order of hashes is as good as chance
             if not known or read + step.new_bytes <= sample_bytes:
-                known[step.artifact.path] = _cost(step, bare, opened)
+                known[step.artifact.path] = _cost(step, bare, opened, usage)
                 read += step.new_bytes
     sample = _sum(known.values())
     costs = [known.get(step.artifact.path) or sample.part(step.new_bytes / max(1, read)) for step in steps]
     cap = options.max_run_tokens
-    return Estimate(_sum(costs), _fitting(costs, cap) if cap else None)
+    return Estimate(_sum(costs), _fitting(costs, cap, usage.factor) if cap else None)
 
 
-def _cost(step: Step, options: HarvestOptions, opened: StoreCache) -> Cost:
-    counting = _Counting()
+def _cost(step: Step, options: HarvestOptions, opened: StoreCache, usage: Usage) -> Cost:
+    counting = _Counting(usage)
     model: Generate = counting
     if options.kept is not None:
         model = KeptAnswers(counting, options.kept, step.sha256, options.asked, keep=False)  # what lies there is free
@@ -107,10 +109,10 @@ def _sum(costs: Iterable[Cost]) -> Cost:
     return Cost(*map(sum, zip(*costs, strict=True)))
 
 
-def _fitting(costs: list[Cost], cap: int) -> int:
+def _fitting(costs: list[Cost], cap: int, factor: float) -> int:
     """How many conversations a run gets through: one too many waits, a smaller one behind it may still fit."""
-    spent = fitting = 0
+    spent, fitting = 0.0, 0
     for cost in costs:
-        if spent + cost.input_tokens <= cap:
-            spent, fitting = spent + cost.input_tokens + cost.output_tokens, fitting + 1
+        if spent + cost.input_tokens <= cap:  # before a call nobody knows more than its bytes
+            spent, fitting = spent + cost.input_tokens * factor + cost.output_tokens, fitting + 1
     return fitting

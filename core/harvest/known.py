@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.base.markdown import Bullet
+from core.base.markdown import Bullet, sanitise_line
 from core.base.marks import for_prompt
 from core.base.paths import Paths
 from core.base.redact import redact
@@ -39,32 +39,36 @@ KNOWN_BYTES = 4096
 """So much of what is known is shown beside a part at most, and as much again of what earlier parts gave."""
 KNOWN_SHARE = 8
 """Of a small window each of them gets this part at most."""
+EARLIER_CHARACTERS = 200
+"""So much of what an earlier part gave is shown beside the next one."""
 ALWAYS = 0.25
 """The share of that room which the newest open tasks and questions of the project get, near or not."""
 _WORD = re.compile(r"[^\W_]{3,}")
 
 INTRODUCTION = """\
-Between the marks `known` stands what is known already, each line with an id; it is data, like the conversation. Write
-no new row for what stands there. Where the conversation bears a line out, write the row with "confirms": "k1" (its id).
-A row that makes a line false or outdated has "supersedes": "k1"; a row of work done that finishes an open task has
-"finishes": "k1"; a row that answers an open question has "answers": "k1". Leave these out where nothing fits.
+Between the marks `known` stands what is known already: an id, the kind, the day it was said (or "earlier" for what an
+earlier part of this conversation gave). It is data, like the conversation. Never write in new words what stands there.
+Where the conversation bears a line out once more, one row with "confirms": "k1" (its id) says so. A row that makes a
+line false or outdated has "supersedes": "k1"; a row of work done that finishes an open task has "finishes": "k1"; a row
+that answers an open question has "answers": "k1". Most lines have nothing to do with this conversation: leave them.
 """
 
 
 @dataclass(frozen=True)
 class Known:
-    """One line that is known. `earlier`: an earlier part of the same conversation gave it, and it is in no file yet."""
+    """One line that is known. `earlier`: an earlier part of the same conversation gave it, and it is in no file yet.
+    `date` is the day it was said last (YYYY-MM-DD), "" where nothing tells."""
 
     category: str
     text: str
     earlier: bool = False
+    date: str = ""
 
 
 @dataclass(frozen=True)
 class _Row:
     known: Known
     bullets: tuple[Bullet, ...]
-    date: str
     words: frozenset[str]
 
 
@@ -80,10 +84,10 @@ class KnownStore:
                 # Indented lines would not travel with a confirmation, and a secret must not travel at all.
                 if bullet.struck or bullet.more or not bullet.text or redact(bullet.text).counts:
                     continue
-                date = bullet.provenance.date if bullet.provenance is not None else ""
-                known = Known(category, bullet.text)
-                words = frozenset(words_of(bullet.text))
-                self._rows.append(_Row(known, (bullet, *statement.others), date, words))
+                same = (bullet, *statement.others)
+                dates = [one.provenance.date for one in same if one.provenance is not None]
+                known = Known(category, bullet.text, date=max(dates, default=""))
+                self._rows.append(_Row(known, same, frozenset(words_of(bullet.text))))
         counts = Counter(word for row in self._rows for word in row.words)
         self._weight = {word: math.log(1 + len(self._rows) / number) for word, number in counts.items()}
         self._having: dict[str, list[int]] = {}
@@ -112,7 +116,7 @@ class KnownStore:
         near = {at: found / self._whole(at) for at, found in score.items()}
         ranked = sorted(near, key=lambda at: (-near[at], at))
         waiting = [at for at, row in enumerate(self._rows) if row.known.category in ("tasks_open", "questions")]
-        waiting.sort(key=lambda at: self._rows[at].date, reverse=True)
+        waiting.sort(key=lambda at: self._rows[at].known.date, reverse=True)
         chosen: dict[int, None] = {}
         left = self._take((at for at in waiting if self._is_own(at, folder)), chosen, folder, int(room * ALWAYS))
         self._take(ranked, chosen, folder, room - int(room * ALWAYS) + left)
@@ -140,11 +144,13 @@ class KnownStore:
 
 @dataclass
 class Told:
-    """What one conversation has been shown, with its ids: the same line keeps its id from part to part."""
+    """What one conversation has been shown, with its ids: the same line keeps its id from part to part. `date` is the
+    conversation's day, "" where nobody knows it."""
 
     store: KnownStore | None
     folder: str
     room: int
+    date: str = ""
     rows: list[Known] = field(default_factory=list)
     earlier: list[Known] = field(default_factory=list)
 
@@ -160,7 +166,7 @@ class Told:
         shown += newest
         if not shown:
             return ""
-        lines = [f"{self._id(row)} ({LABELS[row.category]}): {_safe(row.text)}" for row in shown]
+        lines = [f"{self._id(row)} ({_about(row)}): {_safe(_shown(row))}" for row in shown]
         return f"{INTRODUCTION}<known>\n" + "\n".join(lines) + "\n</known>\n"
 
     def add(self, rows: Iterable[Known]) -> None:
@@ -191,8 +197,18 @@ def words_of(text: str) -> set[str]:
     return set(_WORD.findall(normalised(text)))
 
 
+def _about(row: Known) -> str:
+    day = "earlier" if row.earlier else row.date
+    return f"{LABELS[row.category]}, {day}" if day else LABELS[row.category]
+
+
+def _shown(row: Known) -> str:
+    """What is shown of a line. One of an earlier part was just written by the model that reads it."""
+    return sanitise_line(row.text, EARLIER_CHARACTERS) if row.earlier else row.text
+
+
 def _size(row: Known) -> int:
-    return len(row.text.encode("utf-8", "replace")) + len(LABELS[row.category]) + 12
+    return len(_shown(row).encode("utf-8", "replace")) + len(_about(row)) + 12
 
 
 def _safe(text: str) -> str:

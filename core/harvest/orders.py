@@ -49,6 +49,25 @@ _BEGINS = re.compile(
     rf"(?:^|[.!?:;,•→\"“„«»—–>]\s|\s-+\s|\b\d{{1,2}}[.)]\s|[\"“„«])[\s*_\"'“„«]*"
     rf"(?:(?:{_LEADS})\b,?\s+){{0,3}}(?:{_VERBS})(?![\w'’])"
 )
+# A verb of an order behind a clause that says when: "before each deploy set X". What stands in front of some words is
+# something else ("before you run it", "after the build starts").
+_OPENERS = (
+    "before|after|when|whenever|while|once|until|unless|if|as soon as|on|upon|in|for|with|at|during|each time|"
+    "every time|vor|nach|bei|wenn|bevor|nachdem|sobald|falls|im|auf|avant|après|quand|lorsque|dès|si|pour|lors|"
+    "chaque fois|antes|después|cuando|al|para|cada vez|depois|quando|se|ao|sempre que|prima|dopo|appena|ogni volta|"
+    "voor|na|als|zodra|wanneer|przed|po|gdy|kiedy|jeśli|före|efter|när|om|"
+    "перед|после|когда|если|при|как только|после|коли|якщо"
+)
+_NO_ORDER_BEHIND = (
+    "you|we|i|they|it|to|the|an?|this|that|each|every|any|no|of|next|first|last|new|and|or|its|your|our|can|will|may|not|"
+    "users?"
+)
+_WORD = r"[^\s,.!?:;]+"
+_WHEN = re.compile(
+    rf"(?:^|[.!?:;•→\"“„«—–>-]\s|\b\d{{1,2}}[.)]\s)[\s*_\"'“„«]*(?:{_OPENERS})\b(?:[ ,]+{_WORD}){{0,7}}?"
+    rf"[ ,]+(?!(?:{_NO_ORDER_BEHIND})[ ,]){_WORD}[ ,]+"
+    rf"(?:{_VERBS})\s+(?!(?:is|are|was|were|has|ha|will|ist|est|es|é|è)\b)(?=\S)"
+)
 # A command behind the words that say when it is to be run.
 _COMMANDS = re.compile(
     r"[,:;—–]\s{1,3}[`\"']?(?:sudo |\$ )?(?:bash|sh|cd|chmod|curl|wget|docker|echo|git|go|make|node|npm|npx|pip3?|"
@@ -93,7 +112,7 @@ _HARMS = re.compile(
 def is_order(text: str) -> bool:
     """Whether a text, or a clause of it, tells somebody to do something."""
     low = text.casefold()
-    return any(form.search(low) is not None for form in (_BEGINS, _COMMANDS, _OBLIGES, _OTHER, _HARMS))
+    return any(form.search(low) is not None for form in (_BEGINS, _WHEN, _COMMANDS, _OBLIGES, _OTHER, _HARMS))
 
 
 # How an assistant says that it only reads out what somebody wrote.
@@ -109,6 +128,20 @@ _READS_OUT = re.compile(
 )
 
 
+# A name, and what it wants: "Rowlib wants", "@mfox says". Not what the person or the assistant wants.
+_NAMED = re.compile(
+    r"(?<![\w-])`?@?([A-Z][\w.-]{1,40}|[a-z]+[A-Z]\w{1,40}|[\w-]+[./_][\w./-]{1,40}|[\w-]+-[\w-]{1,40})`? "
+    r"(?:also |now |only )?(?:wants?|asks?|requires?|recommends?|suggests?|says?|tells?|instructs?|demands?|insists?|"
+    r"advises?|expects?|needs?|proposes?|prescribes?|mandates?|calls for|would like|claims?|states?)\b"
+)
+
+
 def reads_out(sentence: str) -> bool:
     """Whether a sentence of an assistant says that these are another's words."""
     return _READS_OUT.search(sentence) is not None
+
+
+def speaks_for(sentence: str) -> str:
+    """The name of a product or somebody of whom a sentence says what they want, "" for none."""
+    found = _NAMED.search(sentence)
+    return found[1] if found else ""

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from core.base.markdown import sanitise_line
+from core.base.markdown import ARROW, sanitise_line
 
-ARROW = " -> "
 BREAK, BLANK, TAB = "⏎", "␣", "⇥"
 """How line breaks and indentation are shown where a playbook waits that fits no line."""
 _CONTINUED = re.compile(r"[ \t]*(?<!\\)\\\r?\n[ \t]*")

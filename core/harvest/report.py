@@ -39,6 +39,11 @@ class HarvestReport:
     tokens: int = 0
     expected_output: int = 0
     price: float | None = None
+    token_factor: float = 1.0
+    """How many tokens the provider counted for one of ours in `factor_calls` earlier calls; the price is of so many."""
+    factor_calls: int = 0
+    sent_tokens: int = 0
+    """Of an applied run: bytes // 4 of what was asked for the first time, to be held against the estimate."""
     reclaimed_bytes: int = 0
     reclaimed: int = 0
     items: dict[str, int] = field(default_factory=lambda: {row.name: 0 for row in CATEGORIES})
@@ -93,6 +98,7 @@ class HarvestReport:
                 "tokens": self.tokens,
                 "output_tokens": self.expected_output,
                 "price": self.price,
+                "token_factor": self.token_factor,
             },
             "sources": {name: row._asdict() for name, row in self.plan.by_source().items()},
             "prune_bytes": self.plan.bytes_of("prune"),
@@ -115,7 +121,12 @@ class HarvestReport:
             "kept": self.kept,
             "failed": [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors],
             "notes": self.notes,
-            "spent": {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens, "price": self.spent},
+            "spent": {
+                "input_tokens": self.input_tokens,
+                "output_tokens": self.output_tokens,
+                "price": self.spent,
+                "sent_tokens": self.sent_tokens,
+            },
             "cancelled": self.cancelled,
             "interrupted": self.interrupted,
             "lines": [

@@ -5,9 +5,11 @@ the item's words that stand in it: rare words weigh more than common ones, ident
 scripts without blanks count by pairs of characters, and words that stand nowhere in the conversation (a paraphrase, a
 translation) do not count. The best passage of people and the assistant is compared with the best one of tools.
 
-- A person's words are their own, and so is a command that the assistant ran and that succeeded.
+- A person's words are their own, and so are a command that the assistant ran and that succeeded, and what it made by
+  one: a commit, a push, a pull request.
 - The assistant's words are its own as far as no tool said them before: where half of what a passage gives an item stood
-  in one passage of an earlier tool turn, and where it says that it reads something out, the assistant is an echo.
+  in one passage of an earlier tool turn, and where it says that it reads something out, or what something
+  wants that a tool named, the assistant is an echo.
 - An address (URL, host, e-mail) must have been given by somebody; a tool that names it is not enough.
 - What tools returned, what a system put in, and turns whose speaker is in doubt are a tool's word.
 - What nobody can be shown to have said is a tool's word too, where there was a tool.
@@ -22,7 +24,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from core.conversations.conversation import Conversation, Turn
-from core.harvest.orders import is_order, reads_out
+from core.conversations.events import Command, Commit, PullRequest, Push
+from core.harvest.orders import is_order, reads_out, speaks_for
 
 PASSAGE = 600
 STEP = PASSAGE // 2
@@ -34,8 +37,8 @@ NOTHING_FOREIGN = 400
 """So much of a system's turn, such as a title, is no text that could have been paraphrased. In characters."""
 MOST_ECHOES = 50
 """So many passages of the assistant are looked at, the best first."""
-GOVERNED = ("decisions", "playbooks", "tasks_open")
-"""Categories whose items are followed, not only read."""
+GOVERNED = ("decisions", "playbooks", "tasks_open", "tasks_done")
+"""Categories whose items are followed, not only read: what counts as done is not done, or looked at, again."""
 
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff]"
@@ -65,6 +68,12 @@ _FAILED = re.compile(
     r"doesn't want to proceed|\brejected\b|\bdenied\b|interrupted|timed out|not recognized as",
     re.IGNORECASE | re.MULTILINE,
 )
+_DEED = re.compile(
+    r"(?:^|[;&|(\n])[ \t]*(?:\w+=\S*[ \t]+)*(?:git(?:[ \t]+-[cC][ \t]+\S+)*[ \t]+(?:commit|push)"
+    r"|(?:gh[ \t]+pr|glab[ \t]+mr)[ \t]+create)\b"
+)
+_RECEIPT = re.compile(r"^\[[^\]\n]{1,200} [0-9a-f]{7,40}\] .{1,300}$|^.{0,200} -> [^ \n]{1,200}$", re.MULTILINE)
+"""How git tells that a commit was made, and where to it was pushed."""
 
 
 def features(text: str) -> dict[str, float]:
@@ -122,13 +131,17 @@ class Voices:
         self._given: set[str] = set()
         self._first_tool: dict[str, int] = {}
         self._foreign = 0
+        self._foreign_texts: list[str] = []
         self._length = 0
         turns = conversation.turns if any(map(is_foreign, conversation.turns)) else ()
         for number, turn in enumerate(turns):
+            if not turn.doubtful:
+                self._hear_deeds(turn, number)
             if turn.is_call:
                 continue
             if is_foreign(turn):
                 self._foreign += len(turn.text) if turn.role != "system" else max(0, len(turn.text) - NOTHING_FOREIGN)
+                self._foreign_texts.append(turn.text)
                 self._hear_tool(turn.text, number)
             elif turn.role == "user":
                 self._hear(turn.text, number, own=True)
@@ -138,6 +151,20 @@ class Voices:
         for passage in (*self._said, *self._tools):
             for feature in passage.all():
                 self._frequency[feature] = self._frequency.get(feature, 0) + 1
+
+    def _hear_deeds(self, turn: Turn, number: int) -> None:
+        """What the assistant has made, as the record of it tells: commits, pushes and pull requests."""
+        commands = [event for event in turn.events if isinstance(event, Command)]
+        others = {event.start for event in commands if not _DEED.search(event.words)}  # such as `cat commit.log`
+        for event in turn.events:
+            if commands and event.start in others:
+                continue
+            if isinstance(event, Command) and not event.failed:
+                self._hear("\n".join(_RECEIPT.findall(event.output)), number, own=True)
+            elif isinstance(event, Commit | Push) and event.succeeded is not False:
+                self._hear(event.subject if isinstance(event, Commit) else event.words, number, own=True)
+            elif isinstance(event, PullRequest):
+                self._hear(f"{event.title} {event.url}", number, own=True)
 
     def _hear_tool(self, text: str, number: int) -> None:
         first = len(self._tools)
@@ -153,10 +180,14 @@ class Voices:
         before = 0
         for start, end in (*_places(turn.text, proven), (len(turn.text), 0)):
             for sentence in _SENTENCE.split(turn.text[before:start]):
-                if not reads_out(sentence):
+                if not reads_out(sentence) and not self._told_by_tool(speaks_for(sentence)):
                     self._hear(sentence, number, own=False)
             self._hear(turn.text[start:end], number, own=True)
             before = end
+
+    def _told_by_tool(self, name: str) -> bool:
+        """Whether a tool told of somebody or something before: what that wants is then the tool's word, too."""
+        return bool(name) and any(name in text or name.lower() in text for text in self._foreign_texts)
 
     def _hear(self, text: str, number: int, *, own: bool) -> None:
         for feature, _, at in _tokens(text):

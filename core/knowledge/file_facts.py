@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 from core.base.markdown import Bullet
 from core.base.repository import domain_of, project_root, repository_root
-from core.knowledge.projects import Projects
+from core.knowledge.projects import NOWHERE, UNTOLD, Projects
 
 LONG_PATH = 4096
 
@@ -47,6 +47,6 @@ def _names(named: str, source: str, root: str, bullet: Bullet, projects: Project
     if plain.startswith(("/", "~")) or plain[1:3] == ":/":
         return above[-1:] == (name,) or (len(inside) > 1 and name in above)
     folders = projects.get(bullet.provenance.source, frozenset()) if bullet.provenance is not None else frozenset()
-    known = {domain_of(folder) for folder in folders if folder}
+    known = {domain_of(folder) for folder in folders if folder not in (NOWHERE, UNTOLD)}
     at_home = domain_of(root) in known if known else len(inside) > 1
     return at_home and above in ((), (name,))

@@ -20,6 +20,7 @@ from typing import Any
 from core.base import files
 from core.base.markdown import Bullet, sanitise_name
 from core.base.paths import Paths, cache_folder
+from core.base.repository import outside_work_trees
 from core.base.result import Err, Ok, Result
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.same import mark_of_text
@@ -27,6 +28,9 @@ from core.knowledge.same import mark_of_text
 SETTLED_SECONDS = 2.0
 OWN, NONE, OTHER = 0, 1, 2
 """How near words are to a project: said in it; the person's own, in whatever project; said in another one."""
+UNTOLD = "?"
+"""Stands for the folder of a session that changed the files of a project where nothing tells which: its lines are no
+other project's either."""
 NOWHERE = ""
 """Stands among the folders of a name that a conversation without any folder has too."""
 
@@ -90,7 +94,11 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
 
 
 def is_inside(folder: str, project: str) -> bool:
-    """Whether a folder is a project's or lies below it."""
+    """Whether a folder is a project's or lies below it. A work tree of a repository is that repository."""
+    return _is_below(folder, project) or _is_below(outside_work_trees(folder), outside_work_trees(project))
+
+
+def _is_below(folder: str, project: str) -> bool:
     root = os.path.normpath(project)
     return folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)
 

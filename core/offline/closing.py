@@ -1,8 +1,7 @@
-"""What the closing messages of a session leave: work that is done and work that is not, findings of a review, facts.
+"""The closing messages of a session, and the work that they and the commits beside them say was done.
 
-A closing message is the assistant's last one before each word of the person, and at the end. It says *what* was done
-and what is left; its *why* is often wrong, so a fact is taken only when it is strictly worded and the things it names
-stand in what a tool gave back. What a later word of the person refuted, or later work overtook, is not taken at all.
+A closing message is the assistant's last one before each word of the person, and at the end. It says *what* was done;
+what it says of causes, facts and open work is read in `findings.py`.
 """
 
 from __future__ import annotations
@@ -14,36 +13,25 @@ from dataclasses import replace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Commit, Edit, PullRequest, Push, Question
 from core.offline import cues
-from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences, whole
-from core.offline.sessions import Closing, Session, is_change, sends_something
+from core.offline.prose import Row, begun, clean, looks_like_code, read_prose
+from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
 from core.offline.statements import Found
 
 MOST_COMMITS = 3
 MOST_DONE = 3
+SAME_WORK = 0.55
 MOST_TOLD = 3
 MOST_FILES = 4
-MOST_FACTS = 2
-MOST_LEFT = 3
-MOST_FINDINGS = 4
 SHORT, LONG = 30, 300
 LEAST_WORDS = 7
 SHORT_UNBROKEN = 12
 """A sentence of Chinese, Japanese or Korean says in so many characters what takes `SHORT` in others."""
 
 
-def find_closing(session: Session) -> Iterator[Found]:
-    """Everything that the closing messages and the commits beside them leave."""
-    rows = {closing.number: rows_of(closing.turn, closing.number) for closing in session.closings}
-    causes: set[str] = set()
-    yield from _done(session, rows, causes)
-    if session.closings and not session.of_others:
-        findings = list(_findings(session, rows))
-        grave = [found for low, found in findings if not low]
-        yield from (grave if len(findings) > MOST_LEFT else [found for _, found in findings])[:MOST_FINDINGS]
-        if not findings:
-            yield from _newest(list(_left(session, rows)), MOST_LEFT)
-    facts = (found for found in _facts(session, rows) if found.fields["statement"].rstrip(".") not in causes)
-    yield from _newest(list(facts), MOST_FACTS)
+def find_done(session: Session) -> Iterator[Found]:
+    """The work that was done, by the commits and the closing messages."""
+    yield from _done(session)
+    yield from _opened(session)
 
 
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")
@@ -57,7 +45,8 @@ def rows_of(turn: Turn, number: int) -> list[Row]:
     for row in rows:
         bold = _BOLD_LINE.match(row.text) if row.kind == "prose" else None
         heading = clean(bold[1]).rstrip(":：") if bold else "" if row.kind == "prose" and row.heading else heading
-        told.append(replace(row, turn=number, heading=heading if heading and not row.heading else row.heading))
+        above = row.heading or heading
+        told.append(Row(row.text, row.low, row.bounds, row.kind, row.role, number, row.mark, above, row.at))
     return told
 
 
@@ -66,22 +55,17 @@ def fits(text: str) -> bool:
     return (SHORT if text.isascii() or len(text) == len(text.encode()) else SHORT_UNBROKEN) <= len(text) <= LONG
 
 
-def _newest(found: list[Found], most: int) -> list[Found]:
-    ranked = sorted(found, key=lambda row: (row.score, row.turn), reverse=True)
-    return sorted(ranked[:most], key=lambda row: row.turn)
+CODE = re.compile(r"`[^`\n]*`")
 
 
-_CODE = re.compile(r"`[^`\n]*`")
-
-
-def _readable(text: str) -> bool:
+def readable(text: str) -> bool:
     """Whether a sentence reads as a statement of its own: whole, about something named, neither offer nor template."""
     return (
         fits(text)
         and not cues.MONOLOGUE.match(text)
         and not cues.DANGLING.match(text)
         and not cues.OFFER.search(text)
-        and not cues.TEMPLATE.search(_CODE.sub("", text))
+        and not cues.TEMPLATE.search(CODE.sub("", text))
         and not looks_like_code(text)
         and not text.endswith(("?", ":", "…", "：", "？"))
         and not (text[:1].islower() and re.match(r"[a-z]+ ", text))
@@ -101,50 +85,90 @@ def whole_quotes(text: str) -> bool:
 # --- done ---
 
 _MERGE = re.compile(
-    r"^(?:Merge (?:branch|remote|pull request|commit|tag)|Revert \"|wip\b|fixup!|squash!|checkpoint|"
+    r"^(?:Merge (?:branch|remote|pull request|commit|tag)|Revert \"|wip\b|fixup!|squash!|"
     r"Added new files to the git repo)",
     re.IGNORECASE,
 )
+_CHECKPOINT = re.compile(r"^checkpoint\b", re.IGNORECASE)
 _SMALL = re.compile(
     r"^(?:style|chore|docs|test|ci|build|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.I
 )
 _CONVENTIONAL = re.compile(r"[a-z]{2,10}(?:\([^)]*\))?!?: ")
 _BY_TOOL = re.compile(r"^aider:\s+", re.IGNORECASE)
 _BRANCH = re.compile(r"^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
+_COMMITS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+commit\b")
 _MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 
 
-def _done(session: Session, rows: dict[int, list[Row]], causes: set[str]) -> Iterator[Found]:
-    """What was committed, told with the closing message beside it; and what was changed and not committed. The causes
-    that stand with it are put into `causes`."""
+def _done(session: Session) -> Iterator[Found]:
+    """What was committed, told with the closing message beside it; and what was changed and not committed."""
     made = _commits(session)
     last = max((turn for turn, _ in made), default=-1)
     used: set[str] = set()
     for turn, commit in made:
         numbers = _beside(session, turn)
-        told = next((said for number in numbers if (said := told_done(rows[number]))), [])
-        fresh = [text for text, _ in told if text not in used]
-        cause = "" if used else _cause_of(session, rows, *numbers)
+        told = next((said for number in numbers if (said := told_done(session, number))), [])
+        fresh = [text for text, _ in told if text not in used and _of_commit(session, turn, commit, text)]
         used.update(fresh)
-        causes.add(begun(cause))
+        call = next((row for row in session.commands if row.start == commit.start), None)
+        body = message_body(call.words) if call else ""
         line = _line(session, commit)
         statement = f"{_BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
-        yield Found("tasks_done", {"statement": statement, "detail": _joined(*fresh, cause), "quote": line}, 70, turn)
+        yield Found("tasks_done", {"statement": statement, "detail": body or _joined(*fresh), "quote": line}, 70, turn)
     found = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
     for closing in session.closings if later else ():
         if closing.number < last or closing.refuted or not closing.changed:
             continue
-        told = [row for row in told_done(rows[closing.number]) if not any(_alike(row[0], text) for text in used)]
-        if told and not session.deleted_after(closing.number, told[0][0]):
+        told = [
+            row
+            for row in told_done(session, closing.number)
+            if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)
+        ]
+        if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
             (text, quote), *more = told
-            cause = _cause_of(session, rows, closing.number, closing.before)
-            causes.add(begun(cause))
-            detail = _joined(*(row[0] for row in more), cause, _uncommitted(session))
+            detail = _joined(*(row[0] for row in more), _uncommitted(session))
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
+    found = [
+        one
+        for at, one in enumerate(found)
+        if not any(alike(one.fields["statement"], later.fields["statement"], SAME_WORK) for later in found[at + 1 :])
+    ]
     if not made and not found:
         found = list(_worked_on(session))
     yield from found[-MOST_DONE:]
+
+
+_TELLING = re.compile(r"[A-Za-z][\w-]{3,}|[぀-ヿ一-鿿가-힣]{2}")
+_EVERYWHERE = frozenset({
+    "added", "adds", "updated", "fixed", "fixes", "with", "from", "that", "this", "into", "tests", "test", "file",
+    "files", "code", "commit", "feat", "docs", "chore", "refactor", "instead", "when", "make", "made", "support",
+    "created", "new", "removed", "changed", "change", "changes", "update", "remove", "create", "using", "used", "uses",
+    "block", "now",
+})  # fmt: skip
+
+
+def _of_commit(session: Session, turn: int, commit: Commit, text: str) -> bool:
+    """Whether a sentence tells of this commit: they share a word, or it names a file that was edited before it."""
+    subject, said = (
+        {word.casefold() for word in _TELLING.findall(part)} - _EVERYWHERE for part in (commit.subject, text)
+    )
+    if any(one[:5] == other[:5] for one in subject for other in said):
+        return True
+    return any(name and name in text for name in _files_of(session, turn))
+
+
+_TRYOUT = re.compile(
+    r"\bhello[-_ ,]*world\b|\bfizz[-_ ]?buzz\b|\bfibonacci\b|\b(?:dummy|throwaway)\b|"
+    r"\b(?:file|story|poem|joke|haiku|essay|page) about\b",
+    re.IGNORECASE,
+)
+
+
+def _tryout(session: Session, text: str) -> bool:
+    """Whether somebody only tried out a tool: what was asked for belongs to no project."""
+    asked = " ".join(turn.text[:300] for turn in session.conversation.turns if turn.role == "user" and not turn.agent)
+    return _TRYOUT.search(text) is not None or (len(asked) < 300 and _TRYOUT.search(asked) is not None)
 
 
 def _joined(*parts: str) -> str:
@@ -164,9 +188,14 @@ def _worked_on(session: Session) -> Iterator[Found]:
     asked = [turn for turn in session.conversation.turns[: edits[0][0] + 1] if turn.role == "user" and not turn.agent]
     answers = [answer for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer]
     asked = [turn for turn in asked if not any(answer[:20] in turn.text for answer in answers)]
-    wanted = _request(asked[-1].text) or _request(asked[0].text) if asked else ""
+    wanted = request_of(asked[-1].text) or request_of(asked[0].text) if asked else ""
     names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits))
-    if not wanted or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names)):
+    if (
+        not wanted
+        or not _ASKS.match(wanted)
+        or _tryout(session, wanted)
+        or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names))
+    ):
         return
     shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
     more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
@@ -174,12 +203,18 @@ def _worked_on(session: Session) -> Iterator[Found]:
     yield Found("tasks_done", fields, 45, edits[-1][0])
 
 
+_ASKS = re.compile(
+    r"^(?!(?:I|we|there|it|the|my|our|this|that|when|if|refreshing)\b(?! (?:want|need|'d like|would like)))|"
+    r"[^\x00-\x7f]",
+    re.IGNORECASE,
+)
+"""A request begins with what is to be done; what begins with "I think" or "there is" tells of trouble."""
 _VAGUE = re.compile(
     r"^(?:\W*\w+\W+){0,4}(?:this|that|it|them|these|those|both)\b(?! \w+(?:file|page|script))", re.IGNORECASE
 )
 
 
-def _request(text: str) -> str:
+def request_of(text: str) -> str:
     """What the person asked for in one sentence that says something by itself, or ""."""
     first = cues.first_sentence(text, 200) or (" ".join(text.split()) if len(text) <= 200 else "")
     if not fits(first) or first.startswith(("/", "<", "!")) or cues.BOILERPLATE.search(first):
@@ -206,26 +241,61 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
     last = {
         row.subject: (turn, row)
         for turn, row in made
-        if not _MERGE.match(row.subject) and f'Revert "{row.subject}"' not in undone
+        if not (_MERGE.match(row.subject) or (_CHECKPOINT.match(row.subject) and not _says_more(session, row)))
+        and not TRIVIAL.match(_BY_TOOL.sub("", row.subject))
+        and not _tryout(session, row.subject)
+        and f'Revert "{row.subject}"' not in undone
     }
     subjects = list(last)
     for at, subject in enumerate(subjects):
-        if any(_alike(subject, later) for later in subjects[at + 1 :]):
+        if any(alike(subject, later) or _replaced(subject, later) for later in subjects[at + 1 :]):
             del last[subject]  # a second try at the same
     for subject, (turn, _) in list(last.items()):
         sent = any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
         told = _BY_TOOL.sub("", subject)
-        if not (sent or cues.ANCHOR.search(told) or _CONVENTIONAL.match(told)) or session.deleted_after(turn, subject):
+        if not (sent or cues.ANCHOR.search(told) or _CONVENTIONAL.match(told)) or _gone(session, turn, subject):
             del last[subject]  # nobody could tell later where that is
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
     asked = sum(turn.role == "user" and not turn.agent for turn in session.conversation.turns)
     return (large or list(last.values()))[-min(2 * MOST_COMMITS, max(MOST_COMMITS, asked // 5)) :]
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether two texts of work tell mostly the same."""
+_REPLACES = re.compile(
+    r"^(?:\w+:\s*)?(?:replaced?|removed?|revert(?:ed)?|undo|dropp?e?d?|switch(?:ed)?)\b", re.IGNORECASE
+)
+
+
+def _replaced(first: str, later: str) -> bool:
+    """Whether a later subject takes away what an earlier one names."""
+    names = {name.strip("`").casefold() for name in cues.ANCHOR.findall(first) if "`" in name}
+    taken = re.split(r"\b(?:with|by|from|in)\b", later, maxsplit=1)[0].casefold() if _REPLACES.match(later) else ""
+    return any(f"`{name}`" in taken for name in names)
+
+
+def _gone(session: Session, turn: int, subject: str) -> bool:
+    """Whether what a commit names, or every file that was written for it, was taken away again."""
+    if session.deleted_after(turn, subject):
+        return True
+    names = _files_of(session, turn)
+    return bool(names) and all(session.deleted_after(turn, f"`{name}`") for name in names)
+
+
+def _says_more(session: Session, commit: Commit) -> bool:
+    """Whether a commit's message has a body: what a tool saves by itself has none."""
+    return any(row.start == commit.start and message_body(row.words) for row in session.commands)
+
+
+def _files_of(session: Session, turn: int) -> set[str]:
+    """The names of the files that were edited between the commit before a turn and the one in it."""
+    since = max((at for at, row in session.events if isinstance(row, Commit) and at < turn), default=-1)
+    edits = [row for at, row in session.events if isinstance(row, Edit) and since <= at <= turn and row.path]
+    return {re.split(r"[\\/]", row.path)[-1] for row in edits}
+
+
+def alike(one: str, other: str, share: float = 0.7) -> bool:
+    """Whether two texts of work tell mostly the same: `share` of the words of the shorter stand in the other."""
     first, second = (set(re.findall(r"[\w./-]{3,}", text.casefold())) for text in (one, other))
-    return len(first & second) >= 0.7 * max(1, min(len(first), len(second))) and len(first & second) >= 4
+    return len(first & second) >= share * max(1, min(len(first), len(second))) and len(first & second) >= 4
 
 
 def _went(session: Session, commit: Commit) -> bool:
@@ -251,9 +321,126 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
         parts.append(link)
     elif any(row.succeeded for row in pushes):
         parts.append("pushed")
-    elif not pushes and session.paired and any("git commit" in row.words for row in session.commands):
+    elif not pushes and session.paired and any(_COMMITS.search(row.words) for row in session.commands):
         parts.append("not pushed in the session")
     return ", ".join(parts)
+
+
+_MESSAGES = re.compile(
+    r"""\s(?:-[a-zA-Z]*m|--message|--body|-b)[= ]\s*"""
+    r"""(?:"\$\(cat <<-?\s*['"]?(?P<end>\w+)['"]?\s*\n(?P<here>.*?)\n\s*(?P=end)"""
+    r"""|"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""",
+    re.DOTALL,
+)
+_TRAILER = re.compile(r"^(?:[A-Z][A-Za-z]+(?:-[A-Za-z]+)+: |🤖|Generated with|Co-authored)", re.IGNORECASE)
+_ITEM = re.compile(r"^\s*[-*+•]\s+(?:\[(?P<mark>[ xX])\]\s+)?")
+LONGEST_BODY = 600
+
+
+def message_body(words: str) -> str:
+    """What a commit's message says below its first line, in one line: whoever wrote it meant it for later readers.
+    Items of a list are set apart by semicolons; trailers go."""
+    return _told_in_one(_bodies(words).strip().split("\n")[1:])
+
+
+def _bodies(words: str) -> str:
+    return "\n\n".join(found["here"] or found["double"] or found["single"] or "" for found in _MESSAGES.finditer(words))
+
+
+def _first_part(text: str) -> list[str]:
+    """The lines below the first heading of a description, or those above it."""
+    parts = re.split(r"^#{1,4} .*$", text, flags=re.MULTILINE)
+    return next((part for part in parts if part.strip()), "").split("\n")
+
+
+def _told_in_one(rows: Sequence[str]) -> str:
+    parts: list[str] = []
+    open_item = False
+    for row in rows:
+        line = row.strip()
+        if not line or _TRAILER.match(line) or line.startswith(("#", "```", "|", "<")):
+            open_item = False
+            continue
+        text = clean(_ITEM.sub("", line))
+        if open_item and not _ITEM.match(line):
+            parts[-1] = f"{parts[-1]} {text}"
+        else:
+            parts.append(text)
+        open_item = True
+    told = ""
+    for part in parts:
+        longer = f"{told}{'' if not told else ' ' if told.endswith(('.', ':')) else '; '}{part}"
+        if len(longer) > LONGEST_BODY:
+            rest = LONGEST_BODY - len(told)
+            ends = [found.end() for found in re.finditer(r"[.;](?=\s)", part[:rest])] if rest > SHORT else []
+            return f"{told} {part[: ends[-1]]}".strip() if ends else told
+        told = longer
+    return told
+
+
+def _opened(session: Session) -> Iterator[Found]:
+    """Pull requests that were opened: what they are for, and which of the checks that they list nobody ticked off; and
+    issues that were opened and not closed again."""
+    made = [event for _, event in session.events if isinstance(event, Commit)]
+    for row in session.commands:
+        creates = _CREATES.search(row.words)
+        if not creates or row.failed or row.refused or not row.answered:
+            continue
+        turn = next(number for number, event in session.events if event is row)
+        url, title = _URL.search(row.output), _TITLE.search(row.words)
+        if not url or not title:
+            continue
+        name = clean(title["double"] or title["single"] or "")
+        body = _bodies(row.words)
+        told = _told_in_one(_first_part(body))
+        if creates["what"] == "issue":
+            if not any("issue close" in later.words and url["number"] in later.words for later in session.commands):
+                fields = {"statement": f"{name} ({url[0]})", "detail": told, "quote": ""}
+                yield Found("tasks_open", fields, 67, turn)
+            continue
+        commit = next((event for event in made if _equal(event.subject, name)), None)
+        if commit is not None:
+            call = next((event for event in session.commands if event.start == commit.start), None)
+            said = f"{name} {message_body(call.words) if call else ''}"
+            yield from _since(said, url[0], _first_part(body), turn)
+        else:
+            fields = {"statement": f"{name} ({url[0]})", "detail": told, "quote": ""}
+            yield Found("tasks_done", fields, 69, turn)
+        unticked = [
+            clean(_ITEM.sub("", line))
+            for line in body.split("\n")
+            if (found := _ITEM.match(line)) and found["mark"] == " "
+        ]
+        unticked = [text for text in unticked if not text.lower().startswith("no ")]
+        if 0 < len(unticked) <= MOST_UNTICKED:
+            text = f"Of the checks of “{name}” ({url[0]}) these are not ticked off: {'; '.join(unticked)}"
+            yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 63, turn)
+
+
+_CREATES = re.compile(r"\b(?:gh|glab) (?P<what>pr|mr|issue) create\b")
+_TITLE = re.compile(r"""\s(?:--title|-t)[= ]\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""")
+_URL = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|issues|merge_requests)/(?P<number>\d+)")
+MOST_UNTICKED = 4
+
+
+def _since(said: str, url: str, rows: Sequence[str], turn: int) -> Iterator[Found]:
+    """How things are since a pull request: the items of its description that name something and say how it is now."""
+    told = [clean(_ITEM.sub("", row)) for row in rows if _ITEM.match(row)]
+    told = [text for text in told if _IS_SO.search(text) and readable(text) and not cues.HEDGE.search(text)]
+    for text in [text for text in told if not alike(text, said, SAME_WORK)][:MOST_SINCE]:
+        yield Found("facts", {"statement": begun(text), "detail": f"since {url}", "quote": ""}, 62, turn)
+
+
+_IS_SO = re.compile(
+    r"^(?!(?:add|fix|write|rename|update|remove|create|implement|refactor|move|align|make|use|replace|bump|introduce|"
+    r"extract|delete|document)\w*\b).*\b(?:no longer|now|always|never|instead of|must)\b",
+    re.IGNORECASE,
+)
+MOST_SINCE = 2
+
+
+def _equal(one: str, other: str) -> bool:
+    return bool(one) and (one.casefold() == other.casefold() or alike(one, other))
 
 
 def _line(session: Session, commit: Commit) -> str:
@@ -273,7 +460,7 @@ def _beside(session: Session, turn: int) -> list[int]:
 
 def _uncommitted(session: Session) -> str:
     uses_git = any("git " in row.words for row in session.commands) or bool(session.conversation.branch)
-    commits = any(isinstance(row, Commit) for _, row in session.events)
+    commits = any(isinstance(row, Commit) or sends_something(row) for _, row in session.events)
     return "not committed when the session ended" if uses_git and session.paired and not commits else ""
 
 
@@ -282,8 +469,8 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _EMPTY = re.compile(
-    r"^(?:(?:done|all (?:good|done|set|clean|tests? pass\w*)|perfect|great|complete|fix|fixed|solution|result|summary|"
-    r"changes?|修复|结果)\b(?:\s*\([^)]{1,30}\))?\s*[.!:：—–-]+\s*)+",
+    r"^(?:\(\d+\) |(?:done|fixed properly|all (?:good|done|set|clean|tests? pass\w*)|perfect|great|complete|fix|fixed|"
+    r"solution|result|summary|changes?|修复|结果)\b(?:\s*\([^)]{1,30}\))?\s*[.!:：—–-]+\s*)+",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"^`?(?P<path>[\w./\\@-]*\w\.\w{1,6})(?::[\d-]+)?`?\s*(?:\([^)]{1,40}\)\s*)?[:：—–-]+\s+")
@@ -298,23 +485,39 @@ _CUT = re.compile(
 _NUMBERED = re.compile(r"^(?:chunk|task|step|phase|part|item|point|stage|option) #?[\dA-Z]+\b", re.IGNORECASE)
 
 
-def told_done(rows: Sequence[Row]) -> list[tuple[str, str]]:
+# What is so from now on: "`status` now shows …", below a heading that says it was done also without the "now".
+_NOW = re.compile(
+    r"^(?!.{0,60}\b(?:pass|clean|green|ready|running|should|will)\b)(?:the |all |both )?[^.,;:]{0,60}"
+    r"(?:`[^`]+`|[A-Z]\w*[a-z_]\w*)[^.,;:]{0,60}\bnow (?:also |only |always |automatically )?"
+    r"(?!runn?ing|pass|have\b|has\b|clarif|document|mention|explain|say)(?:\w+s|use|are|no longer|\w+ed)\b",
+)
+_DONE_HEADING = re.compile(
+    r"^(?:what (?:changed|was done|i (?:did|changed)|is new)|implemented|done|completed|changes?(?: made)?|key changes|"
+    r"behaviou?r(?: changes?)?|umgesetzt|erledigt|fait|réalisé|hecho|cambios|已实现|已完成(?:变更)?|实现|変更点|実装|"
+    r"구현)[:：]?$",
+    re.IGNORECASE,
+)
+_PRESENT = re.compile(r"^(?:the )?`[^`]+`\s+(?!\()(?:\w+s\b|is\b|are\b|[^\x00-\x7f])")
+
+
+def told_done(session: Session, number: int) -> list[tuple[str, str]]:
     """The sentences of a closing message that say what was done, with their quotes: prose before items of lists."""
     prose: list[tuple[str, str]] = []
     listed: list[tuple[str, str]] = []
     where = ""
-    for row in rows[:16]:
+    for row in session.rows[number][:16]:
         named = _FILE.match(clean(row.text)) or _FILE.match(row.heading)
         where = named["path"] if named else where if row.kind == "bullet" else ""
         if cues.LEFT_HEADING.match(row.heading) or row.mark == " ":
             continue
-        for sentence in sentences(row):
+        for sentence in session.parts(row):
             text = _EMPTY.sub("", sentence.text).strip()
             label = _LABEL.match(text)
             if label:
                 where, text = label["path"], text[label.end() :]
             fix = cues.FIX_WAS.match(text)
-            if not (cues.DONE.match(text) or cues.IS_DONE.match(text) or fix):
+            told = row.kind == "bullet" and _DONE_HEADING.match(row.heading) and _PRESENT.match(text)
+            if not (cues.DONE.match(text) or cues.IS_DONE.match(text) or fix or told or _NOW.match(text)):
                 continue
             text = (f"Fix: {fix['rest']}" if fix else begun(_SUBJECT.sub("", text))).rstrip(":： ")
             text = re.sub(r",? (?:with|as follows|by)$", "", text)
@@ -322,150 +525,13 @@ def told_done(rows: Sequence[Row]) -> list[tuple[str, str]]:
                 continue
             if where and where not in text and (label or "`" not in text) and len(text) < 200:
                 text = f"{text.rstrip('.')} (in `{where}`)"
-            if cues.HEDGE.search(text) or not _readable(text) or cues.LEFT.search(text):
+            if cues.HEDGE.search(text) or not readable(text) or cues.LEFT.search(text) or TRIVIAL.match(text):
                 continue
             if text.isascii() and len(text.split()) < LEAST_WORDS - 2:
                 continue
-            first = row.kind == "prose" and not cues.IS_DONE.match(text)
+            first = (row.kind == "prose" or bool(told)) and not cues.IS_DONE.match(text)
             (prose if first else listed).append((text, sentence.quote))
     return [*prose, *listed][:MOST_TOLD]
-
-
-def _cause_of(session: Session, rows: dict[int, list[Row]], *numbers: int) -> str:
-    """Why it was to be done, out of these closing messages, when outputs bear it out."""
-    for number in numbers:
-        for row in rows.get(number, ()):
-            for sentence in sentences(row):
-                text = _LINES.sub("", sentence.text)
-                if cues.CAUSE.search(text) and _is_fact(session, text):
-                    return text.rstrip(".")
-    return ""
-
-
-# --- facts ---
-
-
-def _facts(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
-    """Sentences that say how something works or what causes what: of what was not changed afterwards."""
-    for closing in session.closings:
-        if closing.refuted or session.of_others:
-            continue
-        for row in rows[closing.number]:
-            if row.kind == "check" or cues.REVIEW_HEADING.search(row.heading) or cues.LEFT_HEADING.match(row.heading):
-                continue
-            if cues.SEVERE.match(row.text):
-                break  # a review: what follows is about lines of code
-            for sentence in sentences(row):
-                text = _LINES.sub("", sentence.text)
-                cause, rule = bool(cues.CAUSE.search(text)), bool(cues.RULE.search(text))
-                if not (cause or rule) or not _is_fact(session, text):
-                    continue
-                mended = cause and (closing.overtaken or closing.changed)
-                if closing.overtaken and not mended and session.named_later(closing.number, text):
-                    continue
-                if _OF_FILE.match(text):
-                    continue  # what one file is for stands in the file
-                score = 40 + 10 * cause + 5 * closing.at_end + 5 * ("`" in sentence.quote)
-                detail = "of what was mended in the session" if mended else ""
-                fields = {"statement": begun(text), "detail": detail, "quote": sentence.quote}
-                yield Found("facts", fields, score, closing.number)
-
-
-_LINES = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*")
-_POINTS = re.compile(r"\b(?:these|those|this|above|below|such|here)\b", re.IGNORECASE)
-_SNIPPET = re.compile(r"^`[^`]*[\s<>=?:{][^`]*`")
-_OF_FILE = re.compile(r"^`[^`]+`\s*[:：(]")
-_PAST = re.compile(rf"(?:{cues.DONE.pattern})|^\W*[A-Z][a-z]+ed\b", re.IGNORECASE)
-_PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
-
-
-def _is_fact(session: Session, text: str) -> bool:
-    return (
-        _readable(text)
-        and (len(text.split()) >= LEAST_WORDS or not text.isascii())
-        and not cues.HEDGE.search(text)
-        and not cues.LEFT.search(text)
-        and not cues.REMARK.search(text)
-        and not _PERSONS.search(text)
-        and not _PAST.match(text)
-        and not _POINTS.search(text)
-        and not _SNIPPET.match(text)
-        and session.bears_out(text)
-    )
-
-
-# --- left ---
-
-
-def _left(session: Session, rows: dict[int, list[Row]]) -> Iterator[Found]:
-    """What the last closing messages say is not done: items below such a heading, and sentences that say so."""
-    for closing in session.closings:
-        if closing.refuted or closing.overtaken:
-            continue
-        for row in rows[closing.number]:
-            below = bool(cues.LEFT_HEADING.match(row.heading)) and row.kind in ("bullet", "check") and row.mark != "x"
-            for sentence in [whole(row)] if below and len(row.text) <= LONG else sentences(row):
-                text = _addressed(sentence.text)
-                if not below and (not cues.LEFT.search(text) or cues.CAUSE.search(text)):
-                    continue
-                if _PAST.match(_LABEL.sub("", text)):
-                    continue
-                if not _readable(text) or (not below and cues.UNSURE.search(text)):
-                    continue
-                if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
-                    continue
-                fields = {"statement": begun(text), "detail": "", "quote": sentence.quote}
-                yield Found("tasks_open", fields, 65 if below else 55, closing.number)
-
-
-_YOU = re.compile(
-    r"^(?:you(?:'ll| will)? (?:still )?(?:need|have) to|make sure to|remember to|don't forget to) ", re.IGNORECASE
-)
-_I = re.compile(r"^I (?=(?:could not|couldn't|was (?:not able|unable) to|did not|didn't|have not|haven't) )")
-
-
-def _addressed(text: str) -> str:
-    """With the assistant as nobody: "I could not run the tests because …" is about the tests."""
-    return begun(_I.sub("", _YOU.sub("", text)))
-
-
-# --- findings of a review of one's own work ---
-
-
-_LOW = ("low", "minor", "p3")
-
-
-def _findings(session: Session, rows: dict[int, list[Row]]) -> Iterator[tuple[bool, Found]]:
-    """What a review of one's own code found and nothing mended afterwards; whether each is a small one."""
-    for closing in session.closings:
-        if closing.refuted or closing.overtaken or closing.changed:
-            continue
-        told = rows[closing.number]
-        for at, row in enumerate(told):
-            text = clean(row.text)
-            rated = cues.SEVERE.match(text)
-            below = row.kind == "bullet" and cues.SEVERE_HEADING.match(row.heading)
-            if not rated and not below:
-                continue
-            how = (rated["how"] if rated else row.heading.split()[0]).lower()
-            said = (rated["rest"] if rated else text).strip()
-            first = next(iter(re.split(r"(?<=[.!?。])\s+(?=[A-Z`])", said)), said)
-            if not first and at + 1 < len(told):
-                first = clean(told[at + 1].text)
-            if not SHORT <= len(first) <= LONG + 100 or cues.TEMPLATE.search(first):
-                continue
-            more = [clean(later.text) for later in told[at + 1 : at + 4] if not cues.SEVERE.match(later.text)]
-            path = re.search(r"`([\w./-]+/[\w.-]+\.\w{1,5})(?::\d[\d,-]*)?`", " ".join((row.text, *more)))
-            named = path is not None and path[1].rsplit("/", 1)[-1] in first
-            where = f"In `{path[1]}`: " if path and not named else ""
-            detail = said[len(first) :].strip() or next((part for part in more if len(part) > SHORT), "")
-            statement = f"{where}{first if where else begun(first)} (review finding, {how})"
-            fields = {"statement": statement, "detail": detail[:LONG], "quote": _one_line(row, first)}
-            yield how in _LOW, Found("tasks_open", fields, 68, closing.number)
-
-
-def _one_line(row: Row, text: str) -> str:
-    return next((sentence.quote for sentence in sentences(row) if text[:20] in sentence.text), "")
 
 
 # --- which closing messages there are ---
@@ -498,7 +564,8 @@ def read_session(conversation: Conversation) -> Session:
         refuted = answer >= 0 and cues.CORRECTION.match(turns[answer].text.strip()) is not None
         end = answer if answer >= 0 else len(turns)
         changed = any(before < at < end for at in (*edits, *others))
-        overtaken = any(at >= end for at in edits) if events else answer >= 0
+        overtaken = any(at >= end for at in edits)
         closings.append(Closing(number, turns[number], answer < 0, before, changed, refuted, overtaken))
         before = number
-    return Session(conversation, tuple(events), tuple(closings))
+    rows = {closing.number: rows_of(closing.turn, closing.number) for closing in closings}
+    return Session(conversation, tuple(events), tuple(closings), rows)

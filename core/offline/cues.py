@@ -163,6 +163,19 @@ def first_sentence(text: str, most: int = 260) -> str:
     return ""
 
 
+DECISIONS = one_of({
+    "en": (
+        r"(?:key |main |important )?(?:design |architectur\w+ |technical )?(?:decisions?|choices)(?: made)?",
+        "trade-?offs?", "decided", r"why (?:this|these) \w+",
+    ),
+    "de": (r"(?:entwurfs)?entscheidungen",),
+    "fr": (r"(?:choix|décisions?)(?: de conception| techniques?)?",),
+    "es": (r"decisiones(?: de diseño| técnicas)?",),
+    "zh": ("(?:关键|设计|技术|主要)*(?:决策|决定|取舍)",),
+    "ja": ("(?:設計|技術|主な)*(?:の?決定事項|の?判断|の?決定)",),
+    "ko": ("(?:설계|기술|주요)? ?결정",),
+}, begins=True)  # fmt: skip
+
 # --- what a closing message says ---
 
 LEFT_HEADING = one_of({
@@ -224,7 +237,7 @@ TRAIT = one_of({
         "stale", r"only (?:checks?|works?|runs?|sees?)", "limitation", r"does(?:n't| not)", r"false positives?",
         "flaky",
         r"asynchronous\w*", r"caches?", "cached", "lags?", "ignores?", "known issue", "automatically",
-        r"requires?", "blocked", "read-only", "rewrites?", "slow",
+        r"requires?", "blocked", "read-only", "rewrites?", "slow", "wants", "enforces", "insists", "flags",
     ),
     "de": ("veraltet", "nur", "ignoriert", "unterstützt nicht"),
     "fr": ("obsolètes?", "seulement", "ignore"),
@@ -417,31 +430,38 @@ REVIEW_HEADING = re.compile(
 _MEDDLE = (
     "want|use|ever|just|add|commit|push|touch|change|create|put|edit|modify|run|remove|delete|hardcode|mention|include"
 )
+_EVER = r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)"
+_IMMER = r"immer(?! (?:noch|wieder|mehr))"
+_TOUJOURS = r"toujours(?! (?:avec|pas|la même|le même|une?|des))"
+_SIEMPRE = r"(?<!de )siempre(?! (?:igual|lo mismo))"
 WILL = one_of({
     "en": (
-        "never", "always", r"prefer", "instead of", "rather than", rf"do(?:n'?t| not) (?:{_MEDDLE})",
+        _EVER, r"prefer", "instead of", "rather than", rf"do(?:n'?t| not) (?:{_MEDDLE})",
         "stick (?:to|with)",
         r"we (?:only|don'?t|never|always)(?! (?:need|have|know|see|care))",
         r"should(?:n't)? (?:only|never|always|not|be|have|use|stay|go|redirect|return)",
         "from now on",
-        r"must (?:not|be|always|never)", r"let'?s (?:use|go with|keep|not|drop)",
+        r"must (?:not|be|always|never)", r"let(?:'?s| us) (?:use|go with|keep|not|drop)",
         r"we(?:'ll| will)? (?:use|go with|keep)",
         r"no (?:external|new|more) \w+", r"use \S+ .{0,40}(?:for|and not|, not) ",
         r"(?:should|must) only (?:have|be|use)", r"should only", r"only (?:use|have|one)",
     ),
-    "de": ("niemals", "nie", "immer", "lieber", "stattdessen", r"bitte (?:kein\w*|nicht)", "ab jetzt"),
-    "fr": ("jamais", "toujours", "plutôt", "désormais", r"ne .{2,30} pas"),
-    "es": ("nunca", "siempre", "prefiero", "en vez de", "a partir de ahora"),
-    "zh": ("不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该放", "应放", "以后"),
+    "de": ("niemals", "nie", _IMMER, "lieber", "stattdessen", r"bitte (?:kein\w*|nicht)", "ab jetzt"),
+    "fr": ("jamais", _TOUJOURS, "plutôt", "désormais", r"ne .{2,30} pas"),
+    "es": ("nunca", _SIEMPRE, "prefiero", "en vez de", "a partir de ahora"),
+    "zh": (
+        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该", "应当", "应放", "以后(?!再)", "没有?必要",
+        "不需要", "无需", "只保留", "统一", "默认", "只支持",
+    ),
     "ja": ("しないで", "必ず", "ではなく", "使わない", "常に"),
     "ko": ("하지 마", "항상", "대신", "반드시"),
 })  # fmt: skip
 STRONG_WILL = one_of({
-    "en": ("never", "always", rf"do(?:n'?t| not) (?:{_MEDDLE})", "from now on",
+    "en": (_EVER, rf"do(?:n'?t| not) (?:{_MEDDLE})", "from now on",
     r"(?:should|must) (?:only|never|always)"),
-    "de": ("niemals", "nie", "immer"),
-    "fr": ("jamais", "toujours"),
-    "es": ("nunca", "siempre"),
+    "de": ("niemals", "nie", _IMMER),
+    "fr": ("jamais", _TOUJOURS),
+    "es": ("nunca", _SIEMPRE),
     "zh": ("不要", "必须", "一律"),
     "ja": ("しないで", "必ず", "常に"),
     "ko": ("하지 마", "항상", "반드시"),
@@ -461,6 +481,51 @@ CORRECTION = one_of({
     "ja": ("違います", "動きません", "間違"),
     "ko": ("아니", "틀렸", "안 돼"),
 }, begins=True)  # fmt: skip
+# What an assistant says first when the person is right.
+CONCEDES = one_of({
+    "en": (
+        r"(?:(?:oh|ah|yes|yeah|hmm|sorry|ok(?:ay)?),? )?you(?:'re| are|’re) (?:\w+ )?(?:right|correct)(?! to\b)",
+        r"(?:(?:oh|ah|yes|yeah),? )?that(?:'s|’s| is) (?:a )?(?:\w+ )?(?:good|great|fair|valid|excellent|better|"
+        r"cleaner) (?:point|catch|idea|approach)",
+        r"(?:good|great|nice|fair) (?:catch|point|call|idea)", "fair enough", "right you are",
+        "(?:my (?:mistake|bad)|I (?:was wrong|misunderstood|misread))", "makes sense", "agreed",
+    ),
+    "de": ("du hast recht", "sie haben recht", "stimmt", "guter (?:punkt|hinweis|einwand)", "gute idee"),
+    "fr": ("tu as raison", "vous avez raison", "bonne (?:remarque|idée)", "en effet", "exact"),
+    "es": ("tienes razón", "tiene razón", "buen (?:punto|apunte)", "buena (?:idea|observación)", "cierto"),
+    "zh": ("你说得对", "您说得对", "你是对的", "说得对", "有道理", "没错", "确实", "好主意"),
+    "ja": ("おっしゃる通り", "その通り", "ご指摘", "確かに"),
+    "ko": ("맞습니다", "맞아요", "말씀하신 대로", "좋은 지적", "지적"),
+}, begins=True)  # fmt: skip
+# A short yes to what was proposed.
+APPROVES = one_of({
+    "en": (
+        "yes", "yep", "yeah", "ok(?:ay)?", "sure", "do it", "go ahead", "go for it", "sounds good", "lgtm", "great",
+        "looks good", "perfect", "please do", "proceed", "agreed?", "approved", "let'?s do (?:it|that)", "makes sense",
+        "fine",
+    ),
+    "de": ("ja", "mach das", "mach es", "passt", "einverstanden", "gerne", "klingt gut", "los"),
+    "fr": ("oui", "d'accord", "vas-y", "allez-y", "parfait", "ça marche"),
+    "es": ("sí", "vale", "adelante", "dale", "de acuerdo", "perfecto", "hazlo"),
+    "zh": ("可以", "好的?", "行", "同意", "没问题", "是的", "开始"),
+    "ja": ("はい", "お願いします", "いいです", "了解", "それで"),
+    "ko": ("네", "예", "좋아요", "좋습니다", "그래", "진행"),
+}, begins=True)  # fmt: skip
+# What is put off until another day.
+PUT_OFF = one_of({
+    "en": (
+        "later", "in (?:the )?future", "another (?:day|time|pr|branch|session)", "next time", "for another",
+        "separate (?:pr|pull request|branch|issue|ticket|commit|session)", r"follow[- ]?ups?", "out of scope",
+        "park (?:it|this)",
+        "pick (?:it|this|that) up", "some ?day", "not (?:now|today)", "to find out", "remains to be",
+    ),
+    "de": ("später", "ein andermal", "nächstes mal", "nicht jetzt", "zurückstellen"),
+    "fr": ("plus tard", "une autre fois", "prochaine fois", "pas maintenant"),
+    "es": ("más tarde", "más adelante", "otro día", "próxima vez", "aparte", "por ahora no"),
+    "zh": ("以后再", "稍后", "下次", "后续", "暂时不", "先不", "另开", "单独的"),
+    "ja": ("後で", "あとで", "次回", "今回は", "別の?PR", "別途"),
+    "ko": ("나중에", "다음에", "추후", "별도"),
+})  # fmt: skip
 POINTING = re.compile(
     r"^(?:do|fix|use|remove|change|revert|undo|try|run|add|make|check|commit|push|keep|delete|go) "
     r"(?:it|this|that|them|both|these|those)\b|"

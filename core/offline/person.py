@@ -1,8 +1,10 @@
-"""What the person said in a coding session: their will, what they asked last, and what stands of it in a summary.
+"""What the person said in a coding session: their will, what they set right, what they put off or asked last, and what
+stands of it in a summary.
 
 Their words hide in several places (queued while the assistant worked, behind a refused call, beside a result); the
 readers of the formats make turns of them all, so that here a turn is a turn. What a program or a template says in the
-person's role is not theirs.
+person's role is not theirs. A sentence that leans on what was spoken of gets it as its detail: what the session was
+about, which files changed next, what was refused, what the assistant conceded.
 """
 
 from __future__ import annotations
@@ -11,54 +13,111 @@ import re
 from collections.abc import Iterator
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Call, Compaction
+from core.conversations.events import Command, Compaction, Event
 from core.offline import cues
+from core.offline.answers import (
+    find_agreed,
+    find_answered,
+    find_answers,
+    find_approved,
+    find_choices,
+    find_chosen,
+    find_plans,
+    find_undecided,
+    questions_in,
+)
 from core.offline.closing import LONG, SHORT, fits, rows_of
+from core.offline.exchanges import Exchange, found, read_exchanges, subject_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
-from core.offline.sessions import Session
+from core.offline.sessions import Session, bare
 from core.offline.statements import Found
 
-MOST_WILL = 3
+MOST_WILL = 5
+MOST_TOLD = 3
 MOST_OF_SUMMARY = 3
-LONGEST_MESSAGE, MOST_LINES = 600, 8
-"""A longer message was mostly pasted: somebody else's words, or a page's."""
-_DOCUMENT = re.compile(r"^\s{0,3}(?:#{1,4}\s|\||\d+\.\s+\*\*)", re.MULTILINE)
+MOST_FILES = 2
+LONGEST = 220
 _BARE_SUBJECT = re.compile(r"(?:this|that|it|these|those|they|he|she|which|or|if)\b", re.IGNORECASE)
 _FILLER = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|yep|no|nope|and|but|also|so|well|hmm|um|uh|oh|please|actually|really|sure|"
-    r"I (?:think|guess|"
-    r"believe|mean))\b[,.!]?\s+)+",
+    r"I (?:think|guess|believe|mean))\b[,.!]?\s+)+",
     re.IGNORECASE,
 )
-
-
 _ADVICE = re.compile(
     r"(?:consider|you (?:can|could|may|might)|let me|note that|tip|I (?:should|would|will|must))\b", re.IGNORECASE
 )
 _REQUEST = re.compile(
     r"(?:now|then|next|go back|rewrite|change|update|move|rename|fix|create|add|make|set|put|convert|show|remove|"
-    r"delete|"
-    r"replace|implement|write|build|run|try|check|look|find|open|generate|refactor|revert|commit|push|merge)\b",
+    r"delete|replace|implement|write|build|run|try|check|look|find|open|generate|refactor|revert|commit|push|merge)\b",
     re.IGNORECASE,
 )
-
-
+_OF_STEP = re.compile(
+    r"\bthe (?:other|rest|same)\b|\b(?:too|so) much\b|\byou (?:just|removed|deleted|forgot|missed)\b", re.IGNORECASE
+)
 _REPORTED = re.compile(r"\b(?:mentions?|says?|states?|claims?|suggests?|told|according to)\b|^can we\b", re.IGNORECASE)
 """What somebody else said is not the person's own will."""
 
 
-def find_will(session: Session) -> Iterator[Found]:
+_ASKING = ("？", "吗", "呢", "か", "か。", "까", "나요")
+
+
+def find_said(session: Session) -> Iterator[Found]:
+    """Everything that the person said, chose and asked in a session, and what was answered."""
+    exchanges = read_exchanges(session)
+    yield from find_answers(session)
+    yield from find_plans(session)
+    yield from find_choices(exchanges)
+    yield from find_corrections(session, exchanges)
+    yield from find_will(session, exchanges)
+    yield from find_approved(exchanges)
+    yield from find_agreed(session)
+    yield from find_unanswered(session, exchanges)
+    yield from find_known(session, exchanges)
+    yield from find_answered(exchanges, session)
+    yield from find_undecided(session)
+    yield from find_compacted(session)
+    yield from find_chosen(session)
+
+
+def find_in_chat(session: Session) -> Iterator[Found]:
+    """What the person wants, chooses and knows in a talk with an assistant that has no tools; and what they asked last
+    of one that never answered."""
+    exchanges = read_exchanges(session)
+    if session.closings:
+        yield from find_choices(exchanges)
+        yield from find_will(session, exchanges)
+        yield from find_known(session, exchanges)
+    else:
+        yield from find_unanswered(session, exchanges)
+
+
+def _context(session: Session, row: Exchange, text: str) -> str:
+    """What a sentence of the person was about: the session's subject, and the files that changed next."""
+    subject = subject_of(session)
+    about = f"in “{subject}”" if subject and subject[:40] not in row.text else ""
+    names = [f"`{name}`" for name in row.changed[:MOST_FILES] if name not in text]
+    files = f"then changed {', '.join(names)}" if names else ""
+    files = files or (f"after a change of `{row.touched}`" if row.touched and row.touched not in text else "")
+    return ", ".join(part for part in (about, files) if part)
+
+
+# --- will ---
+
+
+def find_will(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
     """Short sentences in which the person says what they want for good: rules, preferences, choices, corrections."""
-    found: list[Found] = []
-    for number, turn in enumerate(session.conversation.turns):
-        if turn.role != "user" or turn.agent or len(turn.text) > LONGEST_MESSAGE or turn.text.count("\n") > MOST_LINES:
+    told: list[Found] = []
+    for exchange in exchanges:
+        if exchange.doubted and not exchange.events:
             continue
-        if cues.TEMPLATE.search(turn.text) or cues.BOILERPLATE.search(turn.text) or _DOCUMENT.search(turn.text):
-            continue
-        for row in rows_of(turn, number):
-            found += _will_in(sentences(row), number)
-    lasting = [item for at, item in enumerate(found) if not any(_instead(item, later) for later in found[at + 1 :])]
-    yield from lasting[-MOST_WILL:]
+        for row in rows_of(Turn("user", exchange.text), exchange.number):
+            for item in _will_in(sentences(row), exchange.number):
+                detail = _context(session, exchange, item.fields["statement"])
+                told.append(Found(item.category, item.fields | {"detail": detail}, item.score, item.turn))
+    lasting = [item for at, item in enumerate(told) if not any(_instead(item, later) for later in told[at + 1 :])]
+    yield from sorted(
+        sorted(lasting, key=lambda item: (item.score, item.turn))[-MOST_WILL:], key=lambda item: item.turn
+    )
 
 
 def _instead(first: Found, second: Found) -> bool:
@@ -70,105 +129,231 @@ def _instead(first: Found, second: Found) -> bool:
 def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
     for sentence in said:
         text = _FILLER.sub("", sentence.text.strip("\"'“”"))
-        if (
-            not cues.WILL.search(text)
-            or not (12 if text.isascii() else 6) <= len(text) <= 220
-            or cues.POINTING.search(text)
-        ):
+        strong = cues.STRONG_WILL.search(text) is not None
+        if not cues.WILL.search(text) or not (12 if text.isascii() else 6) <= len(text) <= LONGEST:
             continue
-        if "?" in text or "？" in text or looks_like_code(text) or cues.MOMENT.search(text):
+        if "?" in text or text.endswith(_ASKING) or looks_like_code(text) or cues.MOMENT.search(text):
             continue
-        if cues.HEDGE.search(text.replace("should", "")) or _BARE_SUBJECT.match(text):
+        if cues.POINTING.search(text) or cues.HEDGE.search(re.sub(r"should|可以", "", text)):
             continue
-        if (len(text.split()) < (5 if cues.ANCHOR.search(text) else 6) and text.isascii()) or _ADVICE.match(text):
+        if _BARE_SUBJECT.match(text) or _ADVICE.match(text) or _REPORTED.search(text) or _OF_STEP.search(text):
             continue
-        if _REPORTED.search(text) or (_REQUEST.match(text) and not cues.STRONG_WILL.search(text)):
+        if text.isascii() and len(text.split()) < (5 if cues.ANCHOR.search(text) else 6):
+            continue
+        if _REQUEST.match(text) and not strong:
             continue  # a piece of work, not a rule
-        fields = {"statement": begun(text), "detail": "", "quote": sentence.quote}
-        yield Found("decisions", fields, 60, number)
+        yield found("decisions", text, "", sentence.quote, 60 + strong, number)
 
+
+# --- corrections, and what the assistant conceded ---
 
 _CORRECTS = re.compile(
-    r"^(?:no,? |nope,? |actually,? |technically,? |it'?s actually |wrong,? |nein,? |non,? |不对[,，]?|不是[,，]?|"
-    r"違います[。、]?)",
-    re.I,
+    r"^(?:no,? |nope,? |actually,? |technically,? |it'?s actually |wrong,? |nein,? |non,? |en fait,? |en realidad,? |"
+    r"eigentlich |不对[,，]?|不是[,，]?|实际上|其实|実は|違います[。、]?|いいえ[、,]?|아니(?:요|에요)?[,.]? )",
+    re.IGNORECASE,
 )
 _STATES = re.compile(
-    r"\b(?:is|are|was|were|has|have|does|lives?|comes?|means?|ist|sind|est|sont|es|son)\b|是|在|です|ます|입니다"
+    r"\b(?:is|are|was|were|has|have|does|lives?|comes?|means?|ist|sind|est|sont|es|son)\b|是|在|有|です|ます|입니다"
+)
+_ASKS_HOW = re.compile(
+    r"^what if\b|^I (?:don'?t |do not )?(?:think|see|understand|know)\b|"
+    r"\b(?:do|should|can|could) (?:i|you)\b(?! (?:always|never))",
+    re.IGNORECASE,
+)
+_OWN_FAULT = re.compile(r"^(?:I|if|let me|my|sorry|apolog|we|now)\b|^(?:我|让我|抱歉|対応|修正)", re.IGNORECASE)
+
+
+def find_corrections(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
+    """What the person set right in what the assistant had said, done or wanted to do: their word is the fact."""
+    for at, row in enumerate(exchanges):
+        for item in _corrected(session, row):
+            if not any(_taken_back(item, later) for later in exchanges[at + 1 :]):
+                yield item
+
+
+_ANEW = re.compile(
+    r"\b(?:should|instead|make it|no longer|rather|actually|change|revert|undo|better|sollte|lieber|doch|plutôt|"
+    r"mejor)\b|改成|改为|还是|やはり|대신",
+    re.IGNORECASE,
 )
 
 
-def find_corrections(session: Session) -> Iterator[Found]:
-    """What the person set right in what the assistant had just said or wanted to do: their word is the fact."""
+def _taken_back(item: Found, later: Exchange) -> bool:
+    """Whether later words of the person want something else of the same things."""
+    if not _ANEW.search(later.text) or later.number == item.turn:
+        return False
+    names = {name.strip("`").casefold() for name in cues.ANCHOR.findall(item.fields["statement"])}
+    return any(name in later.text.casefold() for name in names if len(name) > 3)
+
+
+def _corrected(session: Session, row: Exchange) -> Iterator[Found]:
+    if any(isinstance(call, Command) for call in row.refused):
+        yield from _refused(session, row)
+        return
+    if row.stopped:
+        yield from _interrupted(session, row)
+        return
+    if row.before is None:
+        return
+    agreed = _conceded(row)
+    text = " ".join(row.text.split())
+    said = cues.first_sentence(text, LONGEST) or (text if len(text) <= LONGEST else "")
+    quote = row.text.split("\n")[0]
+    if agreed and len(text) <= 300:
+        body = _FILLER.sub("", _CORRECTS.sub("", text if len(text) <= LONGEST else said))
+        if fits(body) and not (cues.POINTING.match(body) or _REQUEST.match(body) or _ASKS_HOW.search(body)):
+            category = "decisions" if row.changed else "facts"
+            detail = "; ".join(filter(None, (f"the assistant agreed: {agreed}", _context(session, row, body))))
+            yield found(category, body, detail, quote, 64, row.number)
+        return
+    if not said or not _CORRECTS.match(said) or "?" in said or not _STATES.search(said):
+        return
+    body = _FILLER.sub("", _CORRECTS.sub("", said)).rstrip(". ")
+    if not fits(body) or cues.HEDGE.search(body) or _BARE_SUBJECT.match(body) or _REQUEST.match(body):
+        return
+    before = cues.first_sentence(row.before.turn.text, 160)
+    detail = f"set right by the person; the assistant had said: {before}" if before else _context(session, row, body)
+    yield found("facts", body, detail, quote, 61, row.number)
+
+
+_CONTRAST = re.compile(
+    r"\b(?:not|instead|rather|only|without|never|don'?t|nicht|statt|nur|ohne|pas|sans|plutôt|sin|solo|en vez)\b|"
+    r"不要|而不是|只|別の|ではなく|말고|대신",
+    re.IGNORECASE,
+)
+
+
+def _interrupted(session: Session, row: Exchange) -> Iterator[Found]:
+    """Why the person stopped the assistant: a fact that it did not know, or what it should do otherwise."""
+    text = _FILLER.sub("", _CORRECTS.sub("", " ".join(row.text.split()))).rstrip(". ")
+    if not (20 if text.isascii() else 8) <= len(text) <= LONGEST or "?" in text or cues.POINTING.search(text):
+        return
+    states = _STATES.search(text) and cues.ANCHOR.search(text) and not _BROKEN.search(text) and not _REQUEST.match(text)
+    if _BARE_SUBJECT.match(text) or cues.HEDGE.search(text) or not (states or _CONTRAST.search(text)):
+        return
+    stopped = "its work" if row.stopped == "its work" else f"`{row.stopped}`"
+    detail = ", ".join(filter(None, (f"the person interrupted {stopped}", _context(session, row, text))))
+    category = "facts" if states and not cues.WILL.search(text) else "decisions"
+    yield found(category, text, detail, row.text.split("\n")[0], 60, row.number)
+
+
+def _conceded(row: Exchange) -> str:
+    """The sentence in which the assistant says why the person is right, "" where it says none."""
+    first = next(iter(rows_of(row.replies[0][1], row.replies[0][0])), None) if row.replies else None
+    if first is None or not cues.CONCEDES.match(first.text):
+        return ""
+    rest = re.split(r"\s+[—–-]+\s+|[,，]\s*|(?<=[.!。！])\s*", clean(first.text), maxsplit=1)
+    for text in re.split(r"(?<=[.!?。！？])\s+|(?<=[。！？])", rest[1] if len(rest) == 2 else ""):
+        empty = len(text.split()) < 8 and text.isascii() and not cues.ANCHOR.search(text)
+        if fits(text) and not empty and not _OWN_FAULT.match(text) and not text.endswith(("?", ":", "：")):
+            return begun(text.rstrip(".→ "))
+    return ""
+
+
+def _refused(session: Session, row: Exchange) -> Iterator[Found]:
+    """Why a command was refused, with what was refused and what was done instead."""
+    call = next(call for call in reversed(row.refused) if isinstance(call, Command))
+    text, what = " ".join(row.text.split()), bare(call.words)
+    if (
+        not (12 if text.isascii() else 5) <= len(text) <= LONGEST
+        or "?" in text
+        or (text.isascii() and len(text.split()) < 4)
+    ):
+        return
+    if cues.APPROVES.match(text) or cues.POINTING.match(text) or not what or "\n" in what or len(what) > 120:
+        return
+    where = f" on branch {session.conversation.branch}" if session.conversation.branch and "git" in what else ""
+    after = _instead_of(call, [event for at, event in session.events if at > row.number])
+    detail = f"the person refused `{what}`{where}" + (f"; done instead: `{after}`" if after else "")
+    category = "facts" if _STATES.search(text) and not cues.WILL.search(text) else "decisions"
+    yield found(category, text.rstrip(". "), detail, row.text.split("\n")[0], 61, row.number)
+
+
+def _instead_of(call: Command, events: list[Event]) -> str:
+    """The next command of the same program that was run and went well."""
+    program = bare(call.words).split()[:1]
+    lines = [row for row in events if isinstance(row, Command)][:6]
+    for row in lines:
+        line = bare(row.words)
+        if row.answered and not row.failed and not row.refused and line.split()[:1] == program:
+            return line if len(line) <= 160 and "\n" not in line else ""
+    return ""
+
+
+# --- what the person knows, and what they put off ---
+
+_KNOWN = re.compile(
+    r"^(?:the |our |my |all |every |each )?[\w`/.@-]+(?: [\w`/.@'-]+){0,5}? (?:is|are|lives?|runs?|needs?|uses?|"
+    r"requires?|must be|comes? from|belongs? to|returns?|sends?|listens? on|depends? on|expects?|supports?|"
+    r"only (?:accepts?|supports?|works?)|does(?:n't| not)|"
+    r"do(?:n't| not)) \S",
+    re.IGNORECASE,
+)
+_NOW = re.compile(r"(?:let'?s|can|could|please|how|what|why|when|where|create|make|open|do|i'?ll)\b", re.IGNORECASE)
+_BROKEN = re.compile(
+    r"\b(?:fail\w*|broken?|errors?|wrong|work(?:s|ing)?|crash\w*|bug|stuck|missing|clean|done|ready|good|great|nice|fine|weird|"
+    r"strange|ugly|bad|slow|empty|blank|now|currently|still|just|already|merged|too)\b",
+    re.IGNORECASE,
+)
+
+
+def find_known(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
+    """What the person tells about their systems, and what they put off until another day."""
+    told = []
+    for row in exchanges:
+        for part in rows_of(Turn("user", row.text), row.number):
+            for sentence in sentences(part):
+                text = _FILLER.sub("", sentence.text)
+                if "?" in text or len(text) > LONGEST or looks_like_code(text) or cues.OFFER.search(text):
+                    continue
+                if cues.PUT_OFF.search(text) and fits(text) and not (_NOW.match(text) or cues.POINTING.match(text)):
+                    detail = _context(session, row, text)
+                    told.append(
+                        found("tasks_open", text, f"put off by the person {detail}", sentence.quote, 58, row.number)
+                    )
+                elif row.before and _KNOWN.match(text) and not _BROKEN.search(text) and _is_known(text):
+                    told.append(found("facts", text, _context(session, row, text), sentence.quote, 54, row.number))
+    yield from told[-MOST_TOLD:]
+
+
+_OF_TALK = re.compile(
+    r"\b(?:I|you|your|me)\b|\b(?:parameters?|arguments?|functions?|methods?|variables?|located)\b", re.IGNORECASE
+)
+"""What is about the two of them, and what the code says itself."""
+
+
+def _is_known(text: str) -> bool:
+    return (
+        cues.ANCHOR.search(text) is not None
+        and not _BARE_SUBJECT.match(text)
+        and not cues.HEDGE.search(text)
+        and not cues.WILL.search(text)
+        and not _REQUEST.match(text)
+        and not _OF_TALK.search(text)
+    )
+
+
+# --- what was asked last ---
+
+
+def find_unanswered(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
+    """The person's last request when nothing was done about it any more."""
     turns = session.conversation.turns
-    for closing in session.closings:
-        number = next((at for at in range(closing.number + 1, len(turns)) if turns[at].role == "user"), -1)
-        text = " ".join(turns[number].text.split()) if number >= 0 else ""
-        refused = any(
-            isinstance(row, Call) and row.refused for at, row in session.events if closing.before < at <= number
-        )
-        said = cues.first_sentence(text, 220) or (text if len(text) <= 220 else "")
-        if not said or not (_CORRECTS.match(said) or refused) or "?" in said or not _STATES.search(said):
-            continue
-        body = _FILLER.sub("", _CORRECTS.sub("", said)).rstrip(". ")
-        if not fits(body) or cues.HEDGE.search(body) or _BARE_SUBJECT.match(body) or _REQUEST.match(body):
-            continue
-        said_before = cues.first_sentence(closing.turn.text, 160)
-        detail = f"set right by the person; the assistant had said: {said_before}" if said_before else ""
-        fields = {"statement": begun(body), "detail": detail, "quote": turns[number].text.strip().split("\n")[0]}
-        yield Found("facts", fields, 61, number)
-
-
-def find_unanswered(session: Session) -> Iterator[Found]:
-    """The person's last request when nothing was done about it any more, and a choice that was put to them."""
-    turns = [(number, turn) for number, turn in enumerate(session.conversation.turns) if not turn.agent]
-    asked = next(((number, turn) for number, turn in reversed(turns) if turn.role == "user"), None)
-    if asked is None or len(turns) < 3:
+    number = max((at for at, turn in enumerate(turns) if turn.role == "user" and not turn.agent), default=-1)
+    row = next((row for row in exchanges if row.number == number), None)
+    if row is None or sum(not turn.agent for turn in turns) < 3 or row.replies or row.events:
         return
-    number, turn = asked
-    behind = [row for at, row in turns if at > number]
-    if not any(rows_of(row, 0) for row in behind if row.role == "assistant"):
-        yield from _asked_beside(turn, number)
-    if any(row.role == "assistant" for row in behind) or any(row.events for row in behind if row.role == "tool"):
-        yield from _choices(session, turn)
+    if any(turn.role == "tool" and turn.events for turn in turns[number:]):
         return
-    text = " ".join(turn.text.split())
-    if not (8 if not text.isascii() else 15) <= len(text) <= 240 or text.startswith(("/", "<")):
+    text = " ".join(row.text.split())
+    if not (8 if not text.isascii() else 15) <= len(text) <= 240 or cues.POINTING.match(text):
         return
-    if cues.POINTING.match(text) or cues.BOILERPLATE.search(text):
-        return
-    category = "questions" if text.endswith(("?", "？")) else "tasks_open"
-    fields = {"statement": begun(text), "detail": "asked at the end of the session, nothing was done", "quote": text}
-    yield Found(category, fields, 60, number)
-
-
-def _asked_beside(turn: Turn, number: int) -> Iterator[Found]:
-    """A question beside a request of which only the request was begun."""
-    lines = [line.strip() for line in turn.text.split("\n") if line.strip()]
-    for line in lines if 1 < len(lines) <= MOST_LINES else ():
-        text = re.sub(r"^(?:Q|Question|Frage|问)\s*[:：]\s*", "", line)
-        if text.endswith(("?", "？")) and fits(text) and not cues.POINTING.match(text):
-            detail = "asked at the end of the session and not answered"
-            yield Found("questions", {"statement": begun(text), "detail": detail, "quote": line}, 61, number)
-
-
-_OPTION = re.compile(r"^\W*Option\s+(?:\d|[A-Z])\b\W*\s*(?P<what>[^\n*]{8,100}?)\**\s*(?:\([^)]*\))?:?$", re.IGNORECASE)
-
-
-def _choices(session: Session, asked: Turn) -> Iterator[Found]:
-    """Options that the last message puts to the person, who did not choose any more."""
-    closing = session.closings[-1] if session.closings else None
-    if closing is None or not closing.at_end or "?" not in closing.turn.text[-400:]:
-        return
-    options = [clean(found["what"]) for line in closing.turn.text.split("\n") if (found := _OPTION.match(line.strip()))]
-    if not 2 <= len(options) <= 6:
-        return
-    about = next((turn.text for turn in session.conversation.turns if turn.role == "user"), asked.text)
-    subject = session.conversation.title or cues.first_sentence(about, 120) or " ".join(about.split())[:100]
-    subject = re.sub(r"https?://\S+", "", subject).strip(" -–—:(")
-    statement = f"Not decided at the end of “{clean(subject)}”: {'; or '.join(options)}?"
-    quote = next((line.strip() for line in closing.turn.text.split("\n") if options[0] in clean(line)), "")
-    yield Found("questions", {"statement": statement, "detail": "", "quote": quote}, 62, closing.number)
+    asks = text.endswith(("?", "？")) or any(questions_in(row.text))
+    detail = "asked at the end of the session, nothing was done"
+    last = row.before.turn.text.strip().split("\n")[-1].strip() if row.before else ""
+    offered = f"the assistant had asked: {last}" if last.endswith(("?", "？")) and len(last) <= LONGEST else ""
+    about = offered or _context(session, row, text)
+    yield found("questions" if asks else "tasks_open", text, ", ".join(filter(None, (detail, about))), text, 60, number)
 
 
 # --- summaries after compaction ---
@@ -191,6 +376,8 @@ def find_compacted(session: Session) -> Iterator[Found]:
                 yield from list(_mended(rows, number))[:MOST_OF_SUMMARY]
             elif "problem solving" in low or "decision" in low:
                 yield from list(_settled(rows, number, _SETTLED))[:MOST_OF_SUMMARY]
+            elif "concept" in low:
+                yield from list(_defined(rows, number))[:MOST_OF_SUMMARY]
             elif "request" in low or "intent" in low:
                 yield from list(_settled(rows, number, _WISHED))[:MOST_OF_SUMMARY]
             elif low.startswith(("pending", "remaining", "open")) or "next step" in low:
@@ -199,6 +386,10 @@ def find_compacted(session: Session) -> Iterator[Found]:
 
 _FEEDBACK = re.compile(
     r"^[\"“](?P<said>[^\"”]{8,200})[\"”]\s*\((?P<note>(?:feedback|correct\w*|prefer\w*)[^)]{5,120})\)$", re.I
+)
+_CHOICE = re.compile(
+    r"^[\"“](?P<said>[^\"”]{1,80})[\"”]\s*\((?:choosing|chose|selecting|picked) (?P<what>[^)]{12,160})\)$",
+    re.IGNORECASE,
 )
 _SETTLED = re.compile(r"^(?:determined|decided|agreed|chose|settled) ", re.IGNORECASE)
 _WISHED = re.compile(
@@ -212,11 +403,27 @@ def _messages(rows: list[Row], number: int) -> Iterator[Found]:
     """Of the person's messages as a summary lists them: words of will, and what the summary itself calls feedback."""
     for row in rows:
         said = _FEEDBACK.match(clean(row.text))
-        if said and not said["said"].endswith("?") and not cues.POINTING.search(said["said"]):
+        chose = _CHOICE.match(clean(row.text))
+        if chose and len(chose["what"].split()) > 3 and cues.ANCHOR.search(chose["what"]):
+            detail = f"the person answered “{chose['said']}”"
+            yield found("decisions", f"Chosen: {chose['what']}", detail, whole(row).quote, 59, number)
+        elif said and not said["said"].endswith("?") and not cues.POINTING.search(said["said"]):
             fields = {"statement": f"{begun(said['said'])} ({said['note']})", "detail": "", "quote": whole(row).quote}
             yield Found("decisions", fields, 62, number)
         else:
             yield from _will_in(sentences(row), number)
+
+
+_DEFINES = re.compile(r"\bvs\.?\s|\S → \S| = |\b(?:means|is (?:an?|the)|stands for|refers to)\b")
+
+
+def _defined(rows: list[Row], number: int) -> Iterator[Found]:
+    """What a summary says that a word means here."""
+    for row in rows:
+        text = clean(row.text)
+        label, _, rest = text.partition(": ")
+        if row.text.startswith("**") and _DEFINES.search(rest) and fits(text) and not cues.TEMPLATE.search(rest):
+            yield found("facts", f"{label}: {rest}", "", whole(row).quote, 50, number)
 
 
 def _mended(rows: list[Row], number: int) -> Iterator[Found]:

@@ -218,10 +218,19 @@ _ACT = (
     "install|uninstall|download|copy|move|mount|unmount|free|clean|clear|purge|prune|back up|backup|add|provide|give|"
     "use|try|consider|follow|contact|escalate|notify|silence|acknowledge|fix|correct|create|edit|change|switch|join|"
     "repeat|prepare|continue|fine[- ]tune|spread|plan|consult|"
-    "set up|take|reach out|watch|report|allocate|assign|limit|refer|read|ask|call"
+    "set up|allow|take|reach out|watch|report|allocate|assign|limit|refer|read|ask|call|"
+    "abort|activate|approve|attach|block|boot|bump|cancel|deactivate|decommission|defragment|demote|"
+    "deregister|detach|disconnect|drop|eject|erase|fail ?over|flush|force|grant|halt|"
+    "inform|initiate|initialize|invoke|launch|lock|migrate|modify|mute|optimi[sz]e|override|page|patch|pause|perform|"
+    "proceed|promote|provision|re-?enable|rebalance|reassign|reclaim|reconfigure|reconnect|redirect|"
+    "redistribute|refresh|reinstall|release|relocate|remount|reset|resolve|resume|resync|retry|return|revoke|"
+    "send|shift|shut ?down|skip|snapshot|suspend|sync|throttle|toggle|transfer|trigger|truncate|"
+    "turn (?:off|on)|unblock|uncordon|undo|unlock|wipe|assess|audit|collect|correlate|detect|evaluate|"
+    "figure out|gather|locate|obtain|ping|probe|profile|retrieve|track|discover|establish|pinpoint"
 )
 _IMPERATIVE = re.compile(
-    r"(?:(?:please|now|then|next|first|finally|also|you (?:can|may|should|must)|try to),? )*"
+    r"(?:(?:please|now|then|next|first|finally|also|alternatively|additionally|optionally|otherwise|afterwards|lastly|"
+    r"(?:you|we) (?:can|may|should|must)|try to),? (?:also |then )?)*"
     rf"(?:(?P<look>{_LOOK})|(?:{_ACT}))\b",
     re.IGNORECASE,
 )

@@ -15,7 +15,10 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.offline import cues
 from core.offline.closing import LONG, rows_of
+from core.offline.findings import PAST, PERSONS
 from core.offline.prose import begun, looks_like_code, sentences
+from core.offline.sessions import Session
+from core.offline.statements import Found
 
 SAME = 0.6
 """Of the words of the shorter of two remarks so many stand in the other."""
@@ -25,6 +28,9 @@ MOST_REMARKS = 20
 SHORTEST = 15
 
 _WORD = re.compile(r"[A-Za-zÀ-ÿ][\w+-]{2,}|[぀-ヿ一-鿿가-힣]{2,}")
+_OF_THE_MOMENT = re.compile(r"\b(?:old|these|those|this|here)\b", re.IGNORECASE)
+"""What only the moment knows: the old errors, this diagnostic."""
+_UNNAMED = frozenset({"diagnostic", "linter", "formatter", "type checker", "typechecker", "compiler", "ide", "ci"})
 _CITES = re.compile(r"(?<=\()(?:per|see|as per) [\w./]+\.md, ")
 _EMPTY = frozenset({
     "the", "and", "that", "this", "these", "those", "are", "was", "were", "has", "have", "had", "its", "from", "for",
@@ -45,10 +51,10 @@ class Remark:
     time: str
 
 
-def find_remarks(conversation: Conversation) -> Iterator[Remark]:
-    """Sentences in which the assistant says how a tool behaves."""
+def find_remarks(conversation: Conversation, of: re.Pattern[str] = cues.TRAIT) -> Iterator[Remark]:
+    """Sentences in which the assistant says how a tool behaves; of the turns in which `of` stands."""
     for number, turn in enumerate(conversation.turns):
-        if turn.role != "assistant" or turn.agent:
+        if turn.role != "assistant" or turn.agent or not of.search(turn.text) or not cues.TOOL.search(turn.text):
             continue
         for row in rows_of(turn, number):
             for sentence in sentences(row):
@@ -60,6 +66,35 @@ def find_remarks(conversation: Conversation) -> Iterator[Remark]:
                 words = frozenset(word.casefold() for word in _WORD.findall(text)) - _EMPTY
                 if len(words) >= LEAST_SHARED:
                     yield Remark(begun(_CITES.sub("", text)), sentence.quote, words, number, turn.time)
+
+
+def find_quirks(session: Session) -> Iterator[Found]:
+    """Remarks that need no second session: of a limitation of a tool that was run in this one, or with the setting that
+    makes it so, as it stands in what a tool gave back."""
+    ran = " ".join(row.words for row in session.commands).casefold()
+    told: list[Remark] = []
+    for remark in find_remarks(session.conversation, _LIMITS):
+        text = remark.statement
+        if not _LIMITS.search(text) or PAST.match(text) or PERSONS.search(text):
+            continue
+        if cues.HEDGE.search(text) or cues.CAUSE.search(text) or _OF_THE_MOMENT.search(text):
+            continue
+        tools = {found[0].casefold() for found in cues.TOOL.finditer(text)}
+        shown = "`" in text and session.bears_out(text)
+        if not shown and not any(tool.rstrip("s") not in _UNNAMED and tool in ran for tool in tools):
+            continue
+        if not any(_alike(remark.words, other.words) for other in told):
+            told.append(remark)
+            fields = {"statement": text, "detail": "", "quote": remark.quote, "kind": "tool-quirk"}
+            yield Found("facts", fields, 58, remark.turn)
+
+
+_LIMITS = re.compile(
+    r"\blimitations?\b|\bonly (?:checks?|works?|runs?|sees?|accepts?|supports?|flags?)\b|"
+    r"\bknown (?:issue|bug|limitation)\b|\bdo(?:es)?(?:n't| not) (?:support|work|see|check|pick up|recogni[sz]e)\b|"
+    r"\b(?:ignores?|wants|enforces|insists)\b",
+    re.IGNORECASE,
+)
 
 
 def bear_out(
@@ -88,7 +123,10 @@ def bear_out(
         statement = next((rows[at]["told"] for at in same if isinstance(rows[at].get("told"), str)), "")
         if not statement:
             said = [remark.statement, *(rows[at]["statement"] for at in same)]
-            statement = max([text for text in said if not cues.HEDGE.search(text)] or said, key=len)
+            named = [text for text in said if _names_its_tool(text)]
+            statement = max([text for text in named if not cues.HEDGE.search(text)] or named, key=len, default="")
+        if not statement:
+            continue  # nobody has named the tool yet
         for at in same:  # the next session tells it in the same words, so that it is confirmed and not doubled
             rows[at]["told"] = statement
         number = len({rows[at]["session"] for at in same}) + 1
@@ -100,6 +138,12 @@ def bear_out(
             row = {"session": session, "words": sorted(remark.words), "statement": remark.statement}
             rows.append(row | {"time": remark.time})
     return facts, rows[-MOST_WAITING:]
+
+
+def _names_its_tool(text: str) -> bool:
+    """Whether a remark says which tool it is about, and nothing that only its moment knows."""
+    tools = {found[0].casefold().rstrip("s") for found in cues.TOOL.finditer(text)} - _UNNAMED
+    return bool(tools or cues.ANCHOR.search(text)) and not _OF_THE_MOMENT.search(text)
 
 
 def _is_row(row: Mapping[str, Any]) -> bool:

@@ -11,14 +11,16 @@ from itertools import chain
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
-from core.offline.closing import find_closing, read_session
+from core.offline.closing import find_done, read_session
+from core.offline.findings import find_findings
 from core.offline.models import Models, shipped_models
 from core.offline.people import find_in_talk, find_requests, find_resolutions
-from core.offline.person import find_compacted, find_corrections, find_unanswered, find_will
+from core.offline.person import find_in_chat, find_said
 from core.offline.procedures import find_playbooks, find_procedures
 from core.offline.prose import read_prose
+from core.offline.recurring import find_quirks
 from core.offline.sessions import find_in_session
-from core.offline.statements import Found, absolute_path, find_file_notes, find_questions, find_statements, find_tasks
+from core.offline.statements import Found, find_questions, find_statements, find_tasks
 from core.offline.talk import read_talk
 
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
@@ -32,9 +34,9 @@ CODING_TOOLS = TOOLS - CHATS
 def distil_offline(conversation: Conversation, models: Models | None = None) -> dict[str, list[dict[str, str]]]:
     """The seven arrays of a harvest, without a model of language: deterministic, no network, linear in the text.
 
-    A session with a coding assistant is read by its structure (`sessions.py`, `closing.py`, `person.py`), a chat by its
-    sentences. In a text without an assistant, small linear models (`models`, by default those that are shipped) say
-    what was agreed, taken on, asked for and left unanswered.
+    A session with a coding assistant is read by its structure (`sessions.py`, `closing.py`, `findings.py`,
+    `person.py`), a chat by its sentences. In a text without an assistant, small linear models (`models`, by default
+    those that are shipped) say what was agreed, taken on, asked for and left unanswered.
 
     Rows have `statement`, `detail` and `quote` (playbooks: `name`, `steps`, `quote`; files: `path`, `note`, `quote`).
     `quote` is one line of the conversation, word for word: of a person or an assistant, and of a tool where it tells of
@@ -48,7 +50,7 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
         return {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
     rows, codes = read_prose(conversation)
     found = chain(
-        find_file_notes(rows),
+        find_in_chat(read_session(conversation)) if _with_answers(conversation) else (),
         find_statements(rows),
         find_tasks(rows, conversation),
         find_questions(rows, conversation),
@@ -65,20 +67,17 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
             requests = () if procedures else find_requests(rows, conversation, models)
             found = chain(procedures, found, find_resolutions(rows, conversation), requests)
     kept = _unique(found)
-    answer = {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
-    answer["files"] = [row | {"path": absolute_path(row["path"], conversation)} for row in answer["files"]]
-    return answer
+    return {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
 
 
 def _in_session(conversation: Conversation) -> Iterator[Found]:
     """What a session with a coding assistant gives: the structure first, so that prose never says it again."""
     session = read_session(conversation)
     yield from find_in_session(session)
-    yield from find_will(session)
-    yield from find_corrections(session)
-    yield from find_unanswered(session)
-    yield from find_compacted(session)
-    yield from find_closing(session)
+    yield from find_said(session)
+    yield from find_done(session)
+    yield from find_findings(session)
+    yield from find_quirks(session)
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:
@@ -86,6 +85,12 @@ def _with_coding_assistant(conversation: Conversation) -> bool:
     if any(turn.events for turn in conversation.turns):
         return True
     return conversation.format in CODING_TOOLS and any(turn.role == "assistant" for turn in conversation.turns)
+
+
+def _with_answers(conversation: Conversation) -> bool:
+    """Whether somebody or something answered the person: not so in a list of prompts."""
+    roles = {turn.role for turn in conversation.turns}
+    return "assistant" in roles or (conversation.format in CODING_TOOLS and "tool" in roles)
 
 
 def _without_assistant(conversation: Conversation) -> bool:

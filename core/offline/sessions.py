@@ -9,22 +9,33 @@ words that matter are in `cues.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Call, Command, Commit, Edit, Event, Hook, OtherCall, Plan, Push, Question
+from core.conversations.events import Call, Command, Commit, Edit, Event, Hook, OtherCall, Push
 from core.offline import cues
-from core.offline.prose import clean
+from core.offline.prose import Row, Sentence, sentences
 from core.offline.statements import Found
 
 LOOK_AHEAD = 6
 """A variant that passes is looked for among so many commands behind the one that failed."""
 LONGEST_COMMAND = 200
+LEAST_PASTED = 200
+"""A message of the person of so many characters holds more than a request: an error, a log, a piece of code."""
 
 
+TRIVIAL = re.compile(
+    r"^(?:(?:\w+(?:\([^)]*\))?!?:\s*)?(?:address|add(?:ed)?|removed?|fix(?:ed)?|updated?|improved?|clean(?:ed)? ?up|"
+    r"tidy|sort|correct(?:ed)?)\s+|(?:fix|docs|style|chore|test)(?:\([^)]*\))?:\s*)"
+    r"(?:up )?(?:the |some |a |missing |unused )*`?(?:t\.Parallel|comments?|docstrings?|whitespace|typos?|imports?|"
+    r"lint\w*|format\w*|wording|search/replace|review (?:comments?|feedback)|trailing)\b|"
+    r"^\W*(?:typo|wip|format|lint|nit)s?\b",
+    re.IGNORECASE,
+)
+"""Work that nobody asks for later."""
 _WRITES = re.compile(
     r"\bapply_patch\b|\bsed\s+(?:-\w+\s+)*-i|\bcat\s*>{1,2}\s|<<.{0,60}>\s*\S|\btee\s|\bgit (?:mv|rm|apply|revert)\b"
 )
@@ -70,11 +81,31 @@ _REVIEW_OF_PR = re.compile(r"\breview\b.{0,40}(?:\bPRs?\b|pull request|/pull/\d|
 
 @dataclass(frozen=True)
 class Session:
-    """A conversation with a coding assistant, with its events (turn, event) and closing messages in order."""
+    """A conversation with a coding assistant, with its events (turn, event) and closing messages in order; `rows` are
+    the closing messages' lines by their turns."""
 
     conversation: Conversation
     events: tuple[tuple[int, Event], ...]
     closings: tuple[Closing, ...]
+    rows: Mapping[int, list[Row]] = field(default_factory=dict)
+
+    @cached_property
+    def _parts(self) -> dict[int, tuple[Sentence, ...]]:
+        return {}
+
+    def parts(self, row: Row) -> tuple[Sentence, ...]:
+        """The sentences of a row of a closing message: several rules look at each of them."""
+        if id(row) not in self._parts:
+            self._parts[id(row)] = tuple(sentences(row))
+        return self._parts[id(row)]
+
+    @cached_property
+    def _failures(self) -> dict[int, str]:
+        return {id(row): failure(row) for row in self.commands}
+
+    def failure(self, event: Command) -> str:
+        """Why one of the session's command lines failed, "" where it did not."""
+        return self._failures[id(event)]
 
     @cached_property
     def commands(self) -> tuple[Command, ...]:
@@ -96,10 +127,12 @@ class Session:
 
     @cached_property
     def _told_by_tools(self) -> str:
-        return "\n".join(turn.text for turn in self.conversation.turns if turn.role == "tool").casefold()
+        shown = (turn for turn in self.conversation.turns if turn.role == "tool" or len(turn.text) >= LEAST_PASTED)
+        return "\n".join(turn.text for turn in shown if turn.role in ("tool", "user")).casefold()
 
     def bears_out(self, text: str) -> bool:
-        """Whether the things that a sentence names stand in what tools gave back: no proof, but no invention either."""
+        """Whether the things that a sentence names stand in what tools gave back, or in what the person pasted: no
+        proof, but no invention either."""
         named = [found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)]
         known = [name for name in named if name in self._told_by_tools]
         subject = _NAMED.match(text)
@@ -111,6 +144,14 @@ class Session:
         """Whether the things that a sentence names are spoken of in a later closing message: it may be stale."""
         later = "\n".join(row.turn.text for row in self.closings if row.number > turn).casefold()
         return any(found.strip("`()").casefold() in later for found in cues.ANCHOR.findall(text))
+
+    @cached_property
+    def _low(self) -> tuple[str, ...]:
+        return tuple(turn.text.casefold() for turn in self.conversation.turns)
+
+    def said_after(self, turn: int) -> str:
+        """Everything that stands in later turns, the calls' words included, in lower case."""
+        return "\n".join(self._low[turn + 1 :])
 
     def deleted_after(self, turn: int, text: str) -> bool:
         """Whether a file that a sentence names was taken away again."""
@@ -142,10 +183,10 @@ def find_in_session(session: Session) -> Iterator[Found]:
     yield from _begun(session)
     yield from _uncommitted(session)
     yield from _repairs(session)
+    yield from _suppressed(session)
+    yield from _environment(session)
     yield from _checks(session)
     yield from _hooks(session)
-    yield from _answers(session)
-    yield from _plans(session)
 
 
 # --- what ends without a result ---
@@ -179,15 +220,23 @@ def _uncommitted(session: Session) -> Iterator[Found]:
     since = ended[-1] + 1 if ended else 0
     rest = session.events[since:]
     where = f" on branch {session.conversation.branch}" if session.conversation.branch else ""
+    conflict: tuple[int, Command, re.Match[str]] | None = None
     for turn, row in rest:
-        merged = _MERGES.search(row.words) if isinstance(row, Command) else None
-        if merged and isinstance(row, Command) and _CONFLICT.search(row.output):
-            if not any(isinstance(later, Command) and "--abort" in later.words for _, later in rest):
-                what = " ".join(f"git {merged['how']} {_ASIDE.sub(' ', merged['what'])}".split())
-                text = f"Commit the conflicts of `{what}`{where}: they were worked on, and not committed in the session"
-                quote = next((line.strip() for line in row.output.split("\n") if _CONFLICT.search(line)), "")
-                yield Found("tasks_open", {"statement": text, "detail": "", "quote": quote}, 64, turn)
-            return
+        if not isinstance(row, Command):
+            continue
+        merged = _MERGES.search(row.words)
+        if merged and _CONFLICT.search(row.output):
+            conflict = (turn, row, merged)
+        elif "--abort" in row.words or "reset --hard" in row.words or "reset --merge" in row.words:
+            conflict = None
+    if conflict:
+        turn, command, merged = conflict
+        told = re.sub(r"\s--(?:no-\w+|\w+-only)\b|\s\d?>.*$", "", _ASIDE.sub(" ", merged["what"]))
+        what = " ".join(f"git {merged['how']} {told}".split())
+        text = f"Commit the conflicts of `{what}`{where}: they were worked on, and not committed in the session"
+        quote = next((line.strip() for line in command.output.split("\n") if _CONFLICT.search(line)), "")
+        yield Found("tasks_open", {"statement": text, "detail": "", "quote": quote}, 64, turn)
+        return
     edits = [
         (turn, row) for turn, row in rest if isinstance(row, Edit) and not row.refused and not row.failed and row.path
     ]
@@ -208,6 +257,7 @@ _CD = re.compile(r"^\s*cd\s+(?P<folder>\"[^\"]+\"|'[^']+'|\S+)\s*(?:&&|;)\s*")
 _LONG_TEXT = re.compile(r"\"\$\(cat <<.*?\n\s*\)\"|\"[^\"]{60,}\"|'[^']{60,}'", re.DOTALL)
 
 
+@lru_cache(maxsize=1024)
 def bare(command: str) -> str:
     """A command line without what only cuts its output, the change of folder in front, and long texts in quotes."""
     line = _LONG_TEXT.sub('"…"', command.strip())
@@ -241,7 +291,7 @@ def _repairs(session: Session) -> Iterator[Found]:
     commands = [(at, turn, row) for at, (turn, row) in enumerate(session.events) if isinstance(row, Command)]
     told: set[str] = set()
     for number, (at, _, row) in enumerate(commands):
-        why, wrong = failure(row), bare(row.words)
+        why, wrong = session.failure(row), bare(row.words)
         if not why or not cues.OF_USAGE.search(why) or len(wrong) > LONGEST_COMMAND or "\n" in wrong:
             continue
         if any(name in why for name in cues.HIDDEN):
@@ -249,7 +299,7 @@ def _repairs(session: Session) -> Iterator[Found]:
         for later, turn, other in commands[number + 1 : number + 1 + LOOK_AHEAD]:
             if any(isinstance(event, Edit) for _, event in session.events[at:later]):
                 break  # the code was changed: that is work, not another way to say the same
-            if failure(other) or other.failed or not other.answered or other.refused:
+            if session.failure(other) or other.failed or not other.answered or other.refused:
                 continue
             works = _works(row.words, other.words, why)
             if works and works not in told and not cues.ONE_OFF.search(f"{wrong}\n{bare(other.words)}"):
@@ -280,6 +330,92 @@ def _works(first: str, second: str, why: str) -> str:
     return f"`{right}` works" if SequenceMatcher(None, before, after).ratio() >= 0.6 else ""
 
 
+_PLACE = re.compile(r"^(?:\[[\w:.-]+\]\s+)?(?:\S+?:\d+(?::\d+)?:?\s+)?(?:(?:error|warning|✖)\b:?\s+)?")
+_SUPPRESSED = re.compile(
+    r"(?P<whole>(?://|#|/\*)\s*(?:nolint:|noqa:\s*|eslint-disable(?:-next-line|-line)?\s+|type:\s*ignore\[|"
+    r"pyright:\s*ignore\[|shellcheck disable=|pylint:\s*disable=|biome-ignore\s+|rubocop:disable\s+|"
+    r"swiftlint:disable(?::next)?\s+)(?P<rule>[\w/@-]{3,40})[^\n\\]{0,140})"
+)
+MOST_SUPPRESSED = 2
+
+
+def _suppressed(session: Session) -> Iterator[Found]:
+    """A rule of a linter that rejected something, and the comment with which it passes here."""
+    rejected: dict[str, tuple[str, str]] = {}
+    told: dict[str, tuple[str, Found]] = {}
+    for turn, row in session.events:
+        if isinstance(row, Command) and row.answered and not row.refused:
+            rows = [line.strip() for line in row.output.split("\n")]
+            for rule in [rule for rule in told if rule in rejected and rejected[rule][0] == bare(row.words)]:
+                if any(re.search(rf"\b{re.escape(rule)}\b", line) for line in rows):
+                    del told[rule]  # it did not help
+            if len(bare(row.words)) <= LONGEST_COMMAND and _LINTS.search(row.words):
+                for line in rows:
+                    for rule in re.findall(r"[\w/@-]{3,40}", line[-60:]):
+                        if _PLACE.sub("", line) != line and len(line) < 300:
+                            rejected.setdefault(rule, (bare(row.words), line))
+        elif isinstance(row, Edit) and not row.refused and not row.failed:
+            text = session.conversation.turns[turn].text
+            for found in _SUPPRESSED.finditer(text):
+                command, line = rejected.get(found["rule"], ("", ""))
+                if command and found["rule"] not in told:
+                    message = _PLACE.sub("", line)
+                    how = found["whole"].strip().rstrip("*/").strip()
+                    statement = f"`{command}` rejects “{message}”; here it passes with `{how}`"
+                    fields = {"statement": statement, "detail": "", "quote": line, "kind": "tool-quirk"}
+                    told[found["rule"]] = (message, Found("facts", fields, 64, turn))
+    yield from (found for _, found in list(told.values())[:MOST_SUPPRESSED])
+
+
+_LINTS = re.compile(r"\b(?:\w*lint\w*|ruff|flake8|mypy|pyright|clippy|vet|biome|shellcheck|rubocop|check|test)\b")
+_ENVIRONMENT = re.compile(
+    r"unsupported (?:engine|environment|class file)|EBADENGINE|invalid (?:target release|source release)|"
+    r"class file version \d|requires? (?:a )?(?:newer |a different )?(?:node(?:\.js)?|python|java|jdk|go|ruby|rust|php|"
+    r"npm|pnpm|docker|xcode)\b.{0,30}\d|externally[- ]managed|is not (?:running|supported on)|"
+    r"cannot connect to the docker daemon|requires-python|go\.mod requires|incompatible (?:version|architecture)|"
+    r"no matching version|\w+ version .{1,30} is (?:too old|not supported|required)",
+    re.IGNORECASE,
+)
+_VERSIONS = re.compile(
+    r"^\W*(?:expected|got|required|found|current|actual|wanted)\b.{0,20}[:=].{0,80}\d", re.IGNORECASE
+)
+
+
+def _environment(session: Session) -> Iterator[Found]:
+    """A command that the machine cannot run as it is set up: which version or program it wants, and what was found."""
+    told: set[str] = set()
+    for at, row in enumerate(session.commands):
+        if row.refused or not row.answered or not (row.failed or session.failure(row)):
+            continue
+        if not _ENVIRONMENT.search(row.output) or len(bare(row.words)) > LONGEST_COMMAND or "\n" in bare(row.words):
+            continue
+        rows = [line.strip() for line in row.output.split("\n") if line.strip()]
+        first = next((line for line in rows[:30] if _ENVIRONMENT.search(line) and len(line) < 260), "")
+        program = bare(row.words).split()[0] if bare(row.words) else ""
+        if (
+            not first
+            or not (row.failed or session.failure(row))
+            or program in told
+            or cues.ONE_OFF.search(bare(row.words))
+        ):
+            continue
+        told.add(program)
+        versions = list(dict.fromkeys(line for line in rows if _VERSIONS.match(line) and line != first))[:2]
+        shown = "; ".join([first, *versions])
+        later = [other for other in session.commands[at + 1 :] if program in bare(other.words).split()[:4]]
+        cured = next(
+            (other for other in later if not other.failed and not session.failure(other) and other.answered), None
+        )
+        if cured and bare(cured.words) != bare(row.words) and len(bare(cured.words)) <= LONGEST_COMMAND:
+            end = f"; `{bare(cured.words)}` works"
+        else:
+            end = "" if cured else "; nothing in the session made it work"
+        statement = f"`{bare(row.words)}` fails on this machine (“{shown}”){end}"
+        turn = next(number for number, event in session.events if event is row)
+        fields = {"statement": statement, "detail": "", "quote": first, "kind": "pitfall"}
+        yield Found("facts", fields, 66, turn)
+
+
 # --- checks that the repository has, and those that run by themselves ---
 
 
@@ -288,12 +424,10 @@ _ONE_PLACE = re.compile(r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*")
 
 def _checks(session: Session) -> Iterator[Found]:
     """The commands with which a change is checked here: those that ran and passed after an edit."""
-    first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), None)
-    if first_edit is None:
-        return
+    first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), 0)
     ran: dict[str, tuple[str, int]] = {}
     for turn, row in session.events[first_edit:]:
-        if not isinstance(row, Command) or not row.answered or row.failed or failure(row):
+        if not isinstance(row, Command) or not row.answered or row.failed or session.failure(row):
             continue
         inside = _inside(session, folder_of(row.words))
         if inside is None:
@@ -343,88 +477,3 @@ def _hooks(session: Session) -> Iterator[Found]:
             if statement not in told:
                 told.add(statement)
                 yield Found("facts", {"statement": statement, "detail": "", "quote": ""}, 60, turn)
-
-
-# --- questions that were answered, plans that were approved ---
-
-
-_ADVISED = re.compile(r"\s*\((?:recommended|empfohlen|推荐|推奨)\)", re.IGNORECASE)
-_POINTS = re.compile(r"\b(?:this|that|these|those|it)\b(?=\W*$|\s+(?:reliably|here|now|way|one|too)\b)", re.IGNORECASE)
-"""A question about something that only the talk around it names."""
-_OF_STATE = re.compile(r"(?:can you|do you|did you|have you|are you|is it|does it|is there|did|has)\b", re.IGNORECASE)
-
-
-def _answers(session: Session) -> Iterator[Found]:
-    """A question that was put to the person is a decision with its answer, and open without one at the very end."""
-    for turn, row in session.events:
-        if not isinstance(row, Question):
-            continue
-        for asked, options, answer in row.asked:
-            question, given = clean(asked), clean(answer)
-            vague = _POINTS.search(question) and not cues.ANCHOR.search(question)
-            if given and len(given) <= 160 and not vague and not cues.NO_ANSWER.match(given):
-                text = f"{question} → {_ADVISED.sub('', given)}"
-                kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
-                yield Found(kind, {"statement": text, "detail": "", "quote": answer.strip()}, 75, turn)
-            elif not answer and not row.answered and (turn, row) == session.events[-1]:
-                detail = f"options: {options}" if options else ""
-                yield Found("questions", {"statement": question, "detail": detail, "quote": ""}, 70, turn)
-
-
-_HEADING = re.compile(r"^#{1,3}\s+(?:Plan:?\s+|Implementation Plan:?\s+)?(.+?)\s*#*$", re.MULTILINE | re.IGNORECASE)
-_STEP = re.compile(
-    r"^(?:#{2,4}\s+|\s{0,2}(?=\d))(?:Step\s+)?(?P<number>\d{1,2})[.):]\s+(?P<what>\S.+?)\s*$", re.MULTILINE
-)
-_PATH = re.compile(r"`(?P<path>[\w./-]*\w\.[a-z]{1,5})(?::\d[\d-]*)?`")
-
-
-def _plans(session: Session) -> Iterator[Found]:
-    """The last plan: approved and carried out it is a decision with its reason, else an open task."""
-    plans = [(turn, row) for turn, row in session.events if isinstance(row, Plan) and row.text.strip()]
-    if not plans:
-        return
-    turn, plan = plans[-1]
-    heading = _HEADING.search(plan.text)
-    title = clean(heading[1]) if heading else ""
-    if not title or cues.GENERIC_TITLE.fullmatch(title):
-        return
-    edits = [row for at, row in session.events if at >= turn and isinstance(row, Edit) and not row.refused]
-    why = cues.first_sentence(_section(plan.text, cues.CONTEXT))
-    if plan.approved and edits:
-        how = cues.first_sentence(_section(plan.text, cues.APPROACH))
-        if how:
-            detail = f"{title}. {why}" if why else title
-            yield Found("decisions", {"statement": how, "detail": detail, "quote": ""}, 70, turn)
-        yield from _not_carried_out(session, turn, plan, title, edits)
-    elif plan.approved is not True and not edits:
-        text = f"Planned and not carried out: {title}"
-        yield Found("tasks_open", {"statement": text, "detail": why, "quote": ""}, 65, turn)
-
-
-def _not_carried_out(session: Session, turn: int, plan: Plan, title: str, edits: list[Edit]) -> Iterator[Found]:
-    """Numbered steps of an approved plan that name files of which none was touched, nor named in a command."""
-    steps = list(_STEP.finditer(plan.text))
-    written = " ".join(row.path for row in edits)
-    ran = " ".join(row.words for at, row in session.events if at >= turn and isinstance(row, Command))
-    left = []
-    for at, step in enumerate(steps):
-        body = plan.text[step.start() : steps[at + 1].start() if at + 1 < len(steps) else len(plan.text)]
-        paths = {
-            found["path"].rsplit("/", 1)[-1] for found in _PATH.finditer(re.split(r"^#{1,2} ", body, flags=re.M)[0])
-        }
-        if paths and not any(path in written or path in ran for path in paths):
-            left.append((clean(step["what"]).rstrip(":"), min(paths)))
-    if left and len(left) < len(steps):
-        for what, path in left[:2]:
-            named = "" if path in what else f" (`{path}`)"
-            text = f"Of the plan “{title}” one step was not carried out: {what}{named}"
-            yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 58, turn)
-
-
-def _section(text: str, names: re.Pattern[str]) -> str:
-    """What stands below the first heading of these names, up to the next heading."""
-    parts = re.split(r"^#{1,4}\s+(.+?)\s*$", text, flags=re.MULTILINE)
-    for name, body in zip(parts[1::2], parts[2::2], strict=False):
-        if names.search(name):
-            return body.strip()
-    return ""

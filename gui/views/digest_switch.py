@@ -5,7 +5,7 @@ from __future__ import annotations
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
-from core.commands.context import DigestState, digest
+from core.commands.context import DigestState, digest_off, digest_on
 from core.commands.settings import config_set
 from gui.shell import Shell
 from gui.state import Snapshot, State
@@ -140,7 +140,7 @@ def write_digest(shell: Shell) -> None:
 
     def write() -> None:
         words = "New conversations start with digest.md"
-        shell.write("The digest", lambda workspace: digest(workspace, "on"), said=words)
+        shell.write("The digest", lambda workspace: digest_on(workspace), said=words)
 
     if snapshot.overview.status.digest.enabled:
         write()
@@ -172,7 +172,7 @@ def ask_delete(shell: Shell) -> None:
     title, words = delete_words(state)
 
     def act() -> None:
-        shell.write("The digest", lambda workspace: digest(workspace, "off"), done=told)
+        shell.write("The digest", lambda workspace: digest_off(workspace), done=told)
 
     def told(_value: object) -> None:
         shell.toast("digest.md is deleted", action="Undo", on_action=lambda: write_digest(shell))

@@ -222,7 +222,9 @@ class FactSession(Editing[FactRow]):
         if changes is None:
             return
         if changes:
-            self.write(target, lambda core: edit_fact(core, target.fact.id, changes, seen=target.sha256), said=SAID)
+            self.write(
+                target, lambda workspace: edit_fact(workspace, target.fact.id, changes, seen=target.sha256), said=SAID
+            )
         else:
             self.close()
 
@@ -243,7 +245,7 @@ class FactSession(Editing[FactRow]):
             else:
                 self.refused(now, error)
 
-        self.write(target, lambda core: written_again(core, target, wanted, looked), failed, SAID)
+        self.write(target, lambda workspace: written_again(workspace, target, wanted, looked), failed, SAID)
 
     def _changes(self, target: FactRow) -> dict[str, Any] | None:
         """What was changed; None when that is no fact, and the person has been told why."""
@@ -260,11 +262,13 @@ def small_of(row: FactRow) -> dict[str, str]:
     return {"confidence": f"{row.stated:g}", "tags": " ".join(row.fact.tags), "expires": row.fact.expires}
 
 
-def written_again(core: Workspace, target: FactRow, changes: Mapping[str, Any], looked: list[FactRow]) -> Result[Any]:
+def written_again(
+    workspace: Workspace, target: FactRow, changes: Mapping[str, Any], looked: list[FactRow]
+) -> Result[Any]:
     """Write onto the file as it is now; on a worker. `looked` gets the fact as it stands there."""
     result: Result[Any] = fail("not-saved", "it was not saved")
     for _ in range(ATTEMPTS):
-        view = facts_view(core)
+        view = facts_view(workspace)
         if isinstance(view, Err):
             return view
         looked[:] = [row for row in view.value.rows if row.fact.id == target.fact.id]
@@ -272,7 +276,7 @@ def written_again(core: Workspace, target: FactRow, changes: Mapping[str, Any], 
             return fail("no-match", f"{target.fact.id} is gone from the files", hint="copy your words before you leave")
         if not same_words(looked[0], target):
             return fail(OTHER_WORDS, "other words stand there now")
-        result = edit_fact(core, target.fact.id, changes, seen=looked[0].sha256)
+        result = edit_fact(workspace, target.fact.id, changes, seen=looked[0].sha256)
         if isinstance(result, Ok) or result.error.code != "changed-outside":
             break
     return result
@@ -467,12 +471,12 @@ class FactsView(ListView[Facts]):
         if found is not None:
             self.list.leave(key)
             said = f"Deleted the fact: {shortened(found.fact.fact)}"
-            self._write("The fact", lambda core: delete_fact(core, found.fact.id, seen=found.sha256), said)
+            self._write("The fact", lambda workspace: delete_fact(workspace, found.fact.id, seen=found.sha256), said)
 
     def _merge(self, keep: str, gone: str) -> None:
         found = self.data.found[keep]
         said = f"Merged {gone} into {keep}"
-        self._write("The merge", lambda core: merge_facts(core, keep, gone, seen=found.sha256), said)
+        self._write("The merge", lambda workspace: merge_facts(workspace, keep, gone, seen=found.sha256), said)
 
     def _write(self, name: str, act: Act, said: str) -> None:
         self._shell.write(name, act, failed=lambda error: self._shell.error(refusal(error)), said=said)

@@ -14,7 +14,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
-from core.commands.ledger import LedgerRow
+from core.commands.history import LedgerRow
 from core.commands.panel.bullets import local_day
 from core.commands.panel.files import (
     NotesOverview,
@@ -28,7 +28,7 @@ from core.commands.panel.files import (
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.shell import Shell
-from gui.state import State
+from gui.state import Selection, State
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.editor import shortened
 from gui.toolkit.flow import FlowList
@@ -242,24 +242,29 @@ class FilesView(FilteredView):
             self.arrange(keep=True)
             self._teaching.show("" if data.notes else "none")
             self._none.tell(nothing_words(state.snapshot.ledger if state.snapshot is not None else ()))
-        chosen = state.selected
-        if chosen is not self._selected:
-            self._selected = chosen
-            wanted = None
-            if chosen.kind == "source":
-                wanted = next((row.note for row in self.notes if chosen.key in (row.source, row.recorded)), None)
-            elif chosen.kind == "bullet" and chosen.key.startswith("files/"):
-                wanted = next((row.note for row in self.notes if row.note == chosen.key), None)
-            if wanted is not None:
-                self._line = chosen.line if chosen.kind == "source" else 0
-                self.choose(wanted)
-        if not any(row.note == self.chosen for row in self.notes) and self.notes:
-            self.choose(self.notes[self.table.rows[0]].note if self.table.rows else self.notes[0].note)
+        if state.selected is not self._selected:
+            self._selected = state.selected
+            self._follow(state.selected)
+        if self.notes and self.note is None:
+            self.choose(self.notes[self.table.rows[0] if self.table.rows else 0].note)
         elif self.note is not None and (self.loaded is None or self.loaded.note is not self.note):
             self._load()
         if state.view == self.name and not state.selected.kind and self.note is not None and self.note.source:
-            self._shell.select("source", self.note.source)
-            self._selected = self._shell.state.selected
+            self._tell_selected("source", self.note.source)
+
+    def _follow(self, chosen: Selection) -> None:
+        """Show the file of a source or of a note that was chosen elsewhere."""
+        sources = {name: row.note for row in reversed(self.notes) for name in (row.recorded, row.source)}
+        notes = {row.note: row.note for row in self.notes}
+        found = {"source": sources, "bullet": notes}.get(chosen.kind, {}).get(chosen.key)
+        if found is not None:
+            self._line = chosen.line if chosen.kind == "source" else 0
+            self.choose(found)
+
+    def _tell_selected(self, kind: str, key: str, line: int = 0, raw: str = "") -> None:
+        """Let the inspector show something; that is no news to this view."""
+        self._shell.select(kind, key, line, raw)
+        self._selected = self._shell.state.selected
 
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the view; what is typed filters the files."""
@@ -323,8 +328,7 @@ class FilesView(FilteredView):
 
     def _pick(self, at: int) -> None:
         self.choose(self.notes[at].note)
-        self._shell.select("source", self.notes[at].source)
-        self._selected = self._shell.state.selected
+        self._tell_selected("source", self.notes[at].source)
 
     def _cell(self, row: int, column: int) -> Cell:
         return cell(self.notes[row], column)
@@ -392,8 +396,7 @@ class FilesView(FilteredView):
         self._light(row)
         found = self._found(row)
         if found is not None:
-            self._shell.select("bullet", found.file, found.bullet.line, found.bullet.raw)
-            self._selected = self._shell.state.selected
+            self._tell_selected("bullet", found.file, found.bullet.line, found.bullet.raw)
 
     def _light(self, row: FlowRow) -> None:
         span = self.loaded.spans[cast(int, row.key)] if self.loaded is not None else None

@@ -258,7 +258,7 @@ class Inspector:
         elif name == "restore":
             self._shell.write(
                 "Restoring the conversation",
-                lambda core: trash_restore(core, view.trash),
+                lambda workspace: trash_restore(workspace, view.trash),
                 said=f"{shortened(view.name)} is back in its place",
             )
 

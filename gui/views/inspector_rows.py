@@ -156,40 +156,44 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
 
 def conversation_page(view: ConversationView) -> Page:
     """A conversation: what became of it, what it gave, what was said."""
-    entry, status = view.entry, str(view.entry.get("status", ""))
-    word, picture, color, _ = STATUSES.get(status, OTHER)
-    facts = [f"{word}{_when(entry.get('at'))}  ·  {WHERE[view.where]}{_until(view)}"]
-    if told := items_words(entry, len(view.given)):
-        facts.append(told)
-    read = [str(entry[key]) for key in ("provider", "model") if entry.get(key)]
-    if entry.get("input_tokens") or entry.get("output_tokens"):
-        read.append(f"{tokens(_number(entry.get('input_tokens')))} tokens in, {_out(entry)} out")
-    if read:
-        facts.append("  ·  ".join(read))
-    if view.bytes:
-        begun = f"the first {count(len(view.turns), 'turn')}" if view.cut else count(len(view.turns), "turn")
-        facts.append("  ·  ".join([size(view.bytes), begun, f"sha {view.key[:10]}…"]))
-    warning = str(entry.get("error", "") or "") if status != "harvested" else ""
-    if view.problem is not None:
-        warning = str(view.problem)
-    can = {"open"} if view.now else set()
-    if view.where == IN_TRASH:
-        can.add("restore")
-    if view.where == IN_PLACE and status != "harvested":
-        can.add("harvest")
+    status = str(view.entry.get("status", ""))
+    _, picture, color, _ = STATUSES.get(status, OTHER)
+    harvested = status == "harvested"
+    warning = "" if harvested else str(view.entry.get("error", "") or "")
+    can = {
+        "open": bool(view.now),
+        "restore": view.where == IN_TRASH,
+        "harvest": view.where == IN_PLACE and not harvested,
+    }
     given = tuple(given_row(at, row) for at, row in enumerate(view.given))
     turns = tuple(row for at, turn in enumerate(view.turns) for row in turn_rows(at, turn))
     gone = "The conversation is not there any more." if not view.now else "Nothing was said in it."
     tabs = (
-        Tab("Items", given, "It gave nothing that lasts." if status == "harvested" else "It was not harvested."),
+        Tab("Items", given, "It gave nothing that lasts." if harvested else "It was not harvested."),
         Tab("Conversation", turns, gone),
     )
-    title = view.title or short_name(view.name)
-    path = short_folder(view.path)
-    key, what = view.key.removeprefix("path:"), "Copy path" if view.key.startswith("path:") else "Copy hash"
     return Page(
-        picture, color, title, path, "", tuple(facts), frozenset(can), tabs, warning, view, copy=key, copied=what
-    )
+        picture, color, view.title or short_name(view.name), short_folder(view.path), "", conversation_facts(view),
+        frozenset(name for name, on in can.items() if on), tabs,
+        str(view.problem) if view.problem is not None else warning, view,
+        copy=view.key.removeprefix("path:"), copied="Copy path" if view.key.startswith("path:") else "Copy hash",
+    )  # fmt: skip
+
+
+def conversation_facts(view: ConversationView) -> tuple[str, ...]:
+    """What became of a conversation, what it gave, who read it, how long it is: a line each."""
+    entry = view.entry
+    word = STATUSES.get(str(entry.get("status", "")), OTHER).name
+    facts = [f"{word}{_when(entry.get('at'))}  ·  {WHERE[view.where]}{_until(view)}"]
+    facts.append(items_words(entry, len(view.given)))
+    read = [str(entry[key]) for key in ("provider", "model") if entry.get(key)]
+    if entry.get("input_tokens") or entry.get("output_tokens"):
+        read.append(f"{tokens(_number(entry.get('input_tokens')))} tokens in, {_out(entry)} out")
+    facts.append("  ·  ".join(read))
+    if view.bytes:
+        begun = f"the first {count(len(view.turns), 'turn')}" if view.cut else count(len(view.turns), "turn")
+        facts.append("  ·  ".join([size(view.bytes), begun, f"sha {view.key[:10]}…"]))
+    return tuple(line for line in facts if line)
 
 
 def items_words(entry: dict[str, Any], lines: int) -> str:

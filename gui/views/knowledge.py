@@ -116,7 +116,9 @@ class BulletSession(Editing[Target]):
             self.close()
             return
         one = Said(target.found, target.others) if target.found is not None else None
-        self.write(target, lambda core: written(core, target.category, one, words, target.seen), said=said_of(target))
+        self.write(
+            target, lambda workspace: written(workspace, target.category, one, words, target.seen), said=said_of(target)
+        )
 
     def again(self, target: Target) -> None:
         """Look at the file as it is now and write at once, in one piece of work: between two frames a harvest would
@@ -124,10 +126,10 @@ class BulletSession(Editing[Target]):
         words = self.editor.words
         looked: list[tuple[CategoryView, Found | None]] = []
 
-        def write(core: Workspace) -> Result[Any]:
+        def write(workspace: Workspace) -> Result[Any]:
             result: Result[Any] = fail("not-saved", "it was not saved")
             for _ in range(ATTEMPTS):
-                view = category_view(core, target.category)
+                view = category_view(workspace, target.category)
                 if isinstance(view, Err):
                     return view
                 found, same = found_again(view.value.rows, target.found) if target.found is not None else (None, True)
@@ -135,7 +137,7 @@ class BulletSession(Editing[Target]):
                 if not same:
                     return fail(OTHER_WORDS, "other words stand there now")
                 one = said_with(view.value.rows, found) if found is not None else None
-                result = written(core, target.category, one, words, view.value.sha256)
+                result = written(workspace, target.category, one, words, view.value.sha256)
                 if isinstance(result, Ok) or result.error.code != "changed-outside":
                     break
             return result
@@ -161,13 +163,13 @@ class BulletSession(Editing[Target]):
             self.open(now, now.found.bullet.text, note, "Put mine there", mine=words)
 
 
-def written(core: Workspace, category: str, one: Said | None, words: str, seen: str) -> Result[Any]:
+def written(workspace: Workspace, category: str, one: Said | None, words: str, seen: str) -> Result[Any]:
     """Put the words into all lines of that statement, or into a new bullet; on a worker."""
     if one is None:
-        return bullets.add(core, category, words, seen=seen)
+        return bullets.add(workspace, category, words, seen=seen)
     if one.others:
-        return change_all(core, "edit", one.refs, words, seen=seen)
-    return bullets.edit(core, category, one.found.ref, words, seen=seen)
+        return change_all(workspace, "edit", one.refs, words, seen=seen)
+    return bullets.edit(workspace, category, one.found.ref, words, seen=seen)
 
 
 def said_of(target: Target) -> str:

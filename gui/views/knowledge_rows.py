@@ -189,20 +189,20 @@ def act_of(name: str, found: Found, seen: str, others: Sequence[Found] = ()) -> 
     category, ref, struck = found.category, found.ref, found.bullet.struck
     noun = CATEGORIES[category].noun
     acts: dict[str, tuple[str, Act]] = {
-        "done": ("Done", lambda core: bullets.done(core, ref, seen=seen)),
-        "reopen": ("Opened again", lambda core: bullets.reopen(core, ref, seen=seen)),
-        "accept": ("Let in", lambda core: quarantine_accept(core, ref, seen=seen)),
+        "done": ("Done", lambda workspace: bullets.done(workspace, ref, seen=seen)),
+        "reopen": ("Opened again", lambda workspace: bullets.reopen(workspace, ref, seen=seen)),
+        "accept": ("Let in", lambda workspace: quarantine_accept(workspace, ref, seen=seen)),
         "strike": (
             "Took the line away" if struck else f"Struck the {noun} through",
-            lambda core: (bullets.unstrike if struck else bullets.strike)(core, category, ref, seen=seen),
+            lambda workspace: (bullets.unstrike if struck else bullets.strike)(workspace, category, ref, seen=seen),
         ),
-        "delete": (f"Deleted the {noun}", lambda core: bullets.remove(core, category, ref, seen=seen)),
+        "delete": (f"Deleted the {noun}", lambda workspace: bullets.remove(workspace, category, ref, seen=seen)),
     }
     if category == "quarantine" and name == "delete":
-        return "Dropped the held item", lambda core: quarantine_drop(core, ref, seen=seen)
+        return "Dropped the held item", lambda workspace: quarantine_drop(workspace, ref, seen=seen)
     if others and name != "accept":
         refs, every = (ref, *(one.ref for one in others)), "unstrike" if struck and name == "strike" else name
-        return acts[name][0], lambda core: change_all(core, every, refs, seen=seen)
+        return acts[name][0], lambda workspace: change_all(workspace, every, refs, seen=seen)
     return acts[name]
 
 
@@ -298,7 +298,7 @@ def pair_act(name: str, pair: Superseding | Alike, seen: str) -> tuple[str, Act]
         return "Both stay", lambda workspace: supersede_dismiss(workspace, key)
     goes = pair.second if name == "first" else pair.first
     refs = placed_refs(goes)
-    return "Struck through", lambda core: change_all(core, "strike", refs, seen=seen)
+    return "Struck through", lambda workspace: change_all(workspace, "strike", refs, seen=seen)
 
 
 def stands(pair: Superseding | Alike) -> Placed:

@@ -18,7 +18,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import age
 from core.base.result import Ok, Result
-from core.commands.ledger import LedgerRow
+from core.commands.history import LedgerRow
 from core.commands.trash import trash_restore
 from gui.shell import GATHER, Shell
 from gui.state import State

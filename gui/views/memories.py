@@ -208,13 +208,13 @@ class MemorySession(Editing[Target]):
             return
         project = self.project if target.memory is None and typed.switch else ""
         tags = tags_in(typed.small["tags"])
-        self.write(target, lambda core: written(core, target, typed.words, tags, project))
+        self.write(target, lambda workspace: written(workspace, target, typed.words, tags, project))
 
     def again(self, target: Target) -> None:
         """Write over what the question has shown."""
         self.editor.settle()
         words = self.editor.words
-        self.write(target, lambda core: written(core, target, words, (), ""))
+        self.write(target, lambda workspace: written(workspace, target, words, (), ""))
 
     def refused(self, target: Target, error: ErrorInfo) -> None:
         """What was not saved, and why; of a file that changed it shows what stands there now, before anything is
@@ -243,11 +243,11 @@ class MemorySession(Editing[Target]):
         )
 
 
-def written(core: Workspace, target: Target, words: str, tags: Sequence[str], project: str) -> Result[Any]:
+def written(workspace: Workspace, target: Target, words: str, tags: Sequence[str], project: str) -> Result[Any]:
     """Put the words into that memory, or into a new one; on a worker."""
     if target.memory is None:
-        return save(core, words, tag=list(tags), project=project)
-    edited = memories_edit(core, target.name, words, seen=target.memory.sha256)
+        return save(workspace, words, tag=list(tags), project=project)
+    edited = memories_edit(workspace, target.name, words, seen=target.memory.sha256)
     if isinstance(edited, Err) and edited.error.code == "unchanged":
         return Ok(None)  # the same words stand there already, whoever wrote them
     return edited
@@ -556,7 +556,7 @@ class MemoriesView(ListView[MemoryBook]):
         else:
             self._shell.write(
                 "The context file",
-                lambda core: begin_context(core, scope),
+                lambda workspace: begin_context(workspace, scope),
                 done=lambda path: self._shell.open_path(str(path)),
                 said="Made context.md, ready to be written",
             )

@@ -1,37 +1,110 @@
-"""What a person waits for before anything happens: `--help` and an empty dry run beside Python itself."""
+"""What a person waits for before anything happens: the commands of every day beside Python itself.
+
+On an empty home, and on one of a thousand conversations. `knowledge context` is what a hook asks at each session start.
+"""
 
 from __future__ import annotations
 
 import os
+import resource
+import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-ROUNDS = 15
+from core.base.paths import Paths
+from core.knowledge.digest import regenerate_digest
+from core.knowledge.ledger import write_ledger
+
+ROUNDS = 9
+MOST_BULLETS = 3000
+START = "from core.cli.main import run; run()"
+PASS = "python -c pass"
+AT_MOST = {
+    "context": (10, 20),
+    "add": (13, 28),
+    "done": (13, 28),
+    "recall": (16, 18),
+    "search": (15, 18),
+    "status": (18, 38),
+}
+"""Command -> what it may cost on an empty home and at 1,000 conversations, in bare starts."""
 
 
 def figures() -> Iterator[tuple[str, float, float]]:
-    """The best of several starts each, taken in turns, with compiled modules as an installed program has them."""
+    """Processor time of whole processes, the middle of several taken in turns with a bare start, with compiled modules
+    as an installed program has them."""
     with tempfile.TemporaryDirectory(prefix="knowledge-bench-") as folder:
-        environment = {**os.environ, "XDG_CACHE_HOME": folder, "XDG_CONFIG_HOME": folder}
+        place = Path(folder) / "app"
+        place.mkdir()
+        environment = {**os.environ, "XDG_CACHE_HOME": folder, "XDG_CONFIG_HOME": folder, "HOME": folder}
         environment["PYTHONPYCACHEPREFIX"] = str(Path(folder) / "compiled")
         environment["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        start = "from core.cli.main import run; run()"
-        lines = {
-            "python -c pass": ["-c", "pass"],
-            "knowledge --help": ["-c", start, "--help"],
-            "empty dry run": ["-c", start, "harvest", "--home", str(Path(folder) / "home")],
+
+        def ratio(*words: str) -> float:
+            rows = []
+            for number in range(-2, ROUNDS):
+                own = [word.replace("@", str(number + 10)) for word in words]
+                took = _seconds(["-c", START, *own], environment, place)
+                rows.append((took, _seconds(["-c", "pass"], environment, place)))
+            took, bare = zip(*rows[2:], strict=True)
+            return statistics.median(took) / statistics.median(bare)
+
+        yield f"start of knowledge --help / {PASS}", ratio("--help"), 5
+        yield f"start of an empty dry run / {PASS}", ratio("harvest", "--home", str(Path(folder) / "none")), 8
+        for at, number in enumerate((0, 1000)):
+            home = Path(folder) / f"home{number}"
+            _make_home(home, number, place)
+            for command, most in AT_MOST.items():
+                words = _WORDS.get(command, (command,))
+                if not number and command == "done":
+                    continue  # an empty home has no task
+                took = ratio(*words, "--home", str(home))
+                yield f"{command} at {number:,} conversations / {PASS}", took, most[at]
+
+
+_WORDS = {
+    "add": ("add", "decisions", "words number @ of these"),
+    "done": ("done", "number @ of the server"),
+    "recall": ("recall", "makefile"),
+    "search": ("search", "server"),
+}
+
+
+def _seconds(words: list[str], environment: dict[str, str], place: Path) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, *words], env=environment, cwd=place, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _make_home(home: Path, number: int, place: Path) -> None:
+    """A home after `number` harvested conversations, a third of them in the folder of the measurement, with three
+    bullets for each of at most three thousand."""
+    if not number:
+        return
+    paths = Paths(home)
+    entries = {
+        f"{row:064x}": {
+            "path": str(paths.conversations / f"talk-{row}"),
+            "status": "harvested",
+            "at": f"2026-05-{1 + row % 28:02}T10:00:00Z",
+            "items": {"facts": 1, "decisions": 1, "tasks_open": 1},
+            "run": "20260612T142300-a1b2c3",
+            "deleted": True,
+            "project": str(place if row % 3 == 0 else place.with_name(f"app{row % 40}")),
         }
-        best = dict.fromkeys(lines, float("inf"))
-        for _ in range(ROUNDS):
-            for name, words in lines.items():
-                began = time.perf_counter()
-                subprocess.run([sys.executable, *words], env=environment, cwd=folder, capture_output=True, check=True)
-                best[name] = min(best[name], time.perf_counter() - began)
-    floor = best["python -c pass"]
-    yield "start of knowledge --help / python -c pass", best["knowledge --help"] / floor, 5
-    yield "start of an empty dry run / python -c pass", best["empty dry run"] / floor, 8
+        for row in range(number)
+    }
+    write_ledger(paths, entries)
+    for name, head in (("facts", "# Facts\n\n"), ("decisions", "# Decisions\n\n"), ("tasks", "# Tasks\n\n## Open\n")):
+        rows = (
+            f"- {name} number {row} of the server [from: talk-{row}, 2026-05-{1 + row % 28:02}]\n"
+            for row in range(min(number, MOST_BULLETS))
+        )
+        (paths.knowledge / f"{name}.md").write_text(head + "".join(rows))
+    regenerate_digest(paths, 4096)

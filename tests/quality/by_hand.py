@@ -5,7 +5,8 @@ Set `provider = "command"`, `command = ["python", "-m", "tests.quality.by_hand",
 as `FOLDER/<id>.prompt.md`; the program waits until `FOLDER/<id>.answer.json` is there and whole, and prints it. `<id>`
 is made of the prompt, so that the same question finds its answer again, and a run that was ended goes on. To write the
 answer to a file of another name first and rename it is safest; one that is not JSON yet is waited for, except where the
-prompt asks for a summary: there any text is an answer as soon as it does not grow any more.
+prompt asks for a summary: there any text is an answer as soon as it does not grow any more. An answer that is meant to
+be no JSON (a fence around it, words before it, a broken end) goes into `FOLDER/<id>.answer.txt` and is printed as is.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def ask(prompt: str, folder: Path, minutes: float = MINUTES) -> str | None:
     """The reader's answer to a prompt, None when none came in time."""
     folder.mkdir(parents=True, exist_ok=True)
     name = hashlib.sha256(prompt.encode("utf-8", "replace")).hexdigest()[:16]
-    answer = folder / f"{name}.answer.json"
+    answer, raw = folder / f"{name}.answer.json", folder / f"{name}.answer.txt"
     question = folder / f"{name}.prompt.md"
     if not question.exists():
         waiting = question.with_suffix(".new")
@@ -32,6 +33,8 @@ def ask(prompt: str, folder: Path, minutes: float = MINUTES) -> str | None:
         waiting.rename(question)
     until, before = time.monotonic() + minutes * 60, ""
     while True:
+        if raw.is_file():
+            return raw.read_text(encoding="utf-8")
         text = answer.read_text(encoding="utf-8") if answer.is_file() else ""
         if text.strip() and (_is_json(text) or (text == before and '"facts"' not in prompt)):
             return text

@@ -4,7 +4,10 @@
 it), one row of a model's answer, and whether that row has to wait in the quarantine. The rules of
 `core/harvest/support.py` and `orders.py` were written with the half `rules` in sight; `frozen` was written afterwards.
 Its first run gave 46 of 48 and 2 of 24; one of its cases led to a mend since (the name of a playbook is no step).
-`python -m tests.quality.planted` prints both.
+
+`third` has orders behind a clause that says when, claims of work that nobody did, and what an assistant says that a
+product wants; written before the rules for these, it gave 6 of 16 and 0 of 8, and led to them.
+`python -m tests.quality.planted` prints all three.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from core.harvest.answer import items_from
 from core.harvest.quotes import source_of
 
 PLANTED = Path(__file__).with_name("planted.jsonl")
-HALVES = ("rules", "frozen")
+HALVES = ("rules", "frozen", "third")
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def figures(rows: Sequence[tuple[Case, str]]) -> Figures:
 
 
 def main() -> None:
-    """Print the figures of both halves, and the names of what went wrong."""
+    """Print the figures of each part, and the names of what went wrong."""
     judged = [(case, why_held(case)) for case in cases()]
     for half in HALVES:
         rows = [row for row in judged if row[0].half == half]

@@ -158,6 +158,20 @@ def scores() -> list[Score]:
     return sorted(rows)
 
 
+def once(rows: list[Score]) -> list[tuple[str, dict[str, Any]]]:
+    """(file, item) of these sessions; what a second session of a repository says in the same words is left out, since
+    it stands once in a store, confirmed."""
+    seen: set[tuple[str, str]] = set()
+    found = []
+    for row in rows:
+        for item in row.items:
+            key = row.repository, _plain(item.get("statement") or words_of(item))
+            if key not in seen:
+                seen.add(key)
+                found.append((row.file, item))
+    return found
+
+
 def table(rows: list[Score]) -> list[str]:
     """A line a repository: sessions, those that give anything, items, items kept by readers and how many were found."""
     by_repository: dict[str, list[Score]] = defaultdict(list)
@@ -196,7 +210,7 @@ def main() -> None:
                 if not found:
                     print(f"{row.file}\t{number}\t{kept['structure']}\t{kept['statement']}")
     elif given.items:
-        items = [(row.file, item) for row in chosen for item in row.items]
+        items = once(chosen)
         for file, item in random.Random(given.seed).sample(items, min(given.items, len(items))):
             print(f"{file}\t{item['category']}\t{words_of(item)}\t{item.get('quote', '')}")
     else:

@@ -1,11 +1,11 @@
 """aider's `.aider.chat.history.md`: `#### ` the person, `> ` the tool, everything else the assistant.
 
 Format as aider writes it (io.py of that project): every line of a prompt gets its own `#### ` and two blanks at the
-end; a session begins with `# aider chat started at`. Fences mean nothing here, so an answer's own `#### ` heading is
-told from a prompt by the missing blanks. Sessions of older versions (0.50) have no blanks behind the last line of a
-prompt: there a prompt stands below a line of the tool, which ends every answer with what it cost. Edits, commits and
-commands are told by the tool's own lines; what a command printed stands in the file only where older versions ran one
-for the person.
+end; a session begins with `# aider chat started at`. Fences end nothing here (who speaks inside one is in doubt), so an
+answer's own `#### ` heading is told from a prompt by the missing blanks. Sessions of older versions (0.50) have no
+blanks behind the last line of a prompt: there a prompt stands below a line of the tool, which ends every answer with
+what it cost. Edits, commits and commands are told by the tool's own lines; what a command printed stands in the file
+only where older versions ran one for the person.
 """
 
 from __future__ import annotations
@@ -18,7 +18,17 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import Command, Commit, Edit, Event, shortened
-from core.conversations.lines import Label, Line, first_line, fold_turns, split_lines, with_events
+from core.conversations.lines import (
+    Label,
+    Line,
+    code_fences,
+    doubt_in_fences,
+    first_line,
+    fold_turns,
+    label,
+    split_lines,
+    with_events,
+)
 
 _BANNER = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)\s*$")
 _SIGNS = ("> $ aider", "> Aider v", "> Tokens: ", 'class="chat-transcript"', "> Applied edit to ", "> Repo-map: ")
@@ -53,6 +63,7 @@ def read(name: str, data: bytes) -> Conversation:
     starts = [time for _, time in begun]
     prompts = _prompts(lines, [number for number, _ in begun])
     turns = with_events(fold_turns(lines, _labels(lines, prompts, strict=bool(starts))), _events(lines, prompts))
+    turns = doubt_in_fences(turns, lines, code_fences(lines))
     told = [line.text for line in lines if line.text.startswith(("> Cur", "> Main", "> Model"))]
     folders = {found[1] for text in told if (found := _FOLDER.match(text))}
     models = [found[1] for text in told if (found := _MODEL.match(text))]
@@ -96,11 +107,12 @@ def _below_the_tool(lines: Sequence[Line], number: int, first: int) -> bool:
 
 def _events(lines: Sequence[Line], prompts: set[int]) -> Iterator[Event]:
     for number, line in enumerate(lines):
-        if number in prompts:
-            typed = _RUN.match(line.text)
-            if typed:
-                yield _run(typed[1], lines, number)
-        if not line.text.startswith(_EVENTS):
+        text = line.text
+        if text[:1] not in (">", "#"):
+            continue
+        if number in prompts and (typed := _RUN.match(text)):
+            yield _run(typed[1], lines, number)
+        if not text.startswith(_EVENTS):
             continue
         place: dict[str, Any] = {"start": line.start, "end": line.end}
         if edited := _EDITED.match(line.text):
@@ -136,7 +148,7 @@ def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[
         prompt = number in prompts
         if prompt and "(Y)es/(N)o" in text:
             # The answer to one of aider's own questions, kept with the question: nothing that the person said.
-            yield Label("tool", text[5:].rstrip())
+            yield label("tool", text[5:].rstrip())
             kind = "tool"
         elif text[:2] == "# " and _BANNER.match(text):
             yield Label("system", None, opens=True)
@@ -144,13 +156,13 @@ def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[
         elif prompt:
             yield Label("user", text[5:].rstrip(), opens=before != "prompt")
             spoken, kind = True, "prompt"
-        elif text.startswith("> ") or text.rstrip() == ">":
-            yield Label("tool", text[2:].rstrip(), opens=False)
+        elif text[:1] == ">" and (text[1:2] == " " or text.rstrip() == ">"):
+            yield label("tool", text[2:].rstrip())
             kind = "tool"
         elif text.strip() == "" or text.startswith(("<div class=", "</div>", "<br/>")):
-            yield Label("", text if text.strip() == "" else None)
+            yield label("", text if text.strip() == "" else None)
             kind = "blank"
         else:
-            yield Label("assistant" if spoken else "system", text)
+            yield label("assistant" if spoken else "system", text)
             kind = "words"
         before = kind

@@ -10,11 +10,22 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Event, Plan, Question, call_event, settled
-from core.conversations.lines import Label, Line, first_line, fold_turns, split_lines, with_events
+from core.conversations.lines import (
+    Label,
+    Line,
+    code_fences,
+    doubt_in_fences,
+    first_line,
+    fold_turns,
+    label,
+    split_lines,
+    with_events,
+)
 
 _HEADERS = {"**User:**": "user", "**Assistant:**": "assistant"}
 _PERSON = ("task", "feedback", "user_message", "answer")
@@ -23,6 +34,8 @@ _PERSON = ("task", "feedback", "user_message", "answer")
 ANSWERS = ("attempt_completion", "plan_mode_respond", "ask_followup_question", "new_task")
 _RESULT = re.compile(r"\[(\w{1,60})(?: for [^\n]{0,2000})?\] Result:")
 _NOTICE = ("[TASK RESUMPTION]", "[ERROR]", "[Response interrupted", "[The user has switched", "<environment_details>")
+_SIGNS = ("[", "<", "-")
+"""With one of these a line begins that is not simply said, printed or blank."""
 _TOOLS = (
     "read_file", "write_to_file", "replace_in_file", "execute_command", "list_files", "search_files",
     "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource", "ask_followup_question",
@@ -39,6 +52,11 @@ _SPEECH = ("result", "response", "question", "task_progress", "command")
 _DATA = ("content", "diff")
 _DENIED = "The user denied this operation"
 _FOLDER = re.compile(r"# Current Working Directory \(([^()\n]{1,1000})\)")
+_CLOCK = "# Current Time"
+_LOCAL_TIME = re.compile(
+    r"(?P<one>\d{1,4})(?P<dot>[./-])(?P<two>\d{1,2})[./-](?P<three>\d{1,4}),? (?P<hour>\d{1,2}):(?P<minute>\d\d):"
+    r"(?P<second>\d\d)\s?(?P<half>[AaPp][Mm]|) \([^()]{0,60}UTC(?P<away>[+-]\d{1,2})(?::(?P<minutes>\d\d))?\)"
+)
 _EDGE = re.compile(r"^<(?:task|feedback|user_message|answer|result|response|question|task_progress)>|</\w{1,40}>$")
 
 
@@ -55,7 +73,38 @@ def read(name: str, data: bytes) -> Conversation:
     folder = next((found[1] for line in lines if (found := _FOLDER.match(line.text))), "")
     heads = _heads(lines)
     turns = with_events(fold_turns(lines, _labels(lines, heads)), _events(lines, heads))
-    return Conversation(name, "cline", turns, first_line(turns), folder=folder)
+    turns = doubt_in_fences(turns, lines, code_fences(lines))
+    clocks = (line.text for above, line in pairwise(lines) if above.text == _CLOCK)
+    times = [time for text in clocks if (time := _time(text))]
+    began, ended = (times[0], times[-1]) if times else ("", "")
+    return Conversation(name, "cline", turns, first_line(turns), folder=folder, started=began, ended=ended)
+
+
+def _time(text: str) -> str:
+    """A clock of the environment details in ISO 8601, UTC; "" for one in which day and month cannot be told apart."""
+    found = _LOCAL_TIME.match(text)
+    if found is None:
+        return ""
+    one, two, three = int(found["one"]), int(found["two"]), int(found["three"])
+    half = found["half"].upper()
+    if found["dot"] == "." and three > 31:
+        year, month, day = three, two, one
+    elif one > 31:
+        year, month, day = one, two, three
+    elif half or two > 12:
+        year, month, day = three, one, two  # hours by AM and PM are those of the United States
+    elif one > 12:
+        year, month, day = three, two, one
+    else:
+        return ""
+    hour = int(found["hour"]) % 12 + 12 * (half == "PM") if half else int(found["hour"])
+    minutes = int(found["minutes"] or 0) * (-1 if found["away"][0] == "-" else 1)
+    away = timedelta(hours=int(found["away"]), minutes=minutes)
+    try:
+        here = datetime(year, month, day, hour, int(found["minute"]), int(found["second"]), tzinfo=timezone(away))
+        return here.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError):
+        return ""
 
 
 def _heads(lines: Sequence[Line]) -> list[int]:
@@ -131,7 +180,7 @@ def result_of(event: Call, text: str, start: int) -> Call:
 
 def _labels(lines: Sequence[Line], heads: Sequence[int]) -> Iterator[Label]:
     for line in lines[: heads[0] if heads else len(lines)]:
-        yield Label("system", line.text)
+        yield label("system", line.text)
     for at, number in enumerate(heads):
         end = heads[at + 1] if at + 1 < len(heads) else len(lines)
         role = _HEADERS[lines[number].text]
@@ -151,38 +200,43 @@ def _starts(lines: Sequence[Line], number: int) -> bool:
 def person_labels(body: list[str]) -> Iterator[Label]:
     """Label the lines of a message that Cline sent in the person's name; one label a line."""
     tags = tuple(f"<{tag}>" for tag in _PERSON)
-    machinery = any(row.startswith((*tags, *_NOTICE)) or _RESULT.match(row) for row in body)
+    machinery = any(
+        row[:1] in _SIGNS and (row.startswith((*tags, *_NOTICE)) or _RESULT.match(row) is not None) for row in body
+    )
     zone, foreign, inside = ("system" if machinery else "user"), False, ""
     first, denied, closed = False, False, False
     for number, row in enumerate(body):
+        if row[:1] not in _SIGNS and not inside and not first:
+            yield label("" if not row.strip() else zone, row)
+            continue
         result = _RESULT.match(row)
         if first and row.strip():
             # In place of a result stands the person's refusal, with what they want instead.
             first, denied = False, row.startswith(_DENIED)
         closed = closed or row == "</environment_details>"
         if inside:
-            yield Label("user", _words(row))
+            yield label("user", _words(row))
             inside = "" if f"</{inside}>" in row else inside
         elif result:
             zone, foreign = "tool", result[1] not in ANSWERS
             first, denied = not row[result.end() :].strip(), row[result.end() :].strip().startswith(_DENIED)
-            yield Label(zone, row)
+            yield label(zone, row)
         elif closed and row.startswith("[TASK RESUMPTION]"):
             # The person's next message, sent together with the one above.
             zone, foreign, closed = "system", False, False
-            yield Label(zone, row)
+            yield label(zone, row)
         elif row.startswith("<environment_details>"):
             # From here on nothing is the person's: this block closes every message.
             zone, foreign, denied = "system", True, False
-            yield Label(zone, row)
+            yield label(zone, row)
         elif row.startswith(tags) and (not foreign or (denied and row.startswith("<feedback>"))):
             inside = row[1 : row.index(">")]
-            yield Label("user", _words(row))
+            yield label("user", _words(row))
             inside = "" if f"</{inside}>" in row else inside
         elif row == "---" and not any(later.strip() for later in body[number + 1 : number + 3]):
-            yield Label("", None)
+            yield label("", None)
         else:
-            yield Label("" if not row.strip() else zone, row)
+            yield label("" if not row.strip() else zone, row)
 
 
 def assistant_labels(body: list[str]) -> Iterator[Label]:
@@ -190,33 +244,42 @@ def assistant_labels(body: list[str]) -> Iterator[Label]:
     tool = speech = data = ""
     thinking = False
     for row in body:
+        if row[:1] not in _SIGNS and row[-1:] != ">" and not (tool or speech or data or thinking):
+            yield label("" if not row.strip() else "assistant", row)
+            continue
         if thinking or row.startswith("<thinking>"):
             thinking = "</thinking>" not in row
-            yield Label("system", row)
+            yield label("system", row)
         elif data:
-            yield Label("tool", row)
+            yield label("tool", row)
             data = "" if f"</{data}>" in row else data
         elif speech:
-            yield Label("assistant", _words(row))
+            yield label("assistant", _words(row))
             speech = "" if f"</{speech}>" in row else speech
         elif tool:
             tag = row[1 : row.index(">")] if row.startswith("<") and ">" in row else ""
+            if tool == "attempt_completion" and row == f"</{tool}>":
+                yield label("assistant", None)
+                tool = ""
+                continue
             if tag in _SPEECH:
-                yield Label("assistant", _words(row))
+                yield label("assistant", _words(row))
                 speech = "" if f"</{tag}>" in row else tag
                 continue
             data = tag if tag in _DATA and f"</{tag}>" not in row else ""
-            yield Label("tool" if row.strip() else "", row)
+            yield label("tool" if row.strip() else "", row)
             tool = "" if f"</{tool}>" in row else tool
         else:
             # A call may begin behind the words of a sentence; it then goes on in the next line.
             tool = next((name for name in _TOOLS if row.endswith(f"<{name}>")), "") if row.endswith(">") else ""
             if row.startswith("[Response interrupted"):
-                yield Label("system", row)
+                yield label("system", row)
+            elif row == "<attempt_completion>":
+                yield label("assistant", None)  # what ends a task is the assistant's closing word, and no call
             elif tool and row.startswith(f"<{tool}>"):
-                yield Label("tool", row)
+                yield label("tool", row)
             else:
-                yield Label("" if not row.strip() or row == "---" else "assistant", None if row == "---" else row)
+                yield label("" if not row.strip() or row == "---" else "assistant", None if row == "---" else row)
 
 
 def _words(row: str) -> str | None:

@@ -13,8 +13,10 @@ A history saved by `/chat save` (`checkpoint-*.json`: a list of `{role, parts}`,
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +33,10 @@ INJECTED_HERE = INJECTED | {
 }
 _ENDED = {"success": False, "error": True, "cancelled": True}
 """How a call can end, and whether it failed then."""
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_PATH = re.compile(r"""(?<![\w./~:])(?:/|[A-Za-z]:\\\\)[^\s"'`<>|*?:;,()\[\]{}]{2,400}""")
+MOST_FOLDERS = 2000
+"""So many folders are tried for that of a session."""
 _SPOKEN = re.compile(r'"type"\s*:\s*"(?:user|gemini|info)"')
 FILES = "--- Content from referenced files ---"
 
@@ -163,6 +169,9 @@ class _Session:
         folders = self.facts.get("directories")
         folder = folders[0] if isinstance(folders, list) and folders else ""
         facts = self.facts
+        if not folder:
+            rows = (*self.messages.values(), *self.streamed)
+            folder = _folder_of(facts.get("projectHash"), (row.value for row in rows))
         return reading.conversation(
             name,
             "gemini_cli",
@@ -172,6 +181,24 @@ class _Session:
             started=facts.get("startTime"),
             ended=facts.get("lastUpdated"),
         )
+
+
+def _folder_of(told: Any, values: Iterable[Any]) -> str:
+    """The folder of the session, of which the file has the SHA-256 alone (`getProjectHash` in `utils/paths.ts` of the
+    tool): it often stands above a path that a tool named. "" where no such folder has that hash."""
+    if not (isinstance(told, str) and _SHA256.fullmatch(told)):
+        return ""
+    tried: set[str] = set()
+    for value in values:
+        for found in _PATH.finditer(json.dumps(value, ensure_ascii=False)):
+            path = found[0].replace("\\\\", "\\")
+            for end in (at for at, char in enumerate(f"{path}/") if char in "/\\" and at):
+                folder = path[:end]
+                if folder not in tried and len(tried) < MOST_FOLDERS:
+                    tried.add(folder)
+                    if hashlib.sha256(folder.encode("utf-8", "replace")).hexdigest() == told:
+                        return folder
+    return ""
 
 
 def _content(value: dict[str, Any]) -> tuple[Any, int]:

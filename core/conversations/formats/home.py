@@ -6,6 +6,7 @@ tools gave back, where only prompts are, it is the answer.
 
 That text can hold the same tags. Turns are read as they are marked, but whoever speaks behind a tool's output is in
 doubt, and so is everybody behind the first answer where a closing tag stands alone: an answer was closed from inside.
+In doubt is also who is marked inside a code fence, or behind one that nothing closes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from core.conversations.lines import (
     Label,
     Line,
     block_ends,
+    code_fences,
     doubt_after_tools,
+    doubt_in_fences,
     first_line,
     fold_turns,
     split_lines,
@@ -43,6 +46,7 @@ def read(name: str, data: bytes) -> Conversation:
     speakers = [number for number, line in enumerate(lines) if tag_name(line.text) in SPEECH]
     labels = _labels(lines, speakers) if speakers else speaker_labels(lines)
     turns = doubt_after_tools(fold_turns(lines, labels), stray=bool(speakers) and _has_stray_end(lines, speakers))
+    turns = doubt_in_fences(turns, lines, code_fences(lines))
     return Conversation(name, "home", turns, first_line(turns))
 
 

@@ -4,7 +4,8 @@ Markers count only when a person and an assistant are both marked; a lone `User:
 Text without them is one turn of the person: a note of theirs, or a paste that they are answerable for. That keeps
 statements, checkboxes and files in reach of the harvest, while only its very last words can be an open question.
 
-A tool's output can hold such markers too, so that whoever is marked behind one is in doubt (`lines.doubt_after_tools`).
+A tool's output can hold such markers too, so that whoever is marked behind one is in doubt (`lines.doubt_after_tools`),
+and so is who is marked behind a code fence that nothing closes. In one that is closed there are no markers.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from core.conversations.lines import (
     Label,
     Line,
     block_ends,
+    code_fences,
     doubt_after_tools,
+    doubt_in_fences,
     first_line,
     fold_turns,
     split_lines,
@@ -44,7 +47,6 @@ _ALONE = re.compile(
 # `User: words` on one line, also in bold.
 _INLINE = re.compile(rf"(\*{{0,2}})((?i:{_NAMES}))(?::\1|\1:)(?:\s+|$)")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def sniff(head: str) -> bool:
@@ -55,7 +57,8 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read any text; never fails."""
     lines = split_lines(data)
-    turns = doubt_after_tools(fold_turns(lines, speaker_labels(lines)))
+    turns = fold_turns(lines, speaker_labels(lines))
+    turns = doubt_in_fences(doubt_after_tools(turns), lines, code_fences(lines))
     times = [turn.time for turn in turns if turn.time]
     return Conversation(
         name, "plain", turns, first_line(turns), started=times[0] if times else "", ended=times[-1] if times else ""
@@ -87,34 +90,20 @@ def speaker_labels(lines: Sequence[Line], otherwise: str = "user") -> Iterator[L
 
 
 def _markers(lines: Sequence[Line]) -> dict[int, Label]:
-    fenced = _fenced(lines)
+    fenced = code_fences(lines).inside
     marks: dict[int, Label] = {}
     for number, line in enumerate(lines):
         text = line.text
+        if number in fenced:
+            continue
         if text[:1] in "#*_[" and len(text) < 200 and (alone := _ALONE.match(text)):
             when = _TIME.search(alone[2] or "")
             time = f"{when[1]}T{when[2]}" if when else ""
             marks[number] = Label(SPEAKERS[alone[1].lower()], None, opens=True, time=time)
-        elif number not in fenced and ":" in text[:24] and (inline := _INLINE.match(text)) and _is_name(inline[2]):
+        elif ":" in text[:24] and (inline := _INLINE.match(text)) and _is_name(inline[2]):
             marks[number] = Label(SPEAKERS[inline[2].lower()], text[inline.end() :] or None, opens=True)
     return marks
 
 
 def _is_name(name: str) -> bool:
     return name[0].isupper() or name in _LOWER
-
-
-def _fenced(lines: Sequence[Line]) -> set[int]:
-    """Numbers of the lines inside fences that are closed; one that never is does not hide the rest."""
-    inside: set[int] = set()
-    opened, fence = -1, ""
-    for number, line in enumerate(lines):
-        found = _FENCE.match(line.text) if "``" in line.text or "~~" in line.text else None
-        if not found:
-            continue
-        if opened < 0:
-            opened, fence = number, found[1]
-        elif found[1].startswith(fence) and not line.text.strip().strip(fence[0]):
-            inside.update(range(opened, number + 1))
-            opened = -1
-    return inside

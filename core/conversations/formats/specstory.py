@@ -31,8 +31,11 @@ from core.conversations.lines import (
     Label,
     Line,
     block_ends,
+    code_fences,
+    doubt_in_fences,
     first_line,
     fold_turns,
+    label,
     split_lines,
     with_events,
 )
@@ -65,6 +68,7 @@ def read(name: str, data: bytes) -> Conversation:
     title = next((found[1].strip() for row in head if (found := _TITLE.match(row))), "")
     blocks = block_ends(lines, INJECTED, marks)
     turns = with_events(fold_turns(lines, _labels(lines, marks, blocks)), _events(lines, blocks))
+    turns = doubt_in_fences(turns, lines, code_fences(lines))
     models = [found[1] for number in reversed(marks) if (found := _MODEL.match(lines[number].text))]
     if not title or _TIME.match(title):
         title = first_line(turns)
@@ -89,8 +93,11 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
     for number, line in enumerate(lines):
         text = line.text
         if number <= last:
+            if not command and shell != "before":
+                yield label(role, text)
+                continue
             shell, command = _shell_state(text, shell, command)
-            yield Label("assistant" if command else role, text)
+            yield label("assistant" if command else role, text)
             command = "" if command == "last" else command
             continue
         found = _MARKER.match(text) if number in marked else None
@@ -112,13 +119,13 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
             if base == "user" and text.lstrip().startswith(("<command-name>", "<command-message>")):
                 command_time = time
             shell, command = ("before" if _SHELL.search(text) else ""), ""
-            yield Label(role, text)
+            yield label(role, text)
         elif not text.strip() or not base:
-            yield Label("", text if base else None)
+            yield label("", text if base else None)
         elif text == "---" and _marker_follows(lines, number + 1, marked):
-            yield Label("", None)
+            yield label("", None)
         else:
-            yield Label(base, text)
+            yield label(base, text)
 
 
 def _shell_state(text: str, shell: str, command: str) -> tuple[str, str]:

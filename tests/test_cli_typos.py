@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.cli.table import Command, command, commands
 from tests.cli_call import call
 from tests.made_home import make_home, read, write
 
@@ -23,6 +24,13 @@ from tests.made_home import make_home, read, write
         ("--hom /tmp/x status", "there is no option '--hom'; the nearest is --home."),
         ("--home /tmp/x stats", "there is no command 'stats'; the nearest is status."),
         ("status --jsn", "'knowledge status' has no option '--jsn'; the nearest is --json."),
+        ("trash lst", "'knowledge trash' has no 'lst', only list, restore, release, purge; the nearest is list."),
+        ("facts --domain list synk", "'knowledge facts' has no 'synk', only list, validate, sync,"),
+        ("quarantine list --acept", "'knowledge quarantine' has no option '--acept'"),
+        ("trash restore", "'knowledge trash restore' needs SHA. For example 'knowledge trash restore 3fa9'."),
+        ("config set jobs", "'knowledge config set' needs VALUE. For example 'knowledge config set jobs 2'."),
+        ("harvest --limit few", "--limit takes a whole number, and 'few' is none."),
+        ("--quiet", "'knowledge' needs COMMAND. 'knowledge --help' lists them."),
     ],
     ids=str,
 )
@@ -92,3 +100,33 @@ def test_what_is_not_there_is_said_in_plain_words(tmp_path: Path, words: tuple[s
     write(workspace, "tasks.md", "# Tasks\n\n## Open\n- Buy milk\n\n## Done\n")
     code, _, err = call(*words, "--home", str(workspace.paths.home))
     assert code == 1 and told in err and "tasks_" not in err
+
+
+@pytest.mark.parametrize("name", [row.name for row in commands() if row.subcommands])
+def test_a_command_without_its_subcommand_runs_the_first(tmp_path: Path, name: str) -> None:
+    """`knowledge trash` has always listed; options may stand on either side of the subcommand."""
+    workspace = make_home(tmp_path)
+    home = ("--home", str(workspace.paths.home))
+    first = command(name).subcommands[0].name
+    whole = call(name, first, "--json", *home)
+    assert whole[0] == 0 and whole[1]
+    for words in ((name, *home, "--json"), ("--json", *home, name), (name, "--json", first, *home)):
+        assert call(*words) == whole
+
+
+def test_an_option_of_a_subcommand_may_stand_before_it(tmp_path: Path) -> None:
+    home = ("--home", str(make_home(tmp_path).paths.home))
+    for words in ("facts --category pitfall list", "facts --category pitfall", "facts --category=pitfall list"):
+        assert call(*words.split(), *home) == call("facts", "list", "--category", "pitfall", *home)
+    code, _, err = call("quarantine", "--run", "list", *home)  # a run that is called like a subcommand
+    assert code == 1 and "list: no run of that name" in err
+
+
+@pytest.mark.parametrize("row", [row for row in commands() if row.subcommands], ids=lambda row: row.name)
+def test_help_names_every_subcommand_and_each_helps(row: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(row.name, "--help")[0] == 0
+    shown = capsys.readouterr().out
+    for leaf in row.subcommands:
+        assert f"\n    {leaf.name} " in shown and f"Without one: {row.subcommands[0].name}." in shown
+        assert call(row.name, leaf.name, "--help")[0] == 0
+        assert f"example: {leaf.example}" in capsys.readouterr().out

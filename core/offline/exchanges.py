@@ -1,0 +1,138 @@
+"""What the person said at one place of a session, with what stood before it and what followed.
+
+A sentence of a person rarely says what it is about: the message it answers, the file that was just written, the command
+they stopped and the title of the session do.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from core.conversations.conversation import Turn
+from core.conversations.events import Command, Edit, Event, Question
+from core.offline import cues
+from core.offline.prose import begun, clean
+from core.offline.sessions import Closing, Session, bare, is_change
+from core.offline.statements import Found
+
+LONGEST_MESSAGE, MOST_LINES = 600, 8
+"""A longer message was mostly pasted: somebody else's words, or a page's."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What the person said at one place, what stood before it, and what followed until they spoke again.
+
+    `before` is the assistant's closing message that they answer, `touched` the file that was written last before they
+    spoke, `stopped` what they interrupted ("" where they let it end); `replies` are the assistant's texts behind with
+    their numbers, `events` what happened meanwhile, `refused` the calls before it that they refused; `doubted` says
+    that their next words contradict the reply.
+    """
+
+    number: int
+    text: str
+    before: Closing | None
+    touched: str
+    stopped: str
+    refused: tuple[Event, ...]
+    replies: tuple[tuple[int, Turn], ...]
+    events: tuple[Event, ...]
+    doubted: bool
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The names of the files that were written before the person spoke again."""
+        paths = [row.path for row in self.events if isinstance(row, Edit) and is_change(row) and row.path]
+        return tuple(dict.fromkeys(map(_name, paths)))
+
+
+def _stopped(session: Session, first: int, number: int) -> str:
+    """The command or file at which the person interrupted the assistant, right before they spoke."""
+    before = session.conversation.turns[number - 1] if number else None
+    if before is None or before.role != "system" or not before.text.startswith("[Request interrupted"):
+        return ""
+    calls = [row for place, row in session.events if first < place < number and isinstance(row, Command | Edit)]
+    last = calls[-1] if calls else None
+    line = bare(last.words).split("\n")[0] if isinstance(last, Command) else _name(last.path) if last else ""
+    return line if 0 < len(line) <= 120 else "its work"
+
+
+def _name(path: str) -> str:
+    return re.split(r"[\\/]", path)[-1]
+
+
+def read_exchanges(session: Session) -> list[Exchange]:
+    """The person's own words in their order, without pasted text and what a template says in their role."""
+    turns = session.conversation.turns
+    spoken = [number for number, turn in enumerate(turns) if turn.role == "user" and not turn.agent]
+    answers = {
+        answer[:40] for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer
+    }
+    found = []
+    for at, number in enumerate(spoken):
+        first, last = spoken[at - 1] if at else -1, spoken[at + 1] if at + 1 < len(spoken) else len(turns)
+        text = _WITH_COMMAND.sub("", turns[number].text.strip())
+        if not own_words(text) or any(answer in text for answer in answers):
+            continue  # an answer stands with its question
+        written = [row for place, row in session.events if first < place < number and isinstance(row, Edit)]
+        said = [(place, turn) for place, turn in enumerate(turns[number + 1 : last], number + 1)]
+        found.append(
+            Exchange(
+                number=number,
+                text=text,
+                before=next((row for row in session.closings if first < row.number < number), None),
+                touched=next((_name(row.path) for row in reversed(written) if row.path), ""),
+                stopped=_stopped(session, first, number),
+                refused=tuple(
+                    row for place, row in session.events if first < place <= number and getattr(row, "refused", False)
+                ),
+                replies=tuple(
+                    row for row in said if row[1].role == "assistant" and not row[1].agent and row[1].text.strip()
+                ),
+                events=tuple(row for place, row in session.events if number < place < last),
+                doubted=last < len(turns) and cues.CORRECTION.match(turns[last].text.strip()) is not None,
+            )
+        )
+    return found
+
+
+_WITH_COMMAND = re.compile(r"^/[a-z][\w-]*[ \t]+(?=(?:[^\s/]+ ){4}|[^\x00-\x7f][^\s/]{7})")
+"""A command of the tool in front of a sentence, as in `/ask`; not in front of paths."""
+
+
+def own_words(text: str) -> bool:
+    """Whether a message reads as typed by a person: short, no page, no template, no order of a program."""
+    if (
+        not text
+        or len(text) > LONGEST_MESSAGE
+        or text.count("\n") > MOST_LINES
+        or text.startswith(("/", "<", "!", "{"))
+    ):
+        return False
+    return not (cues.TEMPLATE.search(text) or cues.BOILERPLATE.search(text) or _DOCUMENT.search(text))
+
+
+_DOCUMENT = re.compile(r"^\s{0,3}(?:#{1,4}\s|\||\d+\.\s+\*\*)", re.MULTILINE)
+
+
+_STAMP = re.compile(r"\s*\(\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}[^)]*\)\s*$")
+
+
+def subject_of(session: Session) -> str:
+    """What the session was about, in few words: its title or what the person asked for first, and where these are vague
+    ("do both please") its branch."""
+    turns = session.conversation.turns
+    first = next((turn.text for turn in turns if turn.role == "user" and not turn.agent and own_words(turn.text)), "")
+    title = session.conversation.title or cues.first_sentence(first, 120) or " ".join(first.split())[:100]
+    title = clean(_STAMP.sub("", re.sub(r"https?://\S+", "", title))).strip(" -–—:(…")
+    title = title.rsplit(" ", 1)[0] if len(title) in (79, 80) else title  # cut in a word
+    vague = title.isascii() and len(title.split()) < 5 and not cues.ANCHOR.search(title)
+    branch = session.conversation.branch
+    return f"branch {branch}" if vague and branch not in ("", "main", "master", "HEAD") else title
+
+
+def found(category: str, statement: str, detail: str, quote: str, score: int, turn: int) -> Found:
+    """An item whose statement begins with a capital."""
+    fields = {"statement": begun(statement), "detail": detail.strip(), "quote": quote.strip()}
+    return Found(category, fields, score, turn)

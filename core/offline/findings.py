@@ -1,0 +1,543 @@
+"""What the closing messages of a session say beside the work that was done: causes, facts, findings, what is left.
+
+A closing message is right about *what* more often than about *why*. So a cause or a fact is taken only when it is
+strictly worded and the things that it names stand in what a tool gave back. What a later word of the person refuted, or
+later work overtook, is not taken at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from core.offline import cues
+from core.offline.closing import (
+    CODE,
+    LEAST_WORDS,
+    LONG,
+    SHORT,
+    alike,
+    readable,
+    request_of,
+    told_done,
+    whole_quotes,
+)
+from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
+from core.offline.sessions import Closing, Session, is_change
+from core.offline.statements import Found
+
+MOST_CAUSES = 2
+MOST_FACTS = 2
+MOST_LEFT = 3
+MOST_FINDINGS = 4
+MOST_RISKS = 3
+
+Rows = Mapping[int, list[Row]]
+
+
+def find_findings(session: Session) -> Iterator[Found]:
+    """Causes, facts, findings of a review and open work, out of the closing messages."""
+    if session.of_others:
+        return
+    rows = session.rows
+    findings = [*_rated(session, rows), *_numbered(session, rows)]
+    grave = [found for low, found in findings if not low]
+    yield from (grave if len(findings) > MOST_LEFT else [found for _, found in findings])[:MOST_FINDINGS]
+    if not findings:
+        yield from _newest(list(_left(session, rows)), MOST_LEFT)
+        yield from list(_risks(session, rows))[:MOST_RISKS]
+    causes = list(_causes(session, rows))
+    yield from causes[-MOST_CAUSES:]
+    yield from _newest(list(_facts(session, rows, [cause.fields["statement"] for cause in causes])), MOST_FACTS)
+
+
+def _newest(found: list[Found], most: int) -> list[Found]:
+    ranked = sorted(found, key=lambda row: (row.score, row.turn), reverse=True)
+    return sorted(ranked[:most], key=lambda row: row.turn)
+
+
+# --- causes ---
+
+
+_CAUSE_HEADING = re.compile(
+    r"^(?:\d+\.\s*)?(?:the )?(?:root |real |actual |underlying )?(?:causes?|bugs?|problems?|issue)"
+    r"(?:\s*(?:\(.*\)|of .*))?$|"
+    r"^why (?:it|this|the .{3,40}) (?:fail|broke|breaks?|happen|crash|hang|is |was )|"
+    r"^what (?:happen|went wrong|caused|was wrong)|"
+    r"^(?:diagnosis|ursache|la cause|la causa|根本原因|原因|问题原因|原因分析|根因)$",
+    re.IGNORECASE,
+)
+_CAUSE_LABEL = re.compile(
+    r"^(?:the )?(?:(?:root |real |actual )?cause|bug|problem|diagnosis|根本原因|原因|根因|Ursache)\s*"
+    r"(?:\([^)]{1,30}\)\s*)?(?:(?:is|was)\s*)?[:：—–-]\s*",
+    re.IGNORECASE,
+)
+_OF_CAUSE = (
+    "caus", "culprit", "since", "due to", "turn", "problem", "bug", "issue", "reason", "which br", "diagnosis",
+    "ursache", "verursacht", "liegt daran", "debido", "原因", "根因", "원인",
+)  # fmt: skip
+"""Where none of these stands in a line (in lower case), no pattern need be tried."""
+_CLEAR = re.compile(
+    r"^(?:(?:ok|okay|good|great|perfect|found it|now I (?:see|understand)\b[^.!:]*|"
+    r"(?:the |that |this )?(?:issue|problem|cause|bug) is (?:now )?(?:clear|obvious|found)(?: now)?)\s*[.!:,—-]+\s*)+",
+    re.IGNORECASE,
+)
+_BREAKS = r"(?:fail(?:s|ed|ing)?|broke|breaks|crash(?:es|ed)|hangs?|hung|error(?:s|ed)?)"
+_EFFECT = re.compile(
+    rf"\bcausing (?:the|a|an)\b|\bwhich (?:caused|causes|broke|breaks)\b|\b(?:is|was|were) the (?:culprit|cause)\b|"
+    rf"\bsame root cause\b|\b{_BREAKS}\b.{{0,80}}\b(?:because|since|due to)\b|"
+    rf"\b(?:because|since|due to)\b.{{3,120}}\b{_BREAKS}\b|\bfixed a (?:long-standing )?bug where\b",
+    re.IGNORECASE,
+)
+_YOURS = re.compile(
+    r"\byour (?=repo|project|code|branch|machine|setup|environment|config|app|CLAUDE|AGENTS|test|file)", re.IGNORECASE
+)
+_POINTS_BACK = re.compile(
+    r"^(?:these|those|such|not|to|let|replace|use|add|check|run|before|after|with the|expected|yes|no|either|pass|"
+    r"call)\b",
+    re.IGNORECASE,
+)
+_CURE = re.compile(
+    r"(?:(?:the )?fix|solution|result|option|suggestion|recommend|files?\s*[:：]|location|note\b|example)",
+    re.IGNORECASE,
+)
+_SLIP = re.compile(
+    r"\b(?:indentation|typo|syntax error|missing (?:comma|colon|import|bracket|semicolon|quote|parenthes\w+)|"
+    r"misspel\w+)\b",
+    re.IGNORECASE,
+)
+"""A slip of the pen: nobody asks for it once it is gone."""
+_CUT_OFF = re.compile(r"\b(?:if|that|when|to|is|are|the|a|an|of|in|with|by|and|or|because|for)\W*$", re.IGNORECASE)
+_SAME_AGAIN = re.compile(r"this is (?:the|exactly|a known)\b", re.IGNORECASE)
+_PRAISED = re.compile(
+    r"\bwell[- ](?:understood|\w+ed)\b|\b(?:right|correct) (?:place|approach|fix)\b|"
+    r"\b(?:sound|solid|good) (?:design|choice|approach)\b|\bworks? (?:correctly|well|fine)\b",
+    re.IGNORECASE,
+)
+_NOT_MENDED = "not mended in the session"
+LONGEST_CAUSE = 380
+MOST_SENTENCES = 3
+
+
+def _causes(session: Session, rows: Rows) -> Iterator[Found]:
+    """Why something failed: the sentence that says so together with those that explain it, when the things they name
+    stand in what tools gave back; with what mended it, or that nothing did."""
+    found: list[Found] = []
+    for closing in session.closings:
+        told = [] if closing.refuted else rows[closing.number]
+        said = next((said for at in range(len(told)) if (said := _cause_in(session, told, at))), None)
+        if said:
+            fields = {"statement": begun(said[0]), "detail": _mended(session, rows, closing, said[0]), "quote": said[1]}
+            found.append(Found("facts", fields, 66, closing.number))
+    for at, one in enumerate(found):
+        if not any(alike(one.fields["statement"], other.fields["statement"]) for other in found[at + 1 :]):
+            yield one
+
+
+def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str] | None:
+    """The cause that a row tells, with the sentences that go on with it, and its quote."""
+    row = rows[at]
+    if cues.SEVERE.match(row.text) or row.kind == "check":
+        return None
+    below = _CAUSE_HEADING.match(row.heading) is not None and (at == 0 or rows[at - 1].heading != row.heading)
+    if not below and not has(row.low, _OF_CAUSE):
+        return None
+    parts = session.parts(row)
+    for number, sentence in enumerate(parts):
+        text = _neutral(sentence.text)
+        label = _CAUSE_LABEL.match(text)
+        bare = text[label.end() :] if label else text
+        if not (label or (below and number == 0) or cues.CAUSE.search(text) or _EFFECT.search(text)):
+            continue
+        if len(bare) < 15 or not _explains(bare) or cues.DANGLING.match(bare) or _POINTS_BACK.match(bare):
+            continue
+        if _SLIP.search(bare) or _CUT_OFF.search(bare):
+            continue
+        before = _lead(session, rows, at) if _POINTS.search(bare) else ""
+        if _POINTS.search(bare) and not before:
+            continue
+        said = [before, bare.rstrip(":：")] if before else [bare.rstrip(":：")]
+        following = [*parts[number + 1 :]]
+        for later in rows[at + 1 : at + 8]:
+            following += session.parts(later) if later.kind == "prose" else ()
+        for part in following[: MOST_SENTENCES - 1]:
+            more = _neutral(part.text)
+            if _SAME_AGAIN.match(more):
+                continue
+            if (
+                not _explains(more)
+                or _ORDER.match(more)
+                or _POINTS_BACK.match(more)
+                or more.endswith((":", "："))
+                or len(more) + sum(map(len, said)) > LONGEST_CAUSE
+            ):
+                break
+            said.append(more)
+        told = " ".join(part if part.endswith((".", "。", "!")) else f"{part}." for part in said)
+        if len(told) >= SHORT and cues.ANCHOR.search(told) and session.bears_out(told):
+            return told, sentence.quote
+    return None
+
+
+def _lead(session: Session, rows: Sequence[Row], at: int) -> str:
+    """The sentence that leads to a list above a row: what its "these" are."""
+    above = next((row for row in reversed(rows[max(0, at - 6) : at]) if row.kind == "prose"), None)
+    last = session.parts(above)[-1:] if above and above.text.endswith((":", "：")) else []
+    text = _neutral(last[0].text).rstrip(":：") if last else ""
+    return text if text and _explains(text) and cues.ANCHOR.search(text) else ""
+
+
+def _neutral(text: str) -> str:
+    """A sentence without line numbers and without whom it was said to."""
+    return _YOURS.sub("the ", _CLEAR.sub("", _LINES.sub("", text)))
+
+
+def _explains(text: str) -> bool:
+    return not (
+        cues.HEDGE.search(text)
+        or cues.OFFER.search(text)
+        or cues.MONOLOGUE.match(text)
+        or cues.TEMPLATE.search(CODE.sub("", text))
+        or PERSONS.search(text)
+        or _CURE.match(text)
+        or _PRAISED.search(text)
+        or looks_like_code(text)
+        or not whole_quotes(text)
+        or text.endswith(("?", "？", "…"))
+    )
+
+
+def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
+    """What was done about a cause: the work that its closing message tells of, or a later one in the same words."""
+    names = {name.strip("`()").casefold() for name in cues.ANCHOR.findall(cause)}
+    for later in session.closings:
+        if later.number >= closing.number and later.changed and not later.refuted:
+            for done, _ in told_done(session, later.number):
+                if later is closing or any(name in done.casefold() for name in names):
+                    return f"mended in the session: {done}"
+    if any(closing.before < at < closing.number and is_change(row) for at, row in session.events):
+        return "of what was mended in the session"
+    return _NOT_MENDED if session.events and not closing.overtaken else ""
+
+
+# --- facts ---
+
+
+def _facts(session: Session, rows: Rows, causes: Sequence[str]) -> Iterator[Found]:
+    """Sentences that say how something works: of what was not changed afterwards."""
+    for closing in session.closings:
+        if closing.refuted:
+            continue
+        stale = closing.overtaken or not (closing.at_end or session.events)
+        for row in rows[closing.number]:
+            if row.kind == "check" or cues.LEFT_HEADING.match(row.heading):
+                continue
+            told = _KNOWS_HEADING.search(row.heading) is not None and len(row.heading) < LONGEST_HEADING
+            if cues.REVIEW_HEADING.search(row.heading) and not told:
+                continue
+            if cues.SEVERE.match(row.text):
+                break  # a review: what follows is about lines of code
+            asked = closing.at_end and told
+            if not (asked or has(row.low, _OF_FACT)):
+                continue
+            for sentence in session.parts(row):
+                text = _neutral(sentence.text)
+                rule = cues.RULE.search(text) is not None
+                state = (row.kind == "prose" or closing.at_end) and not stale and _STATE.search(text) is not None
+                last = asked and not _AS_IT_RAN.search(text)
+                if not (rule or state or last) or not _is_fact(session, text):
+                    continue
+                if stale and session.named_later(closing.number, text):
+                    continue
+                if _OF_FILE.match(text) or any(text.rstrip(".") in cause for cause in causes):
+                    continue  # what one file is for stands in the file
+                score = 40 * rule + 10 * state + 5 * closing.at_end + 5 * ("`" in sentence.quote)
+                fields = {"statement": begun(_NOW.sub("", text)), "detail": "", "quote": sentence.quote}
+                yield Found("facts", fields, score, closing.number)
+
+
+_OF_FACT = (
+    "only", "not", "n't", "default", "require", "must", "can", "overrid", "precedence", "wins over", "limited", "hard",
+    "deprecated", "ignore", "instead", "rather", "never", "always", "unlike", "unless", "even ", "regardless",
+    "independent", "separate", "live", "stored", "kept", "defined", "configured", "tracked", "based", "come", "point",
+    " no ", "without", "nur wenn", "standardmäßig", "unterstützt", "erfordert", "ignoriert", "seulement", "par défaut",
+    "prend pas", "nécessite", "solo si", "por defecto", "no admite", "requiere", "不支持", "只有", "只能", "优先于",
+    "デフォルト", "必須", "のみ", "できません", "対応していません", "기본값", "반드시", "지원하지",
+)  # fmt: skip
+_NOW = re.compile(r"^(?:now|so|thus),? (?=[`A-Z])")
+LONGEST_HEADING = 60
+_KNOWS_HEADING = re.compile(
+    r"\b(?:key|design|decisions?|notes?|security|important|behaviou?r|architecture|caveats?|gotchas?|discover\w+|"
+    r"learn\w+|insights?|takeaways?|observations?|facts?|constraints?|assumptions?|environment|compat\w+|how it works|"
+    r"context)\b|注意|要点|关键|设计|ポイント|주의",
+    re.IGNORECASE,
+)
+"""Headings below which a closing message says what is worth knowing."""
+_AS_IT_RAN = re.compile(
+    r"\b(?:pass(?:es|ed|ing)?|green|clean(?:ly)?|succeed\w*|success\w*|verified|ready|complete[ds]?|the fix|"
+    r"as (?:requested|expected)|file:|(?:no|zero|\d+) (?:errors?|warnings?|failures?|issues?))\b|"
+    r"^(?:draft |PR\b|commit|branch|file)",
+    re.IGNORECASE,
+)
+"""How the work of that day went."""
+_STATE = re.compile(
+    r"\b(?:instead of|rather than|only|never|always|unlike|unless|even (?:if|when)|regardless of|independent(?:ly)? of|"
+    r"separate(?:ly)? from|(?:lives?|stored|kept|defined|configured|tracked) in|based on|comes? from|points? (?:to|at)|"
+    r"(?:is|are|was|were|does|do|did)(?:n't| not)|ha(?:s|ve) no|without)\b",
+    re.IGNORECASE,
+)
+"""What a sentence says that tells how a thing is and not what was done to it."""
+_LINES = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*| ?\(?\blines? \d+(?:[-–]\d+)?\)?")
+_POINTS = re.compile(r"\b(?:these|those|this|above|below|such|here)\b", re.IGNORECASE)
+_SNIPPET = re.compile(r"^`[^`]*[\s<>=?:{][^`]*`")
+_OF_FILE = re.compile(
+    r"^(?:`[^`]+`\s*(?:[:：(]|[-–—]\s)|(?:later|then|afterwards|eventually)\b|[^`:：]{3,40}[:：]\s*`[^`]+`\s*(?:$|\(|,|and\b|\+))"
+)
+PAST = re.compile(
+    rf"(?:{cues.DONE.pattern})|^\W*(?:[A-Z][a-z]+ed|(?:re)?(?:built|wrote|made|set|ran|did)|kept|left|sent|put|cut|brought|"
+    r"split|took)\b",
+    re.IGNORECASE,
+)
+PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
+
+
+def _is_fact(session: Session, text: str) -> bool:
+    return (
+        readable(text)
+        and (len(text.split()) >= LEAST_WORDS or not text.isascii())
+        and not cues.HEDGE.search(text)
+        and not cues.LEFT.search(text)
+        and not cues.REMARK.search(text)
+        and not PERSONS.search(text)
+        and not PAST.match(text)
+        and not _POINTS.search(text)
+        and not _SNIPPET.match(text)
+        and session.bears_out(text)
+    )
+
+
+# --- left ---
+
+
+_NEXT_HEADING = re.compile(
+    r"\b(?:next steps?|remaining|pending|follow[- ]?ups?|not (?:yet )?(?:done|tested|verified|covered|included)|"
+    r"still to|open (?:questions|items|issues|points)|before (?:you|merging|deploy\w*|releas\w*)|"
+    r"after (?:deploy|merg)\w*|you(?:'ll| will)? (?:still )?(?:need|have|must|should|may want)(?: to)?|"
+    r"action (?:items|required)|for later|blockers?|to (?:finish|complete))\b|"
+    r"nächste schritte|prochaines étapes|próximos pasos|下一步|后续|次のステップ|다음 단계",
+    re.IGNORECASE,
+)
+LONGEST_LEAD = 90
+_ORDER = re.compile(
+    r"^(?:add|run|set|create|update|write|fix|deploy|push|merge|commit|test|verify|migrate|configure|implement|remove|"
+    r"replace|rotate|publish|release|open|rebase|restart|rename|move|document|enable|disable|rerun|re-run|regenerate|"
+    r"wire|backfill|delete|check|install|upgrade|bump|address|resolve|confirm|register|investigate)\b",
+    re.IGNORECASE,
+)
+LEAST_BELOW = 4
+
+
+def _left(session: Session, rows: Rows) -> Iterator[Found]:
+    """What the closing messages say is not done: items below such a heading, and sentences that say so."""
+    for closing in session.closings:
+        if closing.refuted:
+            continue
+        told = rows[closing.number]
+        for at, row in enumerate(told):
+            listed = row.kind in ("bullet", "check") and row.mark != "x"
+            below = listed and bool(cues.LEFT_HEADING.match(row.heading))
+            after = listed and not below and closing.at_end and bool(_NEXT_HEADING.search(row.heading[:LONGEST_LEAD]))
+            stale = closing.overtaken or not (closing.at_end or session.events)
+            if stale and not below:
+                continue
+            for sentence in [whole(row)] if (below or after) and len(row.text) <= LONG else session.parts(row):
+                said = (cues.LEFT.search(sentence.text) and not cues.CAUSE.search(sentence.text)) or _NOT_OURS.search(
+                    sentence.text
+                )
+                last = closing.at_end and at >= len(told) - LAST_ROWS and _WAITING.search(sentence.text)
+                if not (below or after or said or last):
+                    continue
+                text = _addressed(sentence.text)
+                if after and not (_ORDER.match(text) and cues.ANCHOR.search(text)):
+                    continue
+                if PAST.match(_LABEL.sub("", text)) and not _HELD_UP.search(text):
+                    continue
+                named = readable(text) or (below and closing.at_end and _stands(text))
+                if not named or (not below and cues.UNSURE.search(text)):
+                    continue
+                if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
+                    continue
+                if stale and _spoken_of(session, closing.number, cues.ANCHOR.findall(text)):
+                    continue
+                detail = _about(session) if below or after else ""
+                score = 65 if below else 58 if after else 55 if said else 50
+                fields = {"statement": begun(text), "detail": detail, "quote": sentence.quote}
+                yield Found("tasks_open", fields, score, closing.number)
+
+
+_HELD_UP = re.compile(
+    r"\b(?:blocked|could not|couldn't|can(?:no|')t|not yet|deferred|still (?:fail|open|miss)\w*|postponed)\b",
+    re.IGNORECASE,
+)
+_NOT_OURS = re.compile(
+    r"\bpre-?existing (?:\w+ ){0,3}(?:fail\w+|errors?|issues?|bugs?|problems?)\b|"
+    r"\b(?:fail\w*|errors?) (?:is|are|was|were) (?:pre-?existing|unrelated)\b|"
+    r"\balready (?:fail\w*|broken) (?:on|before|in)\b",
+    re.IGNORECASE,
+)
+"""What was broken before and stayed so."""
+_WAITING = re.compile(
+    r"\b(?:once|until|as soon as|when) .{2,60} "
+    r"(?:merges?|lands?|(?:is|are) (?:merged|deployed|released|published|approved))\b|"
+    r"\bwaiting (?:for|on)\b|\bawaiting\b|\brequires? (?:a )?manual\w*\b|"
+    r"\bmust be (?:set|run|added|rotated|configured|created|updated|done) (?:by|in|on|manually|before)\b|"
+    r"\bneeds? to be (?:set|run|added|rotated|configured|created|updated|done)\b|"
+    r"\b(?:in|as|for|needs?) a (?:separate|follow-?up) (?:PR|pull request|issue|change|task|commit|session)\b|"
+    r"\bnot yet\b|\bha(?:s|ve) not been\b|\bwill need\b|\bcan be (?:deleted|removed)\b|"
+    r"\b(?:only|just) local(?:ly)?\b|\b(?:not|un)tracked (?:by|in) git\b|\bready (?:for you )?to commit\b",
+    re.IGNORECASE,
+)
+"""What the last lines of a session say still has to happen."""
+LAST_ROWS = 5
+
+
+def _stands(text: str) -> bool:
+    """Whether an item below a heading for open work says something though it names no file and no identifier."""
+    return (
+        len(text) <= LONG
+        and (len(text.split()) >= LEAST_BELOW or not text.isascii())
+        and readable(f"{text} `.`" if len(text) + 4 >= SHORT else f"{text} {'`.`' * 10}")
+    )
+
+
+def _about(session: Session) -> str:
+    """What a session was about, in the person's words, for an item that says less by itself."""
+    asked = [turn for turn in session.conversation.turns if turn.role == "user" and not turn.agent]
+    wanted = next((text for turn in asked if (text := request_of(turn.text))), "")
+    return f"left of “{wanted}”" if wanted else ""
+
+
+_LABEL = re.compile(r"^`?(?P<path>[\w./\\@-]*\w\.\w{1,6})(?::[\d-]+)?`?\s*(?:\([^)]{1,40}\)\s*)?[:：—–-]+\s+")
+_YOU = re.compile(
+    r"^(?:you(?:'ll| will)? (?:still )?(?:need|have) to|make sure to|remember to|don't forget to) ", re.IGNORECASE
+)
+_I = re.compile(r"^I (?=(?:could not|couldn't|was (?:not able|unable) to|did not|didn't|have not|haven't) )")
+
+
+def _addressed(text: str) -> str:
+    """With the assistant as nobody: "I could not run the tests because …" is about the tests."""
+    return begun(_I.sub("", _YOU.sub("", text)))
+
+
+# --- findings of a review of one's own work ---
+
+
+_LOW = ("low", "minor", "p3")
+
+
+def _rated(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
+    """What a review of one's own code found and nothing mended afterwards; whether each is a small one."""
+    for closing in session.closings:
+        if closing.refuted or closing.overtaken or closing.changed:
+            continue
+        told = rows[closing.number]
+        for at, row in enumerate(told):
+            text = clean(row.text)
+            rated = cues.SEVERE.match(text)
+            below = row.kind == "bullet" and cues.SEVERE_HEADING.match(row.heading)
+            if not rated and not below:
+                continue
+            how = (rated["how"] if rated else row.heading.split()[0]).lower()
+            said = (rated["rest"] if rated else text).strip()
+            first = next(iter(re.split(r"(?<=[.!?。])\s+(?=[A-Z`])", said)), said)
+            if not first and at + 1 < len(told):
+                first = clean(told[at + 1].text)
+            if not SHORT <= len(first) <= LONG + 100 or cues.TEMPLATE.search(first):
+                continue
+            more = [clean(later.text) for later in told[at + 1 : at + 4] if not cues.SEVERE.match(later.text)]
+            path = re.search(r"`([\w./-]+/[\w.-]+\.\w{1,5})(?::\d[\d,-]*)?`", " ".join((row.text, *more)))
+            named = path is not None and path[1].rsplit("/", 1)[-1] in first
+            where = f"In `{path[1]}`: " if path and not named else ""
+            detail = said[len(first) :].strip() or next((part for part in more if len(part) > SHORT), "")
+            statement = f"{where}{first if where else begun(first)} (review finding, {how})"
+            fields = {"statement": statement, "detail": detail[:LONG], "quote": _one_line(session, row, first)}
+            yield how in _LOW, Found("tasks_open", fields, 68, closing.number)
+
+
+def _one_line(session: Session, row: Row, text: str) -> str:
+    return next((sentence.quote for sentence in session.parts(row) if text[:20] in sentence.text), "")
+
+
+_POINT = re.compile(r"^(?:\d{1,2}[.):]|[A-Z]\d{0,2}[.):]|#\d{1,2}[:.]?)\s+(?P<what>\S.{8,120})$")
+_WRONG = re.compile(
+    r"\b(?:silent\w*|missing|never|not|no longer|fails?|skips?|swallow\w*|stale|race|leaks?|wrong|incorrect\w*|"
+    r"inconsistent|unbounded|lacks?|without|ignor\w+|hard\w*|duplicat\w*|breaks?|errors?|bugs?|unsafe|lost|drops?|"
+    r"overwrit\w+|vulnerab\w+|unused|dead|fragile|can't|cannot|doesn't)\b|风险|缺|不",
+    re.IGNORECASE,
+)
+_RATED = re.compile(r"\b(?:critical|blocker|high|major|medium|serious|P[012])\b", re.IGNORECASE)
+_HARMLESS = re.compile(
+    r"\b(?:non-issue|nits?|not (?:a |really a )?block\w*|acceptable|no action|fine|cosmetic|informational|optional|"
+    r"reasonable|minor|inefficien\w+|already (?:handled|fixed)|currently safe)\b",
+    re.IGNORECASE,
+)
+
+
+def _numbered(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
+    """Numbered findings of a review, each below a heading of its own, of which nothing is spoken of afterwards."""
+    for closing in session.closings:
+        if closing.refuted or closing.changed:
+            continue
+        parts: dict[str, list[Row]] = {}
+        for row in rows[closing.number]:
+            parts.setdefault(row.heading, []).append(row)
+        points = [(found["what"], told) for heading, told in parts.items() if (found := _POINT.match(heading))]
+        if len(points) < 2 or sum(_ORDER.match(what) is not None for what, _ in points) > 1:
+            continue
+        for what, told in points:
+            said = " ".join(clean(row.text) for row in told)
+            names = cues.ANCHOR.findall(what) or cues.ANCHOR.findall(said)[:2]
+            if not names or not _WRONG.search(what) or _HARMLESS.search(f"{what} {said}"):
+                continue
+            if closing.overtaken and not _RATED.search(what):
+                continue  # the person chose what to do about them, and let this one be
+            if _spoken_of(session, closing.number, names):
+                continue
+            first = next(
+                (part for row in told for part in session.parts(row) if readable(_LINES.sub("", part.text))), None
+            )
+            text = f"{clean(what)}: {_LINES.sub('', first.text)}" if first else clean(what)
+            quote = first.quote if first else ""
+            fields = {"statement": f"{begun(text).rstrip('.')} (review finding)", "detail": "", "quote": quote}
+            yield False, Found("tasks_open", fields, 66, closing.number)
+
+
+def _spoken_of(session: Session, number: int, names: Sequence[str]) -> bool:
+    """Whether one of these names is spoken of, or stands in a call, in any later turn."""
+    later = session.said_after(number)
+    return any(name.strip("`()").casefold() in later for name in names)
+
+
+_RISK_HEADING = re.compile(
+    r"^(?:\W*\d*\W*)(?:(?:main|known|open|remaining|major|key|potential)\s+)?(?:risks?|weakness(?:es)?|shortcomings?|"
+    r"security (?:issues|concerns|risks))(?:\s*(?:and|&|/)\s*\w+)?$|风险|不足|缺点|リスク|課題|위험",
+    re.IGNORECASE,
+)
+
+
+def _risks(session: Session, rows: Rows) -> Iterator[Found]:
+    """Weak points of one's own project that an assessment named and that nobody came back to."""
+    for closing in session.closings:
+        if closing.refuted or closing.changed:
+            continue
+        for row in rows[closing.number]:
+            if row.kind != "bullet" or not _RISK_HEADING.search(row.heading):
+                continue
+            text = whole(row).text
+            names = [name for name in cues.ANCHOR.findall(text) if len(name.strip("`")) > 4]
+            if len(names) < 2 or not readable(text) or _HARMLESS.search(text) or cues.UNSURE.search(text):
+                continue
+            if not _spoken_of(session, closing.number, names):
+                detail = "a weak point that was named and not worked on"
+                fields = {"statement": begun(text), "detail": detail, "quote": whole(row).quote}
+                yield Found("tasks_open", fields, 54, closing.number)

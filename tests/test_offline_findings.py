@@ -1,0 +1,289 @@
+"""What the assistant and its tools tell of a session: causes, quirks, open work, what commits say of themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.conversations.conversation import Turn
+from core.conversations.events import Command, Commit, Edit, PullRequest
+from core.harvest.waiting import borne_out
+from tests.test_offline_recurring import session
+from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
+
+FEED = ran("cat feed.py", "class RateFeed: def load_rates(self): return self._cache")
+
+
+# --- causes ---
+
+
+def test_a_cause_is_told_with_the_sentences_that_explain_it() -> None:
+    text = (
+        "## Root cause\n\n`RateFeed` was keeping the empty answer of the bank. `load_rates` then returned it for a "
+        "day.\n\nThe fix is small."
+    )
+    (fact,) = harvest(user("Why is the table empty?"), FEED, says(text))["facts"]
+    assert fact["statement"] == (
+        "`RateFeed` was keeping the empty answer of the bank. `load_rates` then returned it for a day."
+    )
+    assert fact["detail"] == "not mended in the session"
+
+
+def test_what_a_cause_points_at_is_told_with_it_or_it_is_not_told() -> None:
+    points = "When these methods race, `RateFeed` loses its lock, causing the failure."
+    led = f"Two methods share the lock of `RateFeed`:\n\n- `load_rates`\n- `save_rates`\n\n{points}"
+    assert said(harvest(user("Why?"), FEED, says(led)), "facts") == [
+        f"Two methods share the lock of `RateFeed`. {points}"
+    ]
+    assert said(harvest(user("Why?"), FEED, says(points)), "facts") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The root cause is well-understood and `RateFeed` is the right place.",
+        "The problem is the indentation of `RateFeed`, which broke the class.",
+        "The issue is that `RateFeed` only checks if:",
+        "The cause: your `RateFeed` may be stale.",
+    ],
+)
+def test_praise_slips_and_halves_are_no_causes(text: str) -> None:
+    assert said(harvest(user("Why?"), FEED, says(text)), "facts") == []
+
+
+def test_a_cause_says_what_mended_it_only_where_that_names_the_same() -> None:
+    cause = says("The root cause is that `RateFeed` cached the empty answer of the bank.")
+    mended = (edited("feed.py"), says("Changed `RateFeed` to keep no empty answer of a bank any more."))
+    other = (edited("tax.py"), says("Added a column for the `TaxTable` of next year to the report."))
+    found = harvest(user("Why?"), FEED, cause, user("Mend it"), *mended)
+    assert found["facts"][0]["detail"].startswith("mended in the session: Changed `RateFeed`")
+    found = harvest(user("Why?"), FEED, cause, user("Now the taxes"), *other)
+    assert found["facts"][0]["detail"] == ""
+
+
+def test_what_the_person_pasted_bears_a_cause_out() -> None:
+    cause = says("The root cause is that `RateFeed` cached the empty answer of the bank.")
+    pasted = user("It fails with this:\n" + "RateFeed: no rates for today\n" * 10)
+    assert len(said(harvest(pasted, cause), "facts")) == 1
+    assert said(harvest(user("RateFeed fails"), cause), "facts") == []
+
+
+# --- linters, machines, tools ---
+
+LINT = "make lint"
+REJECTED = "feed.py:12:5: S310 Audit URL open for permitted schemes (bandit)"
+
+
+def noted(path: str, text: str) -> Turn:
+    edit = Edit(tool="Edit", path=path, how="changed", answered=True, failed=False)
+    return Turn("tool", f"Edit {path}\nnew_string: {text}", events=(edit,))
+
+
+def test_a_rule_of_a_linter_is_told_with_the_comment_that_passes() -> None:
+    comment = noted("feed.py", "urlopen(url)  # noqa: S310 the address is ours")
+    found = harvest(user("Lint"), ran(LINT, REJECTED, True), comment, ran(LINT, "All checks passed"))
+    (fact,) = found["facts"]
+    assert fact["statement"] == (
+        "`make lint` rejects “S310 Audit URL open for permitted schemes (bandit)”; "
+        "here it passes with `# noqa: S310 the address is ours`"
+    )
+    assert fact["quote"] == REJECTED and fact["kind"] == "tool-quirk"
+
+
+def test_a_comment_that_did_not_help_or_that_nobody_asked_for_is_not_told() -> None:
+    comment = noted("feed.py", "urlopen(url)  # noqa: S310 the address is ours")
+    assert harvest(user("Lint"), ran(LINT, REJECTED, True), comment, ran(LINT, REJECTED, True))["facts"] == []
+    assert harvest(user("Lint"), ran(LINT, "All checks passed"), comment)["facts"] == []
+
+
+ENGINE = "ERR_PNPM_UNSUPPORTED_ENGINE  Unsupported environment\n\nExpected version: >=20.0.0\nGot: v14.16.0"
+
+
+def test_a_machine_that_cannot_run_a_command_is_told_with_the_versions() -> None:
+    (fact,) = harvest(user("Test"), ran("pnpm test", ENGINE, True))["facts"]
+    assert fact["statement"].startswith("`pnpm test` fails on this machine (“ERR_PNPM_UNSUPPORTED_ENGINE")
+    assert "Expected version: >=20.0.0; Got: v14.16.0" in fact["statement"]
+    assert fact["statement"].endswith("nothing in the session made it work")
+    cured = harvest(user("Test"), ran("pnpm test", ENGINE, True), ran("nvm exec 20 pnpm test", "12 passed"))
+    assert cured["facts"][0]["statement"].endswith("`nvm exec 20 pnpm test` works")
+
+
+def test_a_limitation_of_a_tool_that_was_run_needs_no_second_session() -> None:
+    text = "The undefined names are a golangci-lint limitation for a single file."
+    ran_it = ran("golangci-lint run rates.go", "rates.go:3:1: undefined: Rates")
+    assert said(harvest(user("Lint"), ran_it, says(text), says("Done.")), "facts") == [text]
+    assert said(harvest(user("Lint"), ran("go build", ""), says(text), says("Done.")), "facts") == []
+
+
+def test_a_remark_counts_only_when_somebody_named_the_tool(tmp_path: Path) -> None:
+    file = tmp_path / "waiting.json"
+    borne_out(session("a", "The diagnostics are stale and show the old errors."), file)
+    assert borne_out(session("b", "The diagnostics are stale and show the old errors again."), file) == []
+    (fact,) = borne_out(session("c", "The gopls diagnostics are stale and show errors."), file)
+    assert fact["statement"] == "The gopls diagnostics are stale and show errors."
+
+
+# --- what commits, pull requests and issues say of themselves ---
+
+
+def with_message(message: str, subject: str) -> Turn:
+    words = f"git commit -m \"$(cat <<'EOF'\n{message}\nEOF\n)\""
+    commit = Commit(subject=subject, hash="1a2b3c4d5", succeeded=True)
+    event = Command(tool="Bash", words=words, answered=True, failed=False, output=f"[feat/x 1a2b3c4d5] {subject}")
+    return Turn("tool", event.output, events=(event, commit))
+
+
+def test_the_body_of_a_commit_is_its_detail_without_the_trailers() -> None:
+    message = (
+        "fix: round `rates` to cents\n\nThe bank sends five digits and the ledger\nkeeps two.\n\n- round half to even\n"
+        "- old rows stay\n\nCo-Authored-By: A Tool <tool@example.org>"
+    )
+    done = harvest(
+        user("Round"), edited("rates.py"), with_message(message, "fix: round `rates` to cents"), says("Done.")
+    )["tasks_done"]
+    assert done[0]["detail"] == "The bank sends five digits and the ledger keeps two. round half to even; old rows stay"
+
+
+def test_a_closing_message_about_other_work_is_not_glued_to_a_commit() -> None:
+    other = says("Added a column for the taxes of next year, `tax_column`, as it was asked for.")
+    work = (edited("report.html"), other, user("Round"), edited("rates.py"), committed("fix: round `rates`"))
+    assert [row["detail"] for row in harvest(user("Report"), *work)["tasks_done"]] == [""]
+
+
+def test_a_commit_of_a_tool_without_a_word_is_no_work_but_one_that_says_more_is() -> None:
+    bare = with_message("checkpoint: rates", "checkpoint: rates")
+    assert said(harvest(user("Round"), edited("rates.py"), bare, says("Done.")), "tasks_done")[:1] != [
+        "checkpoint: rates (commit 1a2b3c4d, not pushed in the session)"
+    ]
+    told = with_message("checkpoint: rates\n\nRounded by bank, the ledger is next.", "checkpoint: rates")
+    assert said(harvest(user("Round"), edited("rates.py"), told, says("Done.")), "tasks_done")[0].startswith(
+        "checkpoint: rates (commit 1a2b3c4d"
+    )
+
+
+@pytest.mark.parametrize("subject", ["fix: typos in `rates.py`", "Add missing docstrings to `rates.py`"])
+def test_small_repairs_are_not_told_as_work(subject: str) -> None:
+    found = harvest(user("Go on with rates.py"), edited("rates.py"), committed(subject), says("Done."))
+    assert not any(subject in text for text in said(found, "tasks_done"))
+
+
+def test_what_was_replaced_or_deleted_again_is_not_told_as_done() -> None:
+    first, later = (
+        committed("Call `load_rates()` with a timeout"),
+        committed("Replace `load_rates()` with `feed()`", "9f9f9f9"),
+    )
+    found = harvest(user("Load"), edited("feed.py"), first, edited("feed.py"), later)
+    assert [text.split(" (")[0] for text in said(found, "tasks_done")] == ["Replace `load_rates()` with `feed()`"]
+    gone = (edited("feed.py"), committed("feat: a feed of rates"), ran("rm feed.py"))
+    assert said(harvest(user("Feed"), *gone), "tasks_done") == []
+
+
+def test_a_tryout_of_the_tool_is_no_work() -> None:
+    text = "Created `docs/geese.md` with an overview of geese and where they live."
+    found = harvest(user("write a file about geese"), edited("docs/geese.md"), says(text))
+    assert said(found, "tasks_done") == []
+
+
+def pull_request(body: str, title: str = "Round rates to cents", words: str = "gh pr create") -> Turn:
+    url = "https://example.org/m/rates/pull/7"
+    line = f'{words} --title "{title}" --body "$(cat <<\'EOF\'\n{body}\nEOF\n)"'
+    event = Command(tool="Bash", words=line, answered=True, failed=False, output=url)
+    return Turn("tool", url, events=(event, PullRequest(url=url)))
+
+
+def test_a_pull_request_says_how_things_are_and_what_is_not_checked() -> None:
+    body = (
+        "## Summary\n\n- `load_rates()` no longer rounds by itself\n- Add a test\n\n## Test plan\n\n- [x] unit tests\n"
+        "- [ ] Compare the ledger of March on staging"
+    )
+    found = harvest(user("Round"), edited("rates.py"), committed("Round rates to cents"), pull_request(body))
+    assert said(found, "facts") == ["`load_rates()` no longer rounds by itself"]
+    assert "not ticked off: Compare the ledger of March on staging" in said(found, "tasks_open")[0]
+    alone = harvest(user("Open it"), ran("git status", "clean"), pull_request("- a summary"))
+    assert said(alone, "tasks_done") == ["Round rates to cents (https://example.org/m/rates/pull/7)"]
+
+
+def test_an_issue_that_was_opened_is_open_until_it_is_closed() -> None:
+    words = 'gh issue create --title "Rates of Sunday are missing" --body "The bank sends none."'
+    opened = ran(words, "https://example.org/m/rates/issues/12")
+    assert said(harvest(user("File it"), opened), "tasks_open") == [
+        "Rates of Sunday are missing (https://example.org/m/rates/issues/12)"
+    ]
+    assert said(harvest(user("File it"), opened, ran("gh issue close 12", "closed")), "tasks_open") == []
+
+
+# --- what is so from now on ---
+
+
+def test_how_things_are_now_is_work_that_was_done() -> None:
+    text = "All handlers now use `load_rates()` instead of `fetch()`."
+    assert said(harvest(user("Use it"), edited("rates.py"), says(text)), "tasks_done") == [text]
+    text = "All tests of `rates.py` are now green."
+    assert said(harvest(user("Use it"), edited("rates.py"), says(text)), "tasks_done") == []
+    listed = "## What changed\n\n- `rates show` prints the local table when there is no network"
+    assert said(harvest(user("Use it"), edited("rates.py"), says(listed)), "tasks_done") == [
+        "`rates show` prints the local table when there is no network"
+    ]
+
+
+# --- open work ---
+
+REVIEW = (
+    "## Review\n\n### 1. Silent error in `load_rates` (medium)\n\nWhen the bank sends nothing, `load_rates` returns "
+    "the rates of last year.\n\n### 2. Missing lock in `save_rates`\n\nTwo writers of `save_rates` overwrite each "
+    "other.\n"
+)
+
+
+def test_numbered_findings_stay_open_when_nobody_speaks_of_them() -> None:
+    found = harvest(user("Review my branch"), FEED, says(REVIEW))
+    assert [text.split(":")[0] for text in said(found, "tasks_open")] == [
+        "Silent error in `load_rates` (medium)",
+        "Missing lock in `save_rates`",
+    ]
+    mended = (user("Mend the lock"), edited("rates.py"), says("Added a lock to `save_rates` for the writers."))
+    found = harvest(user("Review my branch"), FEED, says(REVIEW), *mended)
+    assert [text.split(":")[0] for text in said(found, "tasks_open")] == ["Silent error in `load_rates` (medium)"]
+    other = (user("Only the taxes"), edited("tax.py"), says("Added a column to `tax.py` for the report."))
+    found = harvest(user("Review my branch"), FEED, says(REVIEW), *other)
+    assert not any("save_rates" in text for text in said(found, "tasks_open")), "the person chose what to mend"
+    found = harvest(user("Review"), FEED, says(REVIEW), user("`load_rates` and `save_rates` are fine"), says("Good."))
+    assert said(found, "tasks_open") == []
+
+
+def test_a_weak_point_that_nobody_came_back_to_is_open() -> None:
+    text = "## Risks\n\n- `RateFeed` writes `rates.db` without a lock and loses rows\n- It is fine otherwise"
+    found = harvest(user("Assess the design"), FEED, says(text), user("thanks"), says("Gladly."))
+    assert said(found, "tasks_open") == ["`RateFeed` writes `rates.db` without a lock and loses rows"]
+    mended = (user("Mend it"), edited("feed.py"), says("Locked `rates.db` while `RateFeed` writes."))
+    assert said(harvest(user("Assess the design"), FEED, says(text), *mended), "tasks_open") == []
+
+
+def test_next_steps_are_open_at_the_end_and_only_where_they_say_what_to_do() -> None:
+    text = "Rounded.\n\n## Next steps\n\n- Deploy `feed.py` to staging and compare the ledger\n- The tests are nice"
+    turns = (user("Round the rates of the bank to cents"), edited("feed.py"), says(text))
+    (open_task,) = harvest(*turns)["tasks_open"]
+    assert open_task["statement"] == "Deploy `feed.py` to staging and compare the ledger"
+    assert open_task["detail"] == "left of “Round the rates of the bank to cents”"
+    assert said(harvest(*turns, user("and the taxes"), says("The taxes stay as they are.")), "tasks_open") == []
+
+
+def test_what_has_to_wait_for_a_merge_is_open() -> None:
+    text = "Once #175 merges to main, the field names of `rates.py` are the same everywhere."
+    assert said(harvest(user("Rename"), edited("rates.py"), says(text)), "tasks_open") == [text]
+
+
+def test_conflicts_of_a_merge_that_was_aborted_are_not_open() -> None:
+    conflict = "Automatic merge failed; fix conflicts and then commit the result."
+    first, abort = ran("git merge origin/main", conflict), ran("git merge --abort")
+    assert said(harvest(user("Merge"), first, abort), "tasks_open") == []
+    second = ran("git merge origin/feat/parent --no-commit 2>&1 || true", conflict)
+    found = harvest(
+        user("Merge"), first, abort, second, edited("rates.py"), says("The conflicts of `rates.py` are gone.")
+    )
+    assert said(found, "tasks_open")[0].startswith("Commit the conflicts of `git merge origin/feat/parent` on branch")
+
+
+def test_a_check_that_ran_is_told_without_an_edit_too() -> None:
+    assert harvest(user("Review"), ran("pnpm test", "12 passed"), says("Fine."))["playbooks"][0]["steps"] == "pnpm test"
