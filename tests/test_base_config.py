@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from core.base.answer import PRICES_FILE, price
 from core.base.config import (
     NEW_FILE,
     SHIPPED_FILE,
@@ -24,7 +25,6 @@ from core.base.config import (
     user_config_file,
     writable_config_file,
 )
-from core.base.price import PRICES_FILE, price
 from core.base.result import Err, Ok
 from core.base.settings import SETTINGS, parse_setting
 from core.base.trust import allow
@@ -363,7 +363,7 @@ def test_every_row_of_the_shipped_table_is_whole_and_dated() -> None:
 
 def test_the_table_is_read_only_when_asked() -> None:
     """Every command imports this module; most never ask for a price."""
-    code = "import sys, core.base.price; print('tomllib' in sys.modules)"
+    code = "import sys, core.base.answer; print('tomllib' in sys.modules)"
     root = PRICES_FILE.parents[1]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=True)
     assert done.stdout.strip() == "False"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.redact import MARK, redact
+from core.base.secrets.redact import MARK, redact
 from tests.cpu_time import grows_faster
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "conversations"
@@ -311,7 +311,7 @@ def test_without_re2_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is quicker, and must not be needed."""
     import sys
 
-    from core.base import redact as module
+    from core.base.secrets import redact as module
     from tests.quality.planted_secrets import RULES, planted
 
     rows = planted(5, RULES, 1)
@@ -330,7 +330,8 @@ def test_a_uuid_does_not_load_the_slow_library() -> None:
     import sys
 
     code = (
-        "import sys; from core.base.redact import redact; redact('talk-550e8400-e29b-41d4-a716-446655440000 key 12');"
+        "import sys; from core.base.secrets.redact import redact;"
+        "redact('talk-550e8400-e29b-41d4-a716-446655440000 key 12');"
         "print('detect_secrets' in sys.modules, 'requests' in sys.modules)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

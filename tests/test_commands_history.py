@@ -140,8 +140,7 @@ def test_undo_of_a_second_harvest_leaves_the_first_proven(tmp_path: Path) -> Non
 
 
 def _offline(workspace: Workspace, clock: Clock) -> Any:
-    from core.commands.harvest import harvest
-    from core.commands.harvest_options import HarvestRequest
+    from core.commands.harvest import HarvestRequest, harvest
 
     wanted = HarvestRequest(apply=True, provider="offline", keep=True)
     return harvest(workspace, wanted, now=clock, patience=HURRIED)

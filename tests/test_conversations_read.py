@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.redact import redact
+from core.base.secrets.redact import redact
 from core.conversations.conversation import ROLES, Conversation, Turn
 from core.conversations.read import READERS, read_all, read_conversation, why_unread
 from core.conversations.records import json_document, json_lines, keys_in

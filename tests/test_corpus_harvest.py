@@ -11,13 +11,12 @@ import pytest
 
 from core.base.markdown import parse_bullets
 from core.base.result import Ok
-from core.commands.harvest import harvest
-from core.commands.harvest_options import HarvestRequest
+from core.commands.harvest import HarvestRequest, harvest
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.reclaim import restore
 from core.harvest.report import HarvestReport
 from core.knowledge.journal import plan_from_json, read_journal
-from core.knowledge.patience import Patience
+from core.knowledge.swap import Patience
 from tests.chatty_model import chatty_model
 from tests.corpus import archive_into, text_conversations, tree
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from core.base.result import Err, Ok
 from core.factindex.bootstrap import choose, tokens_of
 from core.factindex.facts import CATEGORIES, Fact, entries, format_id
+from core.factindex.feed import kind_of
 from core.factindex.index import find_by_tag, find_fact, format_index, read_index, rows_of
-from core.factindex.kinds import kind_of
 from core.factindex.similar import similar_pairs
 
 

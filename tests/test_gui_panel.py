@@ -10,8 +10,7 @@ import pytest
 
 from core.base.result import ErrorInfo, Ok
 from core.commands.bullets import add
-from core.commands.harvest import harvest
-from core.commands.harvest_options import HarvestRequest
+from core.commands.harvest import HarvestRequest, harvest
 from core.commands.status import status
 from core.commands.workspace import Workspace, open_workspace
 from tests.chatty_model import chatty_model
@@ -263,8 +262,8 @@ def test_what_a_folder_of_somebody_else_wants_is_asked_once(desk: Desk, at_home:
         assert seat.panel.workbench.banner.shown is None and seat.panel.shell.workspace.config.jobs == 7
         (clone / "config.toml").write_text("[ai_settings.knowledge]\njobs = 9\n", encoding="utf-8")
         desk.press("F5")
-        seat.settle()
-        assert banner.shown is not None and seat.panel.shell.workspace.config.jobs == 4
+        seat.until(lambda: banner.shown is not None)
+        assert seat.panel.shell.workspace.config.jobs == 4
 
 
 def test_two_panels_in_one_host_leave_nothing_behind(desk: Desk, at_home: Path, tmp_path: Path) -> None:

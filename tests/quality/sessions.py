@@ -25,7 +25,7 @@ from rapidfuzz import fuzz
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
-from core.harvest.waiting import project_of
+from core.harvest.distil import project_of
 from core.offline.recurring import bear_out, find_remarks
 from core.offline.rules import distil_offline
 from tests.corpus import CORPUS
