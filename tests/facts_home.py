@@ -13,7 +13,8 @@ import pytest
 from core.base.result import Err, Ok, Result
 from core.cli.main import main
 from core.commands.facts import list_facts
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
 from core.factindex.facts import Fact
 from core.harvest.report import HarvestReport

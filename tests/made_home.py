@@ -15,7 +15,8 @@ from core.base.answer import Answer
 from core.base.paths import project_paths
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.base.trust import allow, folder_mark
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport
 from core.knowledge.swap import Patience

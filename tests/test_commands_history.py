@@ -12,8 +12,8 @@ from core.commands import bullets, history
 from core.commands.history import ledger
 from core.commands.runs import runs
 from core.commands.trash import trash_list, trash_purge
-from core.commands.undo import UndoReport
 from core.commands.undo import undo as take_back
+from core.commands.undo_edit import UndoReport
 from core.commands.workspace import Workspace
 from core.knowledge.changes import read_changes
 from core.knowledge.journal import read_plans
@@ -140,7 +140,8 @@ def test_undo_of_a_second_harvest_leaves_the_first_proven(tmp_path: Path) -> Non
 
 
 def _offline(workspace: Workspace, clock: Clock) -> Any:
-    from core.commands.harvest import HarvestRequest, harvest
+    from core.commands.harvest import harvest
+    from core.commands.harvest_options import HarvestRequest
 
     wanted = HarvestRequest(apply=True, provider="offline", keep=True)
     return harvest(workspace, wanted, now=clock, patience=HURRIED)

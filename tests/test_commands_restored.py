@@ -10,7 +10,8 @@ import pytest
 
 from core.cli.history import released_text
 from core.commands import trash as trash_commands
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.trash import trash_list, trash_release, trash_restore
 from core.commands.undo import undo
 from core.commands.workspace import Workspace

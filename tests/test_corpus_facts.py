@@ -15,7 +15,8 @@ from core.base.repository import slug
 from core.base.result import Ok
 from core.base.secrets.redact import redact
 from core.commands.facts import bootstrap, validate
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import open_workspace
 from core.factindex.facts import FACT_CHARACTERS, Fact, normalised
 from core.factindex.feed import Lesson, kind_of

@@ -11,7 +11,8 @@ import pytest
 
 from core.base.markdown import parse_bullets
 from core.base.result import Ok
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.reclaim import restore
 from core.harvest.report import HarvestReport

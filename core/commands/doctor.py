@@ -22,7 +22,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.base.trust import read_trust
 from core.commands.exclusive import with_store
 from core.commands.fact_feed import check_facts
-from core.commands.harvest import connect_provider, prompt_names
+from core.commands.harvest_options import connect_provider, prompt_names
 from core.commands.project import project_problem
 from core.commands.search import check_index
 from core.commands.sources import set_sources

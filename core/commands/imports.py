@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.base.result import Err, Ok, Result, fail
 from core.commands.fact_feed import after_harvest
-from core.commands.harvest import HarvestRequest, harvest_options
+from core.commands.harvest_options import HarvestRequest, harvest_options
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.imports import ImportReport, plan_import, run_import
 from core.knowledge.ledger import rebuild, seen_ledger
