@@ -1,0 +1,103 @@
+"""The quick way to read candidates sees what the slow way sees."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.base.result import Ok
+from core.base.search_entry import SearchEntry, SearchSource
+from core.search import reading
+from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, _matches
+from core.search.index import open_index
+from core.search.query import rank_all, search
+from core.search.rank import weighted
+from core.search.reading import see_all
+from core.search.store import Row
+from core.search.terms import Query, Term, parse_query
+from core.search.weights import WEIGHTS
+from core.search.words import Stems, words_of
+from tests.search_shelf import Shelf
+
+PROSE = (
+    "relational relation valence valency hopping hope happy happily flies fly dying die ran running runner's use used "
+    "us organization organ session_store.py c++ co-cli troubles possibly sensibility rate rating at-at"
+)
+TEXTS = st.lists(st.sampled_from(PROSE.split()), min_size=1, max_size=14).map(" ".join)
+
+
+def slow(text: str, query: Query, stems: Stems) -> tuple[list[float], set[str]]:
+    """How often a text has each term, by looking at every word of it."""
+    words = words_of(text)
+    known = stems.learn(words)
+    counts = [sum(term.stems.get(known[word], 0.0) for word in words) for term in query.terms]
+    return counts, {word for word in words if any(known[word] in term.stems for term in query.terms)}
+
+
+@given(texts=st.lists(TEXTS, min_size=1, max_size=4), asked=TEXTS)
+def test_no_word_is_overlooked(texts: list[str], asked: str) -> None:
+    """Whatever its ending: a word that has the stem of a word that was asked for counts."""
+    stems = Stems()
+    database = sqlite3.connect(":memory:")
+    database.executescript(
+        "CREATE TABLE counted(entries INTEGER); INSERT INTO counted VALUES (9); CREATE TABLE stems(term, doc)"
+    )
+    query = parse_query(asked, database, stems)
+    texts = [*texts, f"{texts[0]} é"]  # not plain ASCII: read the other way
+    rows = [Row(at, "bullet", "", "", text, "", "", "", "", "", "", 0) for at, text in enumerate(texts)]
+    for one in see_all(query, Candidates({row.id: row for row in rows}, {}), stems):
+        counts, words = slow(one.row.text, query, stems)
+        assert [round(count, 6) for count in one.counts] == [round(count, 6) for count in counts]
+        assert one.words == words
+
+
+def test_a_stem_starts_as_its_word_does() -> None:
+    """Every word of this project's own prose is found by its stem; a stemmer that changed more would hide answers."""
+    stems = Stems()
+    prose = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    known = stems.learn(words_of(prose))
+    for word in set(words_of(prose)):
+        stem = known[word]
+        if word.isascii():
+            begins = reading._beginnings({stem})
+            assert reading._places(f" {word} ", begins) == [0], (word, stem)
+
+
+def test_an_entry_that_stands_alone_gets_the_same_score_either_way(tmp_path: Path) -> None:
+    """The shortcut for bullets is the same sum; else they would stand wrongly beside pieces of conversations."""
+    shelf = Shelf(tmp_path)
+    shelf.write(
+        "a", "bullet|2026-05-02|||The exporter listens on port 8080", "bullet|2026-03-09|||Ports of the exporter"
+    )
+    index = shelf.open()
+    _, _, ranked, features = rank_all(index, "exporter port in May 2026", EVERYTHING, 10, None)
+    assert len(ranked) == 2
+    for one in ranked:
+        assert abs(features.score(one.seen) - weighted(features.of(one.seen), WEIGHTS)) < 1e-9
+    index.close()
+
+
+def test_in_a_large_index_frequent_words_are_ranked_in_pairs() -> None:
+    """A query of one rare and two frequent words does not rank what has a frequent word alone, unless too little is
+    found otherwise."""
+    terms = [Term(word, {word: 1.0}, found, 1.0) for word, found in (("often", 9000), ("rare", 90), ("usual", 5000))]
+    query = Query("", "", (), (), tuple(terms), False, False, SMALL + 1)
+    first, second = _matches(query, terms)
+    assert first == '"rare" OR (("usual") AND ("often"))'
+    assert second == '"rare" OR "usual" OR "often"'
+    assert _matches(query, terms[:1]) == ['"often"']
+
+
+def test_a_filter_that_few_pass_still_finds_what_has_a_frequent_word_alone(tmp_path: Path) -> None:
+    """Someone who asks for memories only is not left without because other entries were chosen first."""
+    rows = [SearchEntry("bullet", f"b{at}", "", f"usual often thing {at}") for at in range(SMALL + 20)]
+    rows += [SearchEntry("bullet", f"r{at}", "", f"rare thing {at}") for at in range(100)]
+    rows.append(SearchEntry("memory", "m", "", "the usual way is best"))
+    path = tmp_path / "x"
+    path.write_text("x")
+    index = open_index(tmp_path / "cache", [SearchSource("x", path, lambda _: Ok(rows))])
+    assert [hit.entry.key for hit in search(index, "rare usual often", Filters(kinds=("memory",)))] == ["m"]
+    index.close()
