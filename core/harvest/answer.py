@@ -436,9 +436,7 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
     if item.held:
         return item
     followed = item.category in GOVERNED or is_order(item.text)
-    if voices is not None and voices.only_tools(
-        item.category, item.text, item.quote, turns_of(item.quote, source)
-    ):
+    if voices is not None and voices.only_tools(item.category, item.text, item.quote, turns_of(item.quote, source)):
         if followed:
             return replace(item, held="from-tool-output")
         item = replace(item, by_tool=True)

@@ -10,6 +10,11 @@ translation) do not count. The best passage of people and the assistant is compa
 - The assistant's words are its own as far as no tool said them before: where half of what a passage gives an item stood
   in one passage of an earlier tool turn, and where it says that it reads something out, or what something
   wants that a tool named, the assistant is an echo.
+- A quote tells where to look: words of a person, wherever they stand, and words of the assistant that no tool said
+  before, are theirs. Such an item is a tool's only where one statement of a tool (`STATEMENT` characters) has `TOLD` of
+  its words, and the quote has not: what merely shares its names with a long output was not told by it.
+- What the assistant wrote into a file is its own, as far as no tool said it before; of what it says that it has done,
+  such an edit is the proof. So is its summary of the session so far, but for the addresses in it.
 - An address (URL, host, e-mail) must have been given by somebody; a tool that names it is not enough.
 - What tools returned, what a system put in, and turns whose speaker is in doubt are a tool's word.
 - What nobody can be shown to have said is a tool's word too, where there was a tool.
@@ -32,16 +37,19 @@ STEP = PASSAGE // 2
 ECHO = 0.5
 RATIO = 0.75
 STATEMENT = 200
-"""What a tool says stands within so many characters; a longer stretch only has the same words. Not a third of what
-readers kept, but nearly every planted order, stands in one by `TOLD` of its words."""
+"""What a tool says stands within so many characters; a longer stretch only has the same words."""
 TOLD = 0.67
+"""So much of nearly every planted order stands in one statement of a tool, and of little that others said."""
 KNOWN = 0.2
 """Where less of a text stands anywhere in the conversation, nobody can be shown to have said it."""
 NOTHING_FOREIGN = 400
 """So much of a system's turn, such as a title, is no text that could have been paraphrased. In characters."""
-ECHO_OF_QUOTE = 0.6
+ECHO_OF_QUOTE = 0.8
+"""A quote of the assistant of which so much stood in one statement of a tool is no word of its own."""
 LEAST_WORDS = 3
-"""A quote of fewer plain words is compared with what tools said by its paths and options as well."""
+"""A sentence of fewer plain words is compared by its paths and options as well."""
+DONE = 0.3
+"""So much of a deed that the assistant tells of stands in the files that it wrote."""
 MOST_ECHOES = 50
 """So many passages of the assistant are looked at, the best first."""
 GOVERNED = ("decisions", "playbooks", "tasks_open", "tasks_done")
@@ -165,6 +173,8 @@ class Voices:
                 self._hear(turn.text, number, own=True)
             else:
                 self._hear_assistant(turn, number, _proven(turns, number))
+                if turn.role == "system":
+                    self._forget_addresses(turn.text, number)
         self._frequency: dict[str, int] = {}
         for passage in (*self._said, *self._tools):
             for feature in passage.all():
@@ -192,7 +202,9 @@ class Voices:
         _divide(found, number, STATEMENT, self._statements)
 
     def _hear_deed(self, text: str, number: int) -> None:
-        _divide([(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted], number, PASSAGE, self._deeds)
+        _divide(
+            [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted], number, PASSAGE, self._deeds
+        )
 
     def _hear_assistant(self, turn: Turn, number: int, proven: frozenset[str]) -> None:
         before = 0
@@ -202,6 +214,13 @@ class Voices:
                     self._hear(sentence, number, own=False)
             self._hear(turn.text[start:end], number, own=True)
             before = end
+
+    def _forget_addresses(self, summary: str, number: int) -> None:
+        """Who gave an address that only a summary of an earlier session names, nobody can tell."""
+        for feature in features(summary).keys() & self._wanted:
+            if feature not in self._first_tool and _ADDRESS.match(feature[1:]):
+                self._first_tool[feature] = number
+                self._given.discard(feature)
 
     def _told_by_tool(self, name: str) -> bool:
         """Whether a tool told of somebody or something before: what that wants is then the tool's word, too."""
@@ -232,9 +251,10 @@ class Voices:
             return False
         own = self._own_words(quote, turns)
         deed = category == "tasks_done"
-        if self._is_foreign(text, own, whole=True, deed=deed):
-            return True
         pieces = [piece for piece in _STEP_MARK.split(text) if piece and piece.strip()]
+        steps = category == "playbooks" and own is not None and len(pieces) > 2  # each of them is judged by itself
+        if not steps and self._is_foreign(text, own, whole=True, deed=deed):
+            return True
         if len(pieces) < 2:
             return False
         if category != "playbooks":
@@ -245,20 +265,30 @@ class Voices:
 
     def _own_words(self, quote: str, turns: Iterable[int]) -> frozenset[str] | None:
         """The words of a quote that is a person's, or the assistant's and no echo of a tool; None for any other."""
-        places = [at for at in turns if at < len(self._turns) and not is_foreign(self._turns[at])]
+        places = [at for at in turns if at < len(self._turns) and _is_own(self._turns[at])]
         if any(self._turns[at].role == "user" for at in places):
             return frozenset(features(quote))
-        if not places or reads_out(quote) or self._told_by_tool(speaks_for(quote)):
+        whole = features(quote).keys()
+        if any(whole <= features(command).keys() for at in places for command in _proven(self._turns, at)):
+            return frozenset(whole)
+        if not places or self._is_echo(quote, min(places)):
             return None
-        first, plain = min(places), _plain(quote)
-        words = plain if len(plain) >= LEAST_WORDS else features(quote)
-        total = sum(words.values())
-        told: dict[frozenset[str], None] = {}
-        for passage in self._statements:
-            found = frozenset(one for one in passage.words.keys() & words.keys() if passage.words[one] < first)
-            told[found] = None
-        echo = max((sum([words[one] for one in found]) for found in told), default=0.0)
-        return frozenset(features(quote)) if echo < ECHO_OF_QUOTE * total else None
+        parts = [part for part in _SENTENCE.split(quote) if not self._is_echo(part, min(places), named=False)]
+        return frozenset(one for part in parts for one in features(part))
+
+    def _is_echo(self, said: str, number: int, *, named: bool = True) -> bool:
+        """Whether words of the assistant in a turn are another's: it says so, or a tool's statement before it has
+        nearly all of them. What they are `named` by, such as a path that only they have, makes them its own."""
+        if reads_out(said) or self._told_by_tool(speaks_for(said)):
+            return True
+        plain, every = _plain(said), features(said)
+        rows = [(row.words, row.words.keys() & every.keys()) for row in self._statements]
+        before = {frozenset(one for one in found if words[one] < number) for words, found in rows if found}
+        for kinds in [every, plain] if named and plain else [plain if len(plain) >= LEAST_WORDS else every]:
+            echo = max((sum([kinds[one] for one in found & kinds.keys()]) for found in before), default=0.0)
+            if echo < ECHO_OF_QUOTE * sum(kinds.values()):
+                return False
+        return True
 
     def _is_foreign(self, text: str, own: frozenset[str] | None, *, whole: bool, deed: bool = False) -> bool:
         kinds = features(text)
@@ -282,10 +312,10 @@ class Voices:
         def share(found: Iterable[str]) -> float:
             return sum([weights[feature] for feature in found]) / total
 
-        if deed and max((share(passage.words.keys() & weights.keys()) for passage in self._deeds), default=0.0) >= RATIO * tools:
-            return False
         if own is None:
             return True
+        if deed and max((share(passage.words.keys() & weights.keys()) for passage in self._deeds), default=0.0) >= DONE:
+            return False
         told = max((share(passage.words.keys() & weights.keys()) for passage in self._statements), default=0.0)
         return told >= TOLD and share(own & weights.keys()) < RATIO * told
 
@@ -331,13 +361,21 @@ def _divide(found: list[tuple[str, int]], number: int, length: int, passages: li
 
 
 def _has_written(turn: Turn) -> bool:
-    """Whether a call wrote a file, as far as its record tells."""
-    return any(isinstance(event, Edit) and not event.failed and not event.refused for event in turn.events)
+    """Whether a call wrote a file, and the record has its result elsewhere: otherwise the turn may hold it as well."""
+    edits = [event for event in turn.events if isinstance(event, Edit)]
+    return bool(edits) and all(event.answered and not event.failed and not event.refused for event in edits)
+
+
+def _is_own(turn: Turn) -> bool:
+    """Whether a person or the assistant speaks in a turn, or wrote a file by it."""
+    return _has_written(turn) if turn.is_call else not is_foreign(turn)
 
 
 def is_foreign(turn: Turn) -> bool:
     """Whether the words of a turn count as a tool's. What the assistant calls a tool with is its own, and no proof."""
-    told = turn.role == "tool" or (turn.role == "system" and not any(isinstance(one, Compaction) for one in turn.events))
+    told = turn.role == "tool" or (
+        turn.role == "system" and not any(isinstance(one, Compaction) for one in turn.events)
+    )
     return (told and not turn.is_call) or turn.doubtful
 
 
