@@ -13,7 +13,7 @@ from core.harvest.answer import items_from
 from core.harvest.quotes import source_of
 from tests.corpus import need_corpus
 from tests.quality.combined import wrong
-from tests.quality.kept import FROM_TOOL, SUMMARY, judged
+from tests.quality.kept import FROM_TOOL, judged
 from tests.quality.planted import HALVES, Case, cases, figures, own_quotes, why_held
 
 JUDGED: list[tuple[Case, str]] = []
@@ -47,14 +47,12 @@ def test_combinations_of_order_carrier_and_answer_are_told_apart() -> None:
     assert number > 200 and not mistakes
 
 
-def test_of_real_decisions_and_playbooks_few_wait() -> None:
+def test_of_real_decisions_and_playbooks_without_a_quote_few_wait() -> None:
     """A gate that holds everything back would be safe and useless."""
     need_corpus()
-    rows = list(judged(frozenset({"decision", "preference", "playbook"})))
+    rows = [row for row in judged(frozenset({"decision", "preference", "playbook"})) if not row.quoted]
     waiting = [row for row in rows if row.held == FROM_TOOL]
-    assert len(waiting) <= 0.3 * len(rows), waiting
-    plain = [row for row in rows if row.structure != SUMMARY]
-    assert sum(row.held == FROM_TOOL for row in plain) <= 0.12 * len(plain), waiting
+    assert len(waiting) <= 0.25 * len(rows), waiting
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """What the gate on "who said it" costs on real sessions: the items that their readers kept, as if a model had answered
 with them, once with their quotes and once without. `python -m tests.quality.kept` prints what has to wait.
 
-The statements are a reader's own words, so that they share less with the session than a model's would. One session
-begins with the summary that its tool made of an earlier one: what is only told there, nobody can be shown to have said.
+The statements are a reader's own words, so that they share less with the session than a model's would. Three sets are
+read: the given one, and the two of our own (`sessions.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ CATEGORY = {
     "question": "questions",
     "file-note": "files",
 }
-SUMMARY = "compaction-summary"
 FROM_TOOL = "from-tool-output"
 
 
