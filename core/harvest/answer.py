@@ -23,7 +23,7 @@ from core.base.secrets.redact import redact
 from core.harvest.known import NOTHING, Known, Told
 from core.harvest.orders import is_order
 from core.harvest.playbook import read_steps
-from core.harvest.quotes import OTHERS_WORK, Source, find_quote, place_of, review_of
+from core.harvest.quotes import OTHERS_WORK, Source, find_quote, place_of, review_of, turns_of
 from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
 
@@ -544,7 +544,7 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
     if item.held:
         return item
     followed = item.category in GOVERNED or is_order(item.text)
-    if voices is not None and voices.only_tools(item.category, item.text):
+    if voices is not None and voices.only_tools(item.category, item.text, item.quote, turns_of(item.quote, source)):
         if followed:
             return replace(item, held="from-tool-output")
         item = replace(item, by_tool=True)

@@ -118,12 +118,13 @@ def is_order(text: str) -> bool:
 # How an assistant says that it only reads out what somebody wrote.
 _READS_OUT = re.compile(
     r"\b(?:page|site|website|readme|docs?|documentation|file|output|tool|result|article|post|comment|issue|guide|text|"
-    r"message|error|log|server|response|instructions?|script|notes?|report|it|author|section|ticket|email|seite|datei|"
-    r"ausgabe|anleitung|fichier|sortie|página|archivo|страница|файл)s?\b[^.!?\n]{0,60}?\b(?:say|tell|ask|suggest|recommend|instruct|"
-    r"claim|advise|state|mention|want|direct|request|require|read|propose|prescribe|demand|urge|note|contain|sagt|sagen|"
-    r"schreibt|verlangt|empfiehlt|fordert|steht|dit|demande|recommande|indique|dice|pide|recomienda|говорит|просит|требует)\w{0,3}\b"
+    r"message|error|log|server|response|instructions?|script|notes?|report|it|author|section|ticket|email|helper|sub-?agent|reviewer|seite|datei|"
+    r"ausgabe|anleitung|fichier|sortie|página|archivo|страница|файл)s?\b[^.!?\n]{0,60}?(?<!which )\b(?:say|tell|"
+    r"ask|suggest|recommend|instruct|"
+    r"claim|advise|state|mention|want|direct|request|require|read|propose|prescribe|demand|urge|note|contain|report|sagt|sagen|"
+    r"schreibt|verlangt|empfiehlt|fordert|steht|dit|demande|recommande|indique|dice|pide|recomienda|говорит|просит|требует)\w{0,3}\b(?![/._-]\w)"
     r"|\b(?:according to|as per|per the|quoting|quote[sd]?|it reads|laut|gemäß|selon|d'après|según|согласно|secondo)\b"
-    r"|根据|按照|要求|建议|提到|写着|によると|と書|に従",
+    r"|根据|按照|要求|(?:文档|页面|网页|网站|文件|说明|工具|输出|报告|日志|官方|作者|它)[^。！？\n]{0,20}建议|提到|写着|によると|と書|に従",
     re.IGNORECASE,
 )
 

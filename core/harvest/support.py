@@ -10,6 +10,11 @@ translation) do not count. The best passage of people and the assistant is compa
 - The assistant's words are its own as far as no tool said them before: where half of what a passage gives an item stood
   in one passage of an earlier tool turn, and where it says that it reads something out, or what something
   wants that a tool named, the assistant is an echo.
+- A quote tells where to look: words of a person, wherever they stand, and words of the assistant that no tool said
+  before, are theirs. Such an item is a tool's only where one statement of a tool (`STATEMENT` characters) has `TOLD` of
+  its words, and the quote has not: what merely shares its names with a long output was not told by it.
+- What the assistant wrote into a file is its own, as far as no tool said it before; of what it says that it has done,
+  such an edit is the proof. So is its summary of the session so far, but for the addresses in it.
 - An address (URL, host, e-mail) must have been given by somebody; a tool that names it is not enough.
 - What tools returned, what a system put in, and turns whose speaker is in doubt are a tool's word.
 - What nobody can be shown to have said is a tool's word too, where there was a tool.
@@ -24,17 +29,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Commit, PullRequest, Push
+from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push
 from core.harvest.orders import is_order, reads_out, speaks_for
 
 PASSAGE = 600
 STEP = PASSAGE // 2
 ECHO = 0.5
 RATIO = 0.75
+STATEMENT = 200
+"""What a tool says stands within so many characters; a longer stretch only has the same words."""
+TOLD = 0.67
+"""So much of nearly every planted order stands in one statement of a tool, and of little that others said."""
 KNOWN = 0.2
 """Where less of a text stands anywhere in the conversation, nobody can be shown to have said it."""
 NOTHING_FOREIGN = 400
 """So much of a system's turn, such as a title, is no text that could have been paraphrased. In characters."""
+ECHO_OF_QUOTE = 0.8
+"""A quote of the assistant of which so much stood in one statement of a tool is no word of its own."""
+LEAST_WORDS = 3
+"""A sentence of fewer plain words is compared by its paths and options as well."""
+DONE = 0.3
+"""So much of a deed that the assistant tells of stands in the files that it wrote."""
 MOST_ECHOES = 50
 """So many passages of the assistant are looked at, the best first."""
 GOVERNED = ("decisions", "playbooks", "tasks_open", "tasks_done")
@@ -94,6 +109,12 @@ def _tokens(text: str) -> Iterator[tuple[str, float, int]]:
             yield from _words(word[0], chunk.start() + word.start())
 
 
+def _plain(text: str) -> dict[str, float]:
+    """The words of a text that are no part of a path, an option or another identifier: what it says, not of what."""
+    flat = _INVISIBLE.sub("", text).casefold()
+    return features(" ".join(chunk[0] for chunk in _CHUNK.finditer(flat) if not _INNER.search(chunk[0].rstrip(".:!?"))))
+
+
 def _words(word: str, at: int) -> Iterator[tuple[str, float, int]]:
     if not word.isascii() and (dense := list(_DENSE.finditer(word))):
         for run in dense:
@@ -128,18 +149,23 @@ class Voices:
             self._wanted.update(features(text))
         self._said: list[_Passage] = []
         self._tools: list[_Passage] = []
+        self._statements: list[_Passage] = []
+        self._deeds: list[_Passage] = []
         self._given: set[str] = set()
         self._first_tool: dict[str, int] = {}
         self._foreign = 0
         self._foreign_texts: list[str] = []
         self._length = 0
         turns = conversation.turns if any(map(is_foreign, conversation.turns)) else ()
+        self._turns = turns
         for number, turn in enumerate(turns):
             if not turn.doubtful:
                 self._hear_deeds(turn, number)
             if turn.is_call:
-                continue
-            if is_foreign(turn):
+                if _has_written(turn):
+                    self._hear_assistant(turn, number, frozenset())
+                    self._hear_deed(turn.text, number)
+            elif is_foreign(turn):
                 self._foreign += len(turn.text) if turn.role != "system" else max(0, len(turn.text) - NOTHING_FOREIGN)
                 self._foreign_texts.append(turn.text)
                 self._hear_tool(turn.text, number)
@@ -147,6 +173,8 @@ class Voices:
                 self._hear(turn.text, number, own=True)
             else:
                 self._hear_assistant(turn, number, _proven(turns, number))
+                if turn.role == "system":
+                    self._forget_addresses(turn.text, number)
         self._frequency: dict[str, int] = {}
         for passage in (*self._said, *self._tools):
             for feature in passage.all():
@@ -167,14 +195,16 @@ class Voices:
                 self._hear(f"{event.title} {event.url}", number, own=True)
 
     def _hear_tool(self, text: str, number: int) -> None:
-        first = len(self._tools)
-        for feature, _, at in _tokens(text):
-            if feature in self._wanted:
-                self._first_tool.setdefault(feature, number)
-                for place in {at // STEP, max(0, at // STEP - 1)}:
-                    while first + place >= len(self._tools):
-                        self._tools.append(_Passage())
-                    self._tools[first + place].words.setdefault(feature, number)
+        found = [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
+        for feature, _ in found:
+            self._first_tool.setdefault(feature, number)
+        _divide(found, number, PASSAGE, self._tools)
+        _divide(found, number, STATEMENT, self._statements)
+
+    def _hear_deed(self, text: str, number: int) -> None:
+        _divide(
+            [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted], number, PASSAGE, self._deeds
+        )
 
     def _hear_assistant(self, turn: Turn, number: int, proven: frozenset[str]) -> None:
         before = 0
@@ -184,6 +214,13 @@ class Voices:
                     self._hear(sentence, number, own=False)
             self._hear(turn.text[start:end], number, own=True)
             before = end
+
+    def _forget_addresses(self, summary: str, number: int) -> None:
+        """Who gave an address that only a summary of an earlier session names, nobody can tell."""
+        for feature in features(summary).keys() & self._wanted:
+            if feature not in self._first_tool and _ADDRESS.match(feature[1:]):
+                self._first_tool[feature] = number
+                self._given.discard(feature)
 
     def _told_by_tool(self, name: str) -> bool:
         """Whether a tool told of somebody or something before: what that wants is then the tool's word, too."""
@@ -204,22 +241,56 @@ class Voices:
                         self._said[place].words.setdefault(feature, number)
         self._length += len(text) + 1
 
-    def only_tools(self, category: str, text: str) -> bool:
-        """Whether nobody but a tool (or nobody who is known) said what a text says, or one step or order in it."""
+    def only_tools(self, category: str, text: str, quote: str = "", turns: Iterable[int] = ()) -> bool:
+        """Whether nobody but a tool (or nobody who is known) said what a text says, or one step or order in it.
+
+        `quote` is what bears it out and `turns` are those in which it stands. Where a person, or the assistant before
+        any tool, said those words, the item is held only if a tool's statement says nearly all of it.
+        """
         if not self._tools and not self._foreign:
             return False
-        if self._is_foreign(text, whole=True):
-            return True
+        own = self._own_words(quote, turns)
+        deed = category == "tasks_done"
         pieces = [piece for piece in _STEP_MARK.split(text) if piece and piece.strip()]
+        steps = category == "playbooks" and own is not None and len(pieces) > 2  # each of them is judged by itself
+        if not steps and self._is_foreign(text, own, whole=True, deed=deed):
+            return True
         if len(pieces) < 2:
             return False
         if category != "playbooks":
-            return any(self._is_foreign(piece, whole=False) for piece in pieces if is_order(piece))
+            return any(self._is_foreign(piece, own, whole=False, deed=deed) for piece in pieces if is_order(piece))
         # What a playbook is called is no step, unless a command or a path stands in it.
         named = text.startswith("**") and not any(feature.startswith("=") for feature in features(pieces[0]))
-        return any(self._is_foreign(piece, whole=False) for piece in pieces[named:])
+        return any(self._is_foreign(piece, own, whole=False) for piece in pieces[named:])
 
-    def _is_foreign(self, text: str, *, whole: bool) -> bool:
+    def _own_words(self, quote: str, turns: Iterable[int]) -> frozenset[str] | None:
+        """The words of a quote that is a person's, or the assistant's and no echo of a tool; None for any other."""
+        places = [at for at in turns if at < len(self._turns) and _is_own(self._turns[at])]
+        if any(self._turns[at].role == "user" for at in places):
+            return frozenset(features(quote))
+        whole = features(quote).keys()
+        if any(whole <= features(command).keys() for at in places for command in _proven(self._turns, at)):
+            return frozenset(whole)
+        if not places or self._is_echo(quote, min(places)):
+            return None
+        parts = [part for part in _SENTENCE.split(quote) if not self._is_echo(part, min(places), named=False)]
+        return frozenset(one for part in parts for one in features(part))
+
+    def _is_echo(self, said: str, number: int, *, named: bool = True) -> bool:
+        """Whether words of the assistant in a turn are another's: it says so, or a tool's statement before it has
+        nearly all of them. What they are `named` by, such as a path that only they have, makes them its own."""
+        if reads_out(said) or self._told_by_tool(speaks_for(said)):
+            return True
+        plain, every = _plain(said), features(said)
+        rows = [(row.words, row.words.keys() & every.keys()) for row in self._statements]
+        before = {frozenset(one for one in found if words[one] < number) for words, found in rows if found}
+        for kinds in [every, plain] if named and plain else [plain if len(plain) >= LEAST_WORDS else every]:
+            echo = max((sum([kinds[one] for one in found & kinds.keys()]) for found in before), default=0.0)
+            if echo < ECHO_OF_QUOTE * sum(kinds.values()):
+                return False
+        return True
+
+    def _is_foreign(self, text: str, own: frozenset[str] | None, *, whole: bool, deed: bool = False) -> bool:
         kinds = features(text)
         weights = {
             feature: kind * self._rarity(self._frequency[feature])
@@ -235,7 +306,18 @@ class Voices:
         if not whole and total < 0.6:
             return False
         said, tools = self._support(weights, total)
-        return said < RATIO * tools
+        if said >= RATIO * tools:
+            return False
+
+        def share(found: Iterable[str]) -> float:
+            return sum([weights[feature] for feature in found]) / total
+
+        if own is None:
+            return True
+        if deed and max((share(passage.words.keys() & weights.keys()) for passage in self._deeds), default=0.0) >= DONE:
+            return False
+        told = max((share(passage.words.keys() & weights.keys()) for passage in self._statements), default=0.0)
+        return told >= TOLD and share(own & weights.keys()) < RATIO * told
 
     def _rarity(self, number: int) -> float:
         passages = len(self._said) + len(self._tools)
@@ -268,9 +350,33 @@ class Voices:
         return best / total, tools / total
 
 
+def _divide(found: list[tuple[str, int]], number: int, length: int, passages: list[_Passage]) -> None:
+    """Append the passages of one text, each of so many characters and half of it the next one's, too."""
+    first, step = len(passages), length // 2
+    for feature, at in found:
+        for place in {at // step, max(0, at // step - 1)}:
+            while first + place >= len(passages):
+                passages.append(_Passage())
+            passages[first + place].words.setdefault(feature, number)
+
+
+def _has_written(turn: Turn) -> bool:
+    """Whether a call wrote a file, and the record has its result elsewhere: otherwise the turn may hold it as well."""
+    edits = [event for event in turn.events if isinstance(event, Edit)]
+    return bool(edits) and all(event.answered and not event.failed and not event.refused for event in edits)
+
+
+def _is_own(turn: Turn) -> bool:
+    """Whether a person or the assistant speaks in a turn, or wrote a file by it."""
+    return _has_written(turn) if turn.is_call else not is_foreign(turn)
+
+
 def is_foreign(turn: Turn) -> bool:
     """Whether the words of a turn count as a tool's. What the assistant calls a tool with is its own, and no proof."""
-    return (turn.role in ("tool", "system") and not turn.is_call) or turn.doubtful
+    told = turn.role == "tool" or (
+        turn.role == "system" and not any(isinstance(one, Compaction) for one in turn.events)
+    )
+    return (told and not turn.is_call) or turn.doubtful
 
 
 def _places(text: str, commands: Iterable[str]) -> list[tuple[int, int]]:
