@@ -21,10 +21,9 @@ from core.base.repository import slug
 from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.harvest.known import NOTHING, Known, Told
-from core.harvest.orders import is_order
 from core.harvest.playbook import read_steps
 from core.harvest.quotes import OTHERS_WORK, Source, find_quote, place_of, review_of, turns_of
-from core.harvest.support import GOVERNED, Voices
+from core.harvest.support import GOVERNED, Voices, is_order
 from core.knowledge.categories import CATEGORIES
 
 MAX_DEPTH = 32
