@@ -1,7 +1,7 @@
-"""For the doctor: what became of conversations. The journal, the ledger, the plans that prove it, and the trash.
-
-`knowledge doctor`: is the store whole? Like a file system check: it looks, says what it found, and with `repair`
+"""`knowledge doctor`: is the store whole? Like a file system check: it looks, says what it found, and with `repair`
 mends what can be mended without asking. What it calls repaired was looked at once more and is gone.
+
+What became of conversations is told by the journal, the ledger, the plans that prove it, and the trash.
 """
 
 from __future__ import annotations

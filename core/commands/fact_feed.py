@@ -1,24 +1,20 @@
-"""Whether anything that the fact index is made of has changed since it was last brought up to date.
+"""Joins the fact index to the store: what committed harvests taught, fed into it after a run, an undo or on demand.
 
-A small file in the cache folder holds size, time and inode of every file in question; deleting it loses nothing. What
-was changed within two seconds of a look is looked at again: its time may be the same after the next change.
+Everything is computed from the archived plans and the record of the fact index, so a feed that a crash cut off is made
+up for by the next one. It blocks nothing: a failure is told, and the next run tries again.
 
-Where what a conversation taught belongs: the domain of a fact is the repository of the conversation or of a file.
+What a person let out of the quarantine counts as taught by its conversation. Nothing is kept of it beside
+changes.jsonl: an edit that took a held line out, and one that put what it says into its file; the archived plan that
+the line came with tells the conversation and the repository.
+
+Where a fact belongs is the repository of the conversation or of a file.
 
 A model's own word for a place counts only where it is the name of a project that conversations worked in, or of a
 repository in which a file lies that this one left a note about: no folder is made of free words.
 
-What `knowledge doctor` looks at in the fact index.
-
-What a person let out of the quarantine, as something that its conversation taught.
-
-Nothing is kept of it beside changes.jsonl: an edit that took a held line out, and one that put what it says into its
-file. The conversation, and the repository it was about, are told by the archived plan that the line came with.
-
-Joins the fact index to the store: what committed harvests taught, fed into it after a run, an undo or on demand.
-
-Everything is computed from the archived plans and the record of the fact index, so a feed that a crash cut off is made
-up for by the next one. It blocks nothing: a failure is told, and the next run tries again.
+Whether anything has changed since the last feed, a small file in the cache folder tells by size, time and inode of
+everything in question. What was changed within two seconds of a look is looked at again: its time may be the same
+after the next change.
 """
 
 from __future__ import annotations

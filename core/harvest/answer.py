@@ -1,11 +1,11 @@
-"""The one JSON object in a model's answer. Strict about the object, patient with the words around it.
+"""From a model's answer to items that may stand in a knowledge file. Nothing in the answer is trusted.
+
+The seven arrays are the seed's; storage.md, "The model's answer", settles what it leaves open.
+
+The one JSON object in a model's answer. Strict about the object, patient with the words around it.
 
 The seed (1, 4.2) tolerates a fence around the whole answer. Where the whole is no JSON, the outermost objects in it are
 looked at: one that names what was asked for is the answer, two are not, for nobody would know which was meant.
-
-From a model's answer to items that may stand in a knowledge file. Nothing in the answer is trusted.
-
-The seven arrays are the seed's; storage.md, "The model's answer", settles what it leaves open.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a plan passes over, as sentences: each says which conversations it is about and what a person can do. Pure.
+"""Stages 1 and 2 together: what a run would do. This is the dry run; it writes nothing below the home folder.
 
-Stages 1 and 2 together: what a run would do. This is the dry run; it writes nothing below the home folder.
+What a plan leaves out is told in sentences: which conversations they are about and what a person can do.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The plan of a run as plain records: what each artifact is, and what will be done with it. `classify` makes them.
-
-What a run is told: its limits, how to distil, where notes may be bound, how patient to be.
+"""The plan of a run as plain records: what each artifact is, and what will be done with it. `classify` makes them. And
+what a run is told: its limits, how to distil, where notes may be bound, how patient to be.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Does a text tell its reader to do something? Words by which many languages give an order; a table, no grammar.
-
-It is asked only of what nobody but a tool or a page said, so it may err on the side of "yes": such an item waits in the
-quarantine, it is not lost.
-
-Who said what an item says. Its right to become a decision, a playbook or an order depends on the answer.
+"""Who said what an item says. Its right to become a decision, a playbook or an order depends on the answer.
 
 The turns decide, not the quote that a model chose. A passage (`PASSAGE` characters) supports an item by the share of
 the item's words that stand in it: rare words weigh more than common ones, identifiers, paths and options twice as much,
@@ -23,6 +18,9 @@ translation) do not count. The best passage of people and the assistant is compa
 - An address (URL, host, e-mail) must have been given by somebody; a tool that names it is not enough.
 - What tools returned, what a system put in, and turns whose speaker is in doubt are a tool's word.
 - What nobody can be shown to have said is a tool's word too, where there was a tool.
+
+Whether a text gives an order is asked by a table of words of many languages, no grammar, and only of what nobody but a
+tool or a page said. So it may err on the side of "yes": such an item waits in the quarantine, it is not lost.
 """
 
 from __future__ import annotations
