@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.base.result import Err, ErrorInfo, Result
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace
 from core.harvest.report import HarvestReport, Progress
 from gui.shell import RUN, Shell

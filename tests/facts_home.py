@@ -11,7 +11,8 @@ import pytest
 
 from core.base.result import Err, Ok, Result
 from core.commands.facts import list_facts
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
 from core.factindex.facts import Fact
 from core.harvest.report import HarvestReport
@@ -41,7 +42,7 @@ def harvested(world: World, model: FakeModel | None, **settings: Any) -> Harvest
     workspace = workspace_of(world, **({"provider": "openai"} if model else {}), **settings)
     request = HarvestRequest(apply=True, provider="openai" if model else "offline")
     report: HarvestReport = value(
-        harvest(workspace, request, generate=model, now=lambda: world.clock, patience=HURRIED)
+        harvest(workspace, request, generate=model, now=lambda: world.clock, editor_wait=HURRIED)
     )
     return report
 

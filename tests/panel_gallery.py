@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core.base.paths import project_paths
 from core.base.result import ErrorInfo, Ok
 from core.commands.bullets import add
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.memories import memories_archive, save
 from core.commands.workspace import Workspace
 from gui.views.search import Asked

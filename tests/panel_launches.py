@@ -21,7 +21,8 @@ from pathlib import Path
 
 from core.base.result import Ok
 from core.commands.demo import make_demo_home
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from tests.panel_desk import workspace_at
 from tests.test_gui_app import environment
 

@@ -14,7 +14,8 @@ import pytest
 from core.base.result import Ok
 from core.commands import demo as demo_folders
 from core.commands.demo import demo, demo_home, make_demo_home
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
 from tests.made_home import value
 

@@ -10,7 +10,8 @@ import pytest
 
 from core.base.result import ErrorInfo, Ok
 from core.commands.bullets import add
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.status import status
 from core.commands.workspace import Workspace, open_workspace
 from tests.chatty_model import chatty_model

@@ -7,7 +7,8 @@ from typing import Any
 
 from core.base.result import Ok
 from core.commands.demo import demo_home
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from gui.toolkit.columns import Column, measured, remembered_widths, wide
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import at_home_fixture, number_of, seated, workspace_at  # noqa: F401

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.commands.harvest import HarvestRequest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.sources import SourceFound, SourcesReport
 from core.commands.workspace import Workspace
 from gui.views.sources import SourcesView, expiry_words, named_paths, row_of, rows_of, summary, switch_source, switched

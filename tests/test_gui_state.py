@@ -11,7 +11,8 @@ import pytest
 
 from core.base.paths import Paths
 from core.base.result import Err, Ok
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.history import LedgerRow
 from core.commands.panel.bullets import all_bullets
 from core.commands.panel.overview import FileState, changed_by_hand, last_days, overview

@@ -7,7 +7,8 @@ from typing import Any
 
 from core.base.result import Ok
 from core.commands.bullets import add
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from gui.actions import SHORTCUTS
 from gui.toolkit.editor import place_after
 from gui.toolkit.keys import CONTROL, PRESS, RELEASE, SHIFT, KeyGate, Press

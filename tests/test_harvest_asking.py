@@ -11,7 +11,7 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.result import Err, Ok, Result, fail
-from core.commands.harvest import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
+from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
 from core.conversations.read import read_conversation
 from core.harvest.asking import MAX_ROWS, RETRY_SUFFIX, ask, category_questions, category_schema, split_version
 from core.harvest.distil import Harvest, distil

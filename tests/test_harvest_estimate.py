@@ -18,7 +18,7 @@ from core.base.answer import Answer
 from core.base.result import Ok, Result, fail
 from core.cli.harvest import harvest_text
 from core.cli.main import main
-from core.commands.harvest import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
+from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMARIZE_PROMPT
 from core.harvest.asking import RETRY_SUFFIX
 from core.harvest.estimate import estimate
 from core.harvest.known import KnownStore

@@ -16,7 +16,7 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.result import Ok, Result, fail
-from core.commands.harvest import CATEGORY_PROMPT, SUMMARIZE_PROMPT
+from core.commands.harvest_options import CATEGORY_PROMPT, SUMMARIZE_PROMPT
 from core.harvest.asking import KEPT_DAYS
 from core.harvest.committer import Committer
 from core.knowledge.categories import CATEGORIES

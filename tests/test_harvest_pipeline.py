@@ -9,7 +9,8 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.result import Ok, fail
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import open_workspace
 from core.conversations.read import read_conversation
 from core.harvest.asking import RETRY_SUFFIX

@@ -1,6 +1,5 @@
-"""What a model call costs, from the shipped price table or the user's own prices.
-
-The one callable through which every room asks a language model.
+"""The one callable through which every room asks a language model; and what a call costs, from the shipped price table
+or the user's own prices.
 """
 
 from __future__ import annotations

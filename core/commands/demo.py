@@ -21,7 +21,8 @@ from core.base import files, locks
 from core.base.config import SHIPPED_FILE, load_config
 from core.base.paths import Paths, shipped_root
 from core.base.result import Err, Ok, Result, fail
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.status import Status, status
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport, Report

@@ -1,24 +1,20 @@
-"""Whether anything that the fact index is made of has changed since it was last brought up to date.
+"""Joins the fact index to the store: what committed harvests taught, fed into it after a run, an undo or on demand.
 
-A small file in the cache folder holds size, time and inode of every file in question; deleting it loses nothing. What
-was changed within two seconds of a look is looked at again: its time may be the same after the next change.
+Everything is computed from the archived plans and the record of the fact index, so a feed that a crash cut off is made
+up for by the next one. It blocks nothing: a failure is told, and the next run tries again.
 
-Where what a conversation taught belongs: the domain of a fact is the repository of the conversation or of a file.
+What a person let out of the quarantine counts as taught by its conversation. Nothing is kept of it beside
+changes.jsonl: an edit that took a held line out, and one that put what it says into its file; the archived plan that
+the line came with tells the conversation and the repository.
+
+Where a fact belongs is the repository of the conversation or of a file.
 
 A model's own word for a place counts only where it is the name of a project that conversations worked in, or of a
 repository in which a file lies that this one left a note about: no folder is made of free words.
 
-What `knowledge doctor` looks at in the fact index.
-
-What a person let out of the quarantine, as something that its conversation taught.
-
-Nothing is kept of it beside changes.jsonl: an edit that took a held line out, and one that put what it says into its
-file. The conversation, and the repository it was about, are told by the archived plan that the line came with.
-
-Joins the fact index to the store: what committed harvests taught, fed into it after a run, an undo or on demand.
-
-Everything is computed from the archived plans and the record of the fact index, so a feed that a crash cut off is made
-up for by the next one. It blocks nothing: a failure is told, and the next run tries again.
+Whether anything has changed since the last feed, a small file in the cache folder tells by size, time and inode of
+everything in question. What was changed within two seconds of a look is looked at again: its time may be the same
+after the next change.
 """
 
 from __future__ import annotations
@@ -57,7 +53,7 @@ from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.check import Finding
 from core.knowledge.edit import EDIT_RUN, QUARANTINE
-from core.knowledge.journal import FrozenPlan, Pending, gather, read_journal
+from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.projects import is_inside
@@ -248,7 +244,7 @@ def _tell_plans(paths: Paths, found: dict[str, Accepted]) -> None:
     """Put beside each item the plan that held it back, the newest if there are several."""
     waiting = set(found)
     for path in sorted(paths.plans.glob("*.jsonl"), reverse=True) if paths.plans.is_dir() else ():
-        for sha, state in gather(read_journal(path)).items():
+        for sha, state in states_by_sha(read_journal(path)).items():
             if not state.done or state.plan is None:
                 continue
             held = {line for planned in state.plan.files if planned.name == QUARANTINE for line in planned.all_lines}
@@ -314,7 +310,7 @@ def sync_facts(
 def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> Result[T]:
     """Do the work while no other process writes facts, with sentences for what can go wrong."""
     try:
-        with locks.locked(paths.state / "facts.lock", work="facts", patience=wait):
+        with locks.locked(paths.state / "facts.lock", work="facts", editor_wait=wait):
             return Ok(work())
     except locks.LockHeldError as error:
         hint = "wait until it is done, then 'knowledge facts sync'"
@@ -411,7 +407,7 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
     for path in fresh:
         run = path.stem
         sizes[run] = path.stat().st_size
-        for sha, state in gather(read_journal(path)).items():
+        for sha, state in states_by_sha(read_journal(path)).items():
             if not state.done or state.plan is None:
                 continue
             committed.add((sha, run))

@@ -1,193 +1,44 @@
-"""What the person asked of a harvest, and the settings, as the options of a run; and the provider that they name, made
-ready for calls.
-
-`knowledge harvest`: the dry run and the run itself.
-
-`knowledge import PATH`: what other tools remember becomes bullets, shown first, undoable afterwards.
-"""
+"""`knowledge harvest`: the dry run and the run itself."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.answer import price
 from core.base.homes import ADVICE, unwritable_folder
-from core.base.paths import cache_folder, shipped_root
+from core.base.paths import cache_folder
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.settings import find_setting
-from core.commands.fact_feed import after_harvest
-from core.commands.sources import chosen_sources, elsewhere, set_sources
+from core.commands.harvest_options import (
+    HarvestRequest,
+    connect_or_refuse,
+    connect_provider,
+    harvest_options,
+    window_tokens,
+)
+from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.known import KnownStore
 from core.harvest.meter import BYTES_A_TOKEN, UNKNOWN, Counted, note_usage, read_usage
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
-from core.harvest.steps import DistilSettings, HarvestOptions, Limits, read_prompt
+from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
 from core.knowledge.changes import read_changes
 from core.knowledge.ledger import rebuild, seen_ledger
 from core.knowledge.same import statements
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience
-from core.sources.artifact import HOME, HashCache
-from core.sources.tools import ALL, places
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
+from core.sources.artifact import HashCache
 
 if TYPE_CHECKING:
-    from core.base.answer import Answer, Generate
+    from core.base.answer import Generate
     from core.base.markdown import Bullet
-    from core.llm.credentials import KeyFinder
-    from core.llm.wire import ModelSettings
-
-
-HARVEST_PROMPT = "harvest-conversation.md"
-CATEGORY_PROMPT = "harvest-category.md"
-SUMMARIZE_PROMPT = "summarize.md"
-
-
-@dataclass(frozen=True)
-class HarvestRequest:
-    """What the person asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
-    `core.sources.tools.known_name` gives them; `look_around`: a dry run also tells what it did not look at;
-    `rough`: it estimates tokens from sizes alone and reads nothing for it."""
-
-    apply: bool = False
-    no_harvest: bool = False
-    keep: bool = False
-    max_harvest_bytes: int | None = None
-    limit: int | None = None
-    provider: str = ""
-    model: str = ""
-    jobs: int | None = None
-    sources: tuple[str, ...] = ()
-    look_around: bool = False
-    rough: bool = False
-
-
-def prompt_names(style: str) -> tuple[str, str]:
-    """The files of the two prompts that a way of asking needs."""
-    return (CATEGORY_PROMPT if style == "per_category" else HARVEST_PROMPT, SUMMARIZE_PROMPT)
-
-
-def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Patience) -> Result[HarvestOptions]:
-    """All settings of a run. Err for a prompt that cannot be read or a source that there is not."""
-    config, paths = workspace.config, workspace.paths
-    shipped = shipped_root() / "assets" / "prompts"
-    try:
-        prompts = [read_prompt(name, paths.prompts, shipped) for name in prompt_names(config.harvest_style)]
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        where = error.filename if isinstance(error, OSError) and error.filename else paths.prompts
-        return fail("bad-prompt", f"a prompt cannot be read: {why}", where, "mend it, or remove your copy")
-    limits = Limits(
-        provider=request.provider or config.provider,
-        max_source_bytes=config.max_harvest_source_bytes,
-        reclaim=config.reclaim,
-        harvest=not request.no_harvest,
-        keep=request.keep,
-        max_run_bytes=request.max_harvest_bytes,
-        limit=request.limit,
-        reclaim_foreign=config.reclaim_foreign,
-    )
-    of_settings, problem = ((), "") if request.sources else set_sources(workspace)
-    if problem and not request.rough:  # who only looks is told elsewhere
-        return fail("bad-setting", problem, workspace.loaded.file)
-    named = chosen_sources(request.sources or of_settings)
-    if isinstance(named, Err):
-        return named
-    caches = cache_folder(workspace.paths.home, workspace.environment)
-    distil = DistilSettings(
-        attempts=config.harvest_max_attempts,
-        summarize_bytes=config.summarize_threshold_bytes,
-        quotes=config.quotes,
-        redact=config.redact,
-        part_bytes=config.summary_part_bytes,
-        harvest_prompt=prompts[0],
-        summarize_prompt=prompts[1],
-        style=config.harvest_style,
-        waiting=caches / "waiting.json",
-        long=config.long_conversations,
-        context_tokens=config.model_context_tokens,
-        answer_tokens=config.max_output_tokens,
-    )
-    return Ok(
-        HarvestOptions(
-            limits,
-            distil,
-            trash_days=config.trash_days,
-            file_roots=tuple(os.path.expanduser(root) for root in config.file_roots),
-            digest_max_bytes=config.digest_max_bytes if config.digest_enabled else None,
-            jobs=request.jobs or config.jobs,
-            max_run_tokens=config.max_run_tokens,
-            patience=patience,
-            home=HOME in named.value or ALL in named.value,
-            copies=caches / "stores",
-            kept=caches / "answers",
-            usage=caches / "usage.json",
-            asked=" ".join((limits.provider, request.model or config.model, config.base_url, *config.command)),
-            places=places(named.value, workspace.environment, config.project_roots),
-        )
-    )
-
-
-def connect_or_refuse(workspace: Workspace, provider: str, model: str, cancelled: Callable[[], bool]) -> Generate:
-    """The configured model. One that cannot be reached at all is a callable whose every answer is that error, so that
-    each conversation ends `harvest-failed` with the reason."""
-    connected = connect_provider(workspace, provider, model, cancelled)
-    if isinstance(connected, Ok):
-        return connected.value
-    error = connected
-
-    def refuse(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
-        return error
-
-    return refuse
-
-
-def connect_provider(
-    workspace: Workspace, provider: str, model: str, cancelled: Callable[[], bool] = lambda: False
-) -> Result[Generate]:
-    """Ready the provider for calls; nothing is sent yet. Err for missing credentials or settings."""
-    from core.llm.generate import connect
-
-    return connect(_settings(workspace, provider, model), credentials=_keys(workspace), cancelled=cancelled)
-
-
-def window_tokens(workspace: Workspace, provider: str, model: str) -> int:
-    """The model's window in tokens: as the settings say, else as its server tells, 0 where nobody does."""
-    config = workspace.config
-    if config.model_context_tokens or provider in ("offline", "command"):
-        return config.model_context_tokens
-    from core.llm.window import window_of
-
-    return window_of(_settings(workspace, provider, model), _keys(workspace))
-
-
-def _keys(workspace: Workspace) -> KeyFinder:
-    from core.llm.credentials import keys_from
-
-    return keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
-
-
-def _settings(workspace: Workspace, provider: str, model: str) -> ModelSettings:
-    from core.llm.wire import ModelSettings
-
-    config = workspace.config
-    return ModelSettings(
-        provider=provider,
-        model=model or (config.model if provider == config.provider else ""),
-        base_url=config.base_url if provider == config.provider else "",
-        command=config.command,
-        timeout_seconds=config.request_timeout_seconds,
-        max_answer_bytes=config.max_answer_bytes,
-        max_output_tokens=config.max_output_tokens,
-    )
-
 
 MANY = 10
 """From so many conversations on, a run that found next to nothing says why that may be."""
@@ -201,7 +52,7 @@ def harvest(
     cancelled: Callable[[], bool] = lambda: False,
     now: Callable[[], datetime] = utc_now,
     generate: Generate | None = None,
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[HarvestReport]:
     """Dry run or, with `request.apply`, the harvest. `generate` stands in for the configured provider (for tests).
 
@@ -209,7 +60,7 @@ def harvest(
     """
     if request.apply:
         import_module("core.commands.fact_feed")  # now: a full table of files at the end must not stop the report
-    options = harvest_options(workspace, request, patience)
+    options = harvest_options(workspace, request, editor_wait)
     if isinstance(options, Err):
         return options
     if generate is None and not (request.rough or request.no_harvest):
@@ -273,6 +124,7 @@ def _bullets_of(workspace: Workspace, category: Category) -> list[tuple[str, lis
 
 def _feed_facts(workspace: Workspace, report: HarvestReport, now: Callable[[], datetime]) -> None:
     """The fact index gets what committed harvests taught. Like the digest, it blocks nothing: the next run goes on."""
+    from core.commands.fact_feed import after_harvest
 
     report.facts, notes, problem = after_harvest(workspace, now)
     report.notes += notes

@@ -19,7 +19,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.project import find_project, may_read, places, project_problem
 from core.commands.statements import BY_COMMAND, all_without_secrets
-from core.commands.undo import settled, undone_elsewhere
+from core.commands.undo_edit import settled, undone_elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk, bare, line_break, made
@@ -459,7 +459,7 @@ def _warnings(found: Memories, more: Sequence[str] = ()) -> tuple[str, ...]:
 def _locked(where: Paths, work: Callable[[], Any]) -> Result[Any]:
     """Do the work while no other process writes memories there: an id is given once."""
     try:
-        with locks.locked(where.state / "memories.lock", work="memories", patience=LOCK_SECONDS):
+        with locks.locked(where.state / "memories.lock", work="memories", editor_wait=LOCK_SECONDS):
             return Ok(work())
     except locks.LockHeldError as error:
         return locks.refused(error)

@@ -1,7 +1,4 @@
-"""What each action of a command takes: what it does not take is refused, for an option that does nothing would let a
-person believe that it did.
-
-The quarantine: items that a harvest held back, until the person lets them in or drops them.
+"""The quarantine: items that a harvest held back, until the person lets them in or drops them.
 
 A line there is `- [why] category: text (quote: "…") [from: …]`, for a file note `- [why] files PATH: text …`, as
 `harvest/merge.freeze` writes it; the quote is there when the item came with one. An accepted item leaves quarantine.md

@@ -12,7 +12,8 @@ from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.alike import proposals
 from core.commands.context import DigestState, digest_state
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.project import find_project, may_read, places, project_warnings
 from core.commands.sources import set_sources
 from core.commands.workspace import Workspace, utc_now

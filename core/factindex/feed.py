@@ -1,9 +1,9 @@
-"""Which of the seed's five categories a harvested line is: what the model said, else what its words say outright.
-
-From what harvested conversations taught to changes of the YAML files: decided here, written by sync.py. Pure.
+"""From what harvested conversations taught to changes of the YAML files: decided here, written by sync.py. Pure.
 
 The same text (mark) in the same domain, or in `global`, is the same fact: another conversation confirms it, the same
 one does not. What a person has deleted stays deleted. Near-duplicates are left to the person (similar.py).
+
+Which of the seed's five categories a line is, the model has said, or its words say outright.
 """
 
 from __future__ import annotations

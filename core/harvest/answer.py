@@ -1,11 +1,11 @@
-"""The one JSON object in a model's answer. Strict about the object, patient with the words around it.
+"""From a model's answer to items that may stand in a knowledge file. Nothing in the answer is trusted.
+
+The seven arrays are the seed's; storage.md, "The model's answer", settles what it leaves open.
+
+The one JSON object in a model's answer. Strict about the object, patient with the words around it.
 
 The seed (1, 4.2) tolerates a fence around the whole answer. Where the whole is no JSON, the outermost objects in it are
 looked at: one that names what was asked for is the answer, two are not, for nobody would know which was meant.
-
-From a model's answer to items that may stand in a knowledge file. Nothing in the answer is trusted.
-
-The seven arrays are the seed's; storage.md, "The model's answer", settles what it leaves open.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from core.base.repository import slug
 from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.harvest.known import NOTHING, Known, Told
-from core.harvest.orders import is_order
 from core.harvest.playbook import read_steps
-from core.harvest.quotes import OTHERS_WORK, Source, find_quote, place_of, review_of
-from core.harvest.support import GOVERNED, Voices
+from core.harvest.quotes import OTHERS_WORK, Source, find_quote, place_of, review_of, turns_of
+from core.harvest.support import GOVERNED, Voices, is_order
 from core.knowledge.categories import CATEGORIES
 
 MAX_DEPTH = 32
@@ -544,7 +543,7 @@ def _hold(item: Item, source: Source, voices: Voices | None, quotes: str, secret
     if item.held:
         return item
     followed = item.category in GOVERNED or is_order(item.text)
-    if voices is not None and voices.only_tools(item.category, item.text):
+    if voices is not None and voices.only_tools(item.category, item.text, item.quote, turns_of(item.quote, source)):
         if followed:
             return replace(item, held="from-tool-output")
         item = replace(item, by_tool=True)

@@ -1,8 +1,8 @@
-"""What a model has answered about a conversation, until its harvest is proven: nobody pays for it twice.
+"""How a model is asked: everything in one call, or one category a call; and which version of a prompt was used.
 
-A conversation is harvested whole or not at all, so one question without an answer fails it (`asking.py`), a long one
-needs many calls before the first question (`parts.py`), and a run can be ended at any moment. Each answer lies in the
-cache folder from the moment it came, one small file a conversation. Deleting it costs money only.
+`one_call` puts the question first and the conversation below it, and gets seven arrays. `per_category` is for small
+models: the conversation comes first and stays the same, so that a server keeps it in its cache, and each of the seven
+questions that follow is short.
 
 Long conversations, part by part: a part ends between turns, and quotes stay exact.
 
@@ -11,11 +11,11 @@ Long conversations, part by part: a part ends between turns, and quotes stay exa
 says what is long and how long the summary may be, `summary_part_bytes` how large a part is. Every call goes through the
 run's meter, so its tokens count.
 
-How a model is asked: everything in one call, or one category a call; and which version of a prompt was used.
+What a model has answered about a conversation, until its harvest is proven: nobody pays for it twice.
 
-`one_call` puts the question first and the conversation below it, and gets seven arrays. `per_category` is for small
-models: the conversation comes first and stays the same, so that a server keeps it in its cache, and each of the seven
-questions that follow is short.
+A conversation is harvested whole or not at all, so one question without an answer fails it (`per_category`), a long one
+needs many calls before the first question, and a run can be ended at any moment. Each answer lies in the
+cache folder from the moment it came, one small file a conversation. Deleting it costs money only.
 """
 
 from __future__ import annotations

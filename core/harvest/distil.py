@@ -1,17 +1,14 @@
-"""Remarks that are too weak alone wait in the cache folder until another session of their project bears them out.
-
-One small JSON file, project -> rows. It is a projection: deleting it loses nothing but what waits. What it holds has
-gone through the redaction, whatever the settings say.
-
-Stage 3: one conversation in, items out, through a language model or through rules.
+"""Stage 3: one conversation in, items out, through a language model or through rules.
 
 At most `attempts` calls for an answer that cannot be parsed; any other failure ends the attempt at once and keeps the
 conversation (seed 1, 4.2). One that is longer than the model's window is asked about part by part, each part below the
-header and beside what is known; or, where the settings say so, it is summarised first (`parts.py`).
-
-Stage 3 for one step of the plan: its conversation is read again, made sure of, and distilled.
+header and beside what is known; or, where the settings say so, it is summarised first (`asking.py`).
 
 A very long transcript is read line by line where its format lets it (`conversations/stream.py`).
+
+Remarks that are too weak alone wait in the cache folder until another session of their project bears them out: one
+small JSON file, project -> rows. It is a projection: deleting it loses nothing but what waits. What it holds has gone
+through the redaction, whatever the settings say.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""What a frozen plan says beside its lines, for the fact index: the domain, and what the model said about a row.
+"""Stage 4: freeze what a harvest will write: every line and its file, decided once. From then on nothing but the plan
+is written (batch.py), also after a crash.
+
+`committer.py` makes a plan in this order: `freeze` (items to lines), `with_old_dates` (a second harvest keeps the lines
+of the first), `onto` (what a conversation gave before it went on), `StruckLines.kept` (what the person struck through),
+then `repeats.py` (what snapshots of one session say) and `lines.noting_tail` (what stands unfinished in each file).
+
+What a plan says beside its lines is for the fact index: the domain, and what the model said about a row.
 
 Kept in the plan under `facts`: `{"domain": …, "repositories": […], "rows": {mark: {"kind", "confidence", "tags",
 "domain", "about", "by_tool"}}, "quotes": {mark: quote}}` with `mark` the beginning of the sha256 of a line's text, so
@@ -8,13 +15,6 @@ that a line is a note on; `by_tool` says of a line of any category that only a t
 `{mark: {"turn", "start", "end", "said"}}` with the number of the turn (from 0), its bytes in the file, and a mark of
 what was said in it; `steps` are those of playbooks, as lists. Plans without it, and readers that do not know
 it, lose nothing but this.
-
-Stage 4: freeze what a harvest will write: every line and its file, decided once. From then on nothing but the plan
-is written (batch.py), also after a crash.
-
-`committer.py` makes a plan in this order: `freeze` (items to lines), `with_old_dates` (a second harvest keeps the lines
-of the first), `onto` (what a conversation gave before it went on), `StruckLines.kept` (what the person struck through),
-then `repeats.py` (what snapshots of one session say) and `lines.noting_tail` (what stands unfinished in each file).
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 After seed 2 and storage.md: inside the roots that the person set or the conversation's own folder, never in the places
 of the system, and a link is judged before it is followed.
 
-Which note belongs to which source file, as it is now, while a run of hours binds more of them.
-
-`file_ids.json` is written by edits, too. A run that went by what it read at its start would bind a note to a name that
-somebody has changed since.
+Which note belongs to which source file is asked as it is now, while a run of hours binds more of them:
+`file_ids.json` is written by edits, too, and a run that went by what it read at its start would bind a note to a name
+that somebody has changed since.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which contents have a committed plan, and whether its lines still stand: the proof without which no conversation is
 taken away.
 
-Harvested lines that have vanished from the files without a word: found at the start of a run, told once.
+Lines that have vanished from the files without a word are found at the start of a run, and told once.
 
 An editor that saves a text which it had loaded before a harvest swallows what the harvest wrote. Nobody can tell that
 from a person who deletes a bullet, so nothing is put back by itself: the run says so once, and `knowledge missing` puts

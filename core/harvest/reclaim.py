@@ -1,13 +1,12 @@
-"""Asks once more, at the moment of removal, whether a conversation may go: the host application runs on meanwhile.
-
-A run with a slow model takes hours. A conversation that the person saves in that time, or that has become the one of a
-file again, is not taken away by a plan made before.
-
-Stage 7: take a conversation away, once its harvest is proven. The only module that removes one.
+"""Stage 7: take a conversation away, once its harvest is proven. The only module that removes one.
 
 The caller vouches for the gate (a DONE record for this very hash). Here the file is opened again, must be the same file
 with the same hash, is renamed into the trash without replacing anything, hashed once more through the open descriptor,
 and put back if it differs: whoever wrote to it in that moment keeps every byte.
+
+A run with a slow model takes hours, and the host application runs on meanwhile: a conversation that the person saves
+in that time, or that has become the one of a file again, is not taken away by a plan made before. That is asked once
+more at the moment of removal.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The plan of a run as plain records: what each artifact is, and what will be done with it. `classify` makes them.
-
-What a run is told: its limits, how to distil, where notes may be bound, how patient to be.
+"""The plan of a run as plain records: what each artifact is, and what will be done with it. `classify` makes them. And
+what a run is told: its limits, how to distil, where notes may be bound, how patient to be.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import NamedTuple
 
 from core.base.result import ErrorInfo
 from core.harvest.known import KnownStore
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier
 from core.sources.tools import Place
@@ -157,7 +156,7 @@ class HarvestOptions:
     digest_max_bytes: int | None
     jobs: int = 4
     max_run_tokens: int = 0
-    patience: Patience = field(default_factory=lambda: DEFAULT_PATIENCE)
+    editor_wait: EditorWait = field(default_factory=lambda: EDITOR_WAIT)
     home: bool = True
     places: tuple[Place, ...] = ()
     copies: Path = Path("copies")

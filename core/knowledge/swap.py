@@ -1,9 +1,9 @@
-"""How long a write waits for an editor that is at work on the same file.
-
-Replaces a knowledge file in one step, and notices when a person saved it in that very moment.
+"""Replaces a knowledge file in one step, and notices when a person saved it in that very moment.
 
 Two files are exchanged, then what came out is compared with what was read. What came out is kept under its temporary
 name until all is well: `leftovers.py` knows what to do with it after a crash, by the hashes in the name.
+
+An editor that is at work on the same file is waited for, within bounds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.base.locks import folder_lock
 
 
 @dataclass(frozen=True)
-class Patience:
+class EditorWait:
     """How long to wait for an editor that is at work on the same file, in seconds."""
 
     missing: float = 2.0
@@ -33,7 +33,7 @@ class Patience:
     sleep: Callable[[float], None] = time.sleep
 
 
-DEFAULT_PATIENCE = Patience()
+EDITOR_WAIT = EditorWait()
 
 
 ATTEMPTS = 10

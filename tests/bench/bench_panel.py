@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from core.commands.harvest import HarvestRequest, harvest
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.knowledge.ledger import write_ledger
 from tests.bench.bench_harvest import Row, tell
 from tests.gui_window import Desk, open_desk

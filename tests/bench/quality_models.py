@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.base.answer import Generate
 from core.base.result import Err, Result
-from core.commands.harvest import connect_provider
+from core.commands.harvest_options import connect_provider
 from core.commands.workspace import open_workspace
 from core.harvest.answer import Item
 from core.harvest.distil import distil

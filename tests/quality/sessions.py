@@ -61,11 +61,11 @@ def kept_sessions() -> dict[str, dict[str, Any]]:
         if path.is_file():
             for line in path.read_text(encoding="utf-8").splitlines():
                 row = json.loads(line)
-                rows[row["file"]] = _with_quotes(row)
+                rows[row["file"]] = with_quotes(row)
     return rows
 
 
-def _with_quotes(row: dict[str, Any]) -> dict[str, Any]:
+def with_quotes(row: dict[str, Any]) -> dict[str, Any]:
     """The row with the words of its quotes, read where they stand in the corpus."""
     path = CORPUS / "conversations" / row["file"]
     if not any("quote_at" in item for item in row["items"]) or not path.is_file():
@@ -82,7 +82,7 @@ def agreement() -> str:
     both say that there is nothing."""
     first, pairs = kept_sessions(), list[tuple[dict[str, Any], dict[str, Any]]]()
     for line in SECOND.read_text(encoding="utf-8").splitlines():
-        row = _with_quotes(json.loads(line))
+        row = with_quotes(json.loads(line))
         if row["file"] in first:
             pairs.append((first[row["file"]], row))
     ones = [(item, other["items"]) for one, other in pairs for item in one["items"]]
