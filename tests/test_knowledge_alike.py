@@ -203,8 +203,8 @@ def test_two_dismissals_at_once_wait_for_each_other(home: Path, monkeypatch: pyt
         (("supersede", "accept", "zebra"), "knowledge: no proposal matches that. 'knowledge supersede' lists them.\n"),
         (
             ("supersede", "accept"),
-            "knowledge: 'knowledge supersede accept' needs MATCH. For example 'knowledge supersede accept facts.md:12'. "
-            "'knowledge supersede' lists them.\n",
+            "knowledge: 'knowledge supersede accept' needs MATCH. For example 'knowledge supersede accept facts.md:12'."
+            " 'knowledge supersede' lists them.\n",
         ),
         (("similar", "--least", "10"), "knowledge: --least must be between 50 and 100.\n"),
     ],
