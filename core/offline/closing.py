@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Commit, Edit, PullRequest, Push, Question
+from core.conversations.events import Command, Commit, Edit, PullRequest, Push, Question
 from core.offline import cues
 from core.offline.prose import Row, begun, clean, looks_like_code, read_prose
 from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
@@ -125,8 +125,10 @@ def _done(session: Session) -> Iterator[Found]:
             for row in told_done(session, closing.number)
             if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)
         ]
+        told = _of_substance(session, closing, told)
         if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
             (text, quote), *more = told
+            text = _with_file(session, closing, text)
             detail = _joined(*(row[0] for row in more), _uncommitted(session))
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
     found = [
@@ -246,6 +248,8 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
         and not _tryout(session, row.subject)
         and f'Revert "{row.subject}"' not in undone
     }
+    for subject in _overtaken(session, made):
+        last.pop(subject, None)
     subjects = list(last)
     for at, subject in enumerate(subjects):
         if any(alike(subject, later) or _replaced(subject, later) for later in subjects[at + 1 :]):
@@ -258,6 +262,45 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
     asked = sum(turn.role == "user" and not turn.agent for turn in session.conversation.turns)
     return (large or list(last.values()))[-min(2 * MOST_COMMITS, max(MOST_COMMITS, asked // 5)) :]
+
+
+_FEATURE = re.compile(
+    r"^(?:feat(?:\([^)]*\))?!?: |(?:added|introduced|implemented|created)(?: (?!to\b|in\b|from\b)[\w-]+){0,4} `)",
+    re.IGNORECASE,
+)
+"""What a commit that a tool made by itself is worth though later ones go on with its files: it names a new thing."""
+
+
+def _by_itself(session: Session, made: Sequence[tuple[int, Commit]]) -> list[tuple[int, Commit, frozenset[str]]]:
+    """The commits that the tool made behind an edit without being told, with the files of each: no command line."""
+    called = {row.start for row in session.commands if _COMMITS.search(row.words)}
+    found = []
+    for turn, commit in made:
+        if commit.start not in called or _BY_TOOL.match(commit.subject):
+            paths = (row.path for at, row in session.events if at == turn and isinstance(row, Edit) and row.path)
+            found.append((turn, commit, frozenset(paths)))
+    return found
+
+
+def _overtaken(session: Session, made: Sequence[tuple[int, Commit]]) -> set[str]:
+    """The subjects of commits that a tool made by itself and that only led to a later one: it changes their files
+    again. One that names a new thing stays, and takes with it the last one that only mends it. One without an edit is
+    of something else that lay in the folder."""
+    rows = _by_itself(session, made)
+    gone: set[str] = set()
+    for at, (_, commit, paths) in enumerate(rows):
+        told = _BY_TOOL.sub("", commit.subject)
+        if not paths:
+            gone.add(commit.subject)
+            continue
+        if any(paths & later for _, _, later in rows[at + 1 :]) and not _FEATURE.match(told):
+            gone.add(commit.subject)
+        names = set(CODE.findall(told))
+        for _, before, others in rows[:at]:
+            new = _BY_TOOL.sub("", before.subject)
+            if names and not _FEATURE.match(told) and paths & others and _FEATURE.match(new):
+                gone |= {commit.subject} if names <= set(CODE.findall(new)) else set()
+    return gone
 
 
 _REPLACES = re.compile(
@@ -319,11 +362,25 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
     pushes = [row for row in later if isinstance(row, Push)]
     if link:
         parts.append(link)
-    elif any(row.succeeded for row in pushes):
+    elif any(row.succeeded and _moved(session, row, commit, on["branch"] if on else "") for row in pushes):
         parts.append("pushed")
     elif not pushes and session.paired and any(_COMMITS.search(row.words) for row in session.commands):
         parts.append("not pushed in the session")
     return ", ".join(parts)
+
+
+_REF = re.compile(
+    r"^\s*[*+ ]?\s*(?:\[[^\]]+\]|(?P<old>[0-9a-f]{7,})\.{2,3}(?P<new>[0-9a-f]{7,}))\s+(?P<ref>\S+) *->", re.M
+)
+
+
+def _moved(session: Session, push: Push, commit: Commit, branch: str) -> bool:
+    """Whether the output of a push shows that a commit's branch moved; "Everything up-to-date" moved nothing."""
+    output = next((row.output for row in session.commands if row.start == push.start and row.words), "")
+    refs = list(_REF.finditer(output))
+    if not refs:
+        return "up-to-date" not in output
+    return not branch or any(ref["ref"] in (branch, "HEAD") for ref in refs) or commit.hash[:7] in output
 
 
 _MESSAGES = re.compile(
@@ -411,10 +468,17 @@ def _opened(session: Session) -> Iterator[Found]:
             for line in body.split("\n")
             if (found := _ITEM.match(line)) and found["mark"] == " "
         ]
-        unticked = [text for text in unticked if not text.lower().startswith("no ")]
+        unticked = [text for text in unticked if not text.lower().startswith("no ") and not _ran(session, text)]
         if 0 < len(unticked) <= MOST_UNTICKED:
             text = f"Of the checks of “{name}” ({url[0]}) these are not ticked off: {'; '.join(unticked)}"
             yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 63, turn)
+
+
+def _ran(session: Session, text: str) -> bool:
+    """Whether the command that a box names was run in the session and passed, in whatever folder."""
+    named = [" ".join(part.strip("`").split()) for part in CODE.findall(text) if " " in part]
+    passed = [" ".join(row.words.split()) for row in session.commands if row.answered and not session.failure(row)]
+    return any(command in line for command in named for line in passed)
 
 
 _CREATES = re.compile(r"\b(?:gh|glab) (?P<what>pr|mr|issue) create\b")
@@ -459,9 +523,82 @@ def _beside(session: Session, turn: int) -> list[int]:
 
 
 def _uncommitted(session: Session) -> str:
-    uses_git = any("git " in row.words for row in session.commands) or bool(session.conversation.branch)
-    commits = any(isinstance(row, Commit) or sends_something(row) for _, row in session.events)
-    return "not committed when the session ended" if uses_git and session.paired and not commits else ""
+    """That work was left uncommitted, where git itself said so behind the last edit; what was done outside is unknown."""
+    edits = [at for at, (_, row) in enumerate(session.events) if is_change(row)]
+    behind = [row for _, row in session.events[edits[-1] + 1 if edits else 0 :]]
+    if any(isinstance(row, Commit) or sends_something(row) for row in behind):
+        return ""
+    shown = [row.output for row in behind if isinstance(row, Command) and _STATUS.search(row.words) and row.answered]
+    return "not committed when the session ended" if shown and _DIRTY.search(shown[-1]) else ""
+
+
+_STATUS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+(?:status|diff --(?:stat|name-only|name-status))\b")
+_DIRTY = re.compile(
+    r"^\s*(?:modified|new file|deleted|renamed):|^(?:Changes (?:not staged|to be committed)|Untracked files)|"
+    r"^\s?(?:[MADRC]{1,2}|\?\?) +\S|\|\s+\d+ [+-]",
+    re.MULTILINE,
+)
+
+
+# --- whether work that no commit tells of is worth telling ---
+
+_LESSER = re.compile(r"^(?:also )?(?:removed|moved|renamed|updated|cleaned|adjusted|tweaked|reworded)\b", re.IGNORECASE)
+_WHOLE_THING = re.compile(
+    r"\b(?:plugin|package|module|command|service|dependency|endpoint|folder|directory|feature|table|page|workflow|"
+    r"script|support|subcommand|job|integration|backend|provider)s?\b",
+    re.IGNORECASE,
+)
+_SLIGHT = re.compile(
+    r"^\w+ (?:[^.,;]{0,30}\b)?(?:(?:trailing )?newlines?|'\\n'|whitespace|comments?|(?:hyper)?links?|urls?|typos?|"
+    r"imports?|s?log(?:ging)?`? calls?|blank lines?|notes?)\b|'\\n'|\btrailing newline\b|"
+    r"\b(?:the|this|your) (?:task|request)\b|\bas (?:you )?(?:requested|asked)\b",
+    re.IGNORECASE,
+)
+"""An edit of one line, and words that say no more than that there was a task."""
+_DOCUMENT = re.compile(r"(?:^|/)(?:readme|changelog|contributing|license|notices?|todo)\b[^/]*$", re.IGNORECASE)
+MANY_FILES = 3
+
+
+def _written(session: Session, closing: Closing) -> list[Edit]:
+    """The files that were written since the closing message before this one."""
+    return [
+        row
+        for at, row in session.events
+        if isinstance(row, Edit)
+        and closing.before < at <= closing.number
+        and row.path
+        and not (row.refused or row.failed)
+    ]
+
+
+def _of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Of what a closing message tells, what somebody may look for though no commit tells of it: what is new or whole
+    stands first; a lone edit of a page for readers, one line and a removal within a file are nothing."""
+    edits = _written(session, closing)
+    names = {row.path for row in edits}
+    if len(names) == 1 and _DOCUMENT.search(next(iter(names))) and not any(row.how == "created" for row in edits):
+        return []
+    if not names and any(_DOCUMENT.search(name.strip("`")) for text, _ in told[:1] for name in CODE.findall(text)):
+        return []
+    told = [row for row in told if not _SLIGHT.search(row[0])]
+    large = [row for row in told if not _LESSER.match(row[0])]
+    for text, _ in told if not large else ():
+        removed = re.match(r"(?:also )?removed", text, re.IGNORECASE)
+        if _WHOLE_THING.search(text) if removed else len(names) >= MANY_FILES:
+            return told
+    return large + [row for row in told if row not in large] if large else []
+
+
+def _with_file(session: Session, closing: Closing, text: str) -> str:
+    """A sentence with the file that it is about, where it names none and one alone was written."""
+    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for row in _written(session, closing)))
+    if len(names) != 1 or names[0] in text or _PATH_IN.search(text):
+        return text
+    stop = text[-1:] if text[-1:] in ".。" else ""
+    return f"{text.rstrip('.。')} (in `{names[0]}`){stop}"
+
+
+_PATH_IN = re.compile(r"[\w-]/[\w-]|\w\.[a-z]{1,4}\b(?![.(])")
 
 
 _SUBJECT = re.compile(
@@ -482,6 +619,7 @@ _CUT = re.compile(
     r"\b(?:uses?|using|to|with|by|covering|includes?|including|now|as|of|for|in|on|so|that|from|are|is|and|the|a)$",
     re.IGNORECASE,
 )
+_LEADS_IN = re.compile(r"\b(?:the following|as follows|listed below)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"^(?:chunk|task|step|phase|part|item|point|stage|option) #?[\dA-Z]+\b", re.IGNORECASE)
 
 
@@ -489,7 +627,7 @@ _NUMBERED = re.compile(r"^(?:chunk|task|step|phase|part|item|point|stage|option)
 _NOW = re.compile(
     r"^(?!.{0,60}\b(?:pass|clean|green|ready|running|should|will)\b)(?:the |all |both )?[^.,;:]{0,60}"
     r"(?:`[^`]+`|[A-Z]\w*[a-z_]\w*)[^.,;:]{0,60}\bnow (?:also |only |always |automatically )?"
-    r"(?!runn?ing|pass|have\b|has\b|clarif|document|mention|explain|say)(?:\w+s|use|are|no longer|\w+ed)\b",
+    r"(?!runn?ing|pass|have\b|has\b|clarif|document|mention|explain|say|captur|reflect|cover|describ|contain|match)(?:\w+s|use|are|no longer|\w+ed)\b",
 )
 _DONE_HEADING = re.compile(
     r"^(?:what (?:changed|was done|i (?:did|changed)|is new)|implemented|done|completed|changes?(?: made)?|key changes|"
@@ -521,7 +659,7 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
                 continue
             text = (f"Fix: {fix['rest']}" if fix else begun(_SUBJECT.sub("", text))).rstrip(":： ")
             text = re.sub(r",? (?:with|as follows|by)$", "", text)
-            if _CUT.search(text) or _NUMBERED.match(text):
+            if _CUT.search(text) or _NUMBERED.match(text) or _LEADS_IN.search(text):
                 continue
             if where and where not in text and (label or "`" not in text) and len(text) < 200:
                 text = f"{text.rstrip('.')} (in `{where}`)"
