@@ -113,7 +113,8 @@ def distil(
     if generate is None:
         arrays = distil_offline(conversation)
         if settings.waiting is not None:
-            arrays["facts"] += borne_out(conversation, settings.waiting)
+            for kind, rows in borne_out(conversation, settings.waiting).items():
+                arrays[kind] += [row for row in rows if row not in arrays[kind]]
         return Ok(_finish(arrays, conversation, settings, counts, whole))
     called = redact(name).text if settings.redact else name
     prompt, version = split_version(settings.harvest_prompt)

@@ -15,29 +15,34 @@ from typing import Any
 from core.base import files
 from core.base.redact import redact
 from core.conversations.conversation import Conversation
-from core.offline.recurring import bear_out, find_remarks
+from core.offline.closing import read_session
+from core.offline.recurring import bear_out, checks_borne_out, find_remarks
+from core.offline.sessions import check_steps
 
 MOST_PROJECTS = 200
 MAX_BYTES = 4 << 20
 _lock = Lock()
 
 
-def borne_out(conversation: Conversation, file: Path) -> list[dict[str, str]]:
-    """Facts of this conversation that one of an earlier conversation bears out; the rest of its remarks wait."""
+def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str, str]]]:
+    """Facts and playbooks of this conversation that an earlier one of its project bears out; the rest waits."""
     project = project_of(conversation)
     remarks = list(find_remarks(conversation))
-    if not project or not remarks:
-        return []
-    session = conversation.id or conversation.started
+    session = read_session(conversation)
+    steps, _ = check_steps(session)
+    if not project or not (remarks or steps):
+        return {}
+    name = conversation.id or conversation.started
     with _lock:
         known = _read(file)
-        facts, rows = bear_out(remarks, known.pop(project, []), session)
+        facts, rows = bear_out(remarks, known.pop(project, []), name)
+        checks, rows = checks_borne_out(session.project, steps, rows, name, conversation.started)
         known[project] = [row for row in rows if not redact(json.dumps(row, ensure_ascii=False)).counts]
         kept = dict(list(known.items())[-MOST_PROJECTS:])
         data = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
         if len(data) <= MAX_BYTES:
             files.write_cache(file, data)
-    return facts
+    return {"facts": facts, "playbooks": checks}
 
 
 def project_of(conversation: Conversation) -> str:

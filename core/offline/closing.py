@@ -199,12 +199,18 @@ def _worked_on(session: Session) -> Iterator[Found]:
         or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names))
     ):
         return
+    if len(names) == 1 and _DOCUMENT.search(names[0]) and not any(row.how == "created" for _, row in edits):
+        return
     shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
     more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
-    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": _uncommitted(session), "quote": ""}
+    made = [_BY_TOOL.sub("", row.subject).rstrip(".") for _, row in session.events if isinstance(row, Commit)]
+    steps = f"in the commits: {'; '.join(made[-MOST_STEPS:])}" if made else ""
+    detail = _joined(steps, _uncommitted(session))
+    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": detail, "quote": ""}
     yield Found("tasks_done", fields, 45, edits[-1][0])
 
 
+MOST_STEPS = 4
 _ASKS = re.compile(
     r"^(?!(?:I|we|there|it|the|my|our|this|that|when|if|refreshing)\b(?! (?:want|need|'d like|would like)))|"
     r"[^\x00-\x7f]",
@@ -477,8 +483,9 @@ def _opened(session: Session) -> Iterator[Found]:
 def _ran(session: Session, text: str) -> bool:
     """Whether the command that a box names was run in the session and passed, in whatever folder."""
     named = [" ".join(part.strip("`").split()) for part in CODE.findall(text) if " " in part]
-    passed = [" ".join(row.words.split()) for row in session.commands if row.answered and not session.failure(row)]
-    return any(command in line for command in named for line in passed)
+    passed = [row.words for row in session.commands if row.answered and not (row.failed or session.failure(row))]
+    lines = [" ".join(part.split()) for words in passed for part in re.split(r"&&|;|\n", words)]
+    return any(line.startswith(command) for command in named for line in lines)
 
 
 _CREATES = re.compile(r"\b(?:gh|glab) (?P<what>pr|mr|issue) create\b")
@@ -523,7 +530,7 @@ def _beside(session: Session, turn: int) -> list[int]:
 
 
 def _uncommitted(session: Session) -> str:
-    """That work was left uncommitted, where git itself said so behind the last edit; what was done outside is unknown."""
+    """That work was left uncommitted, where git said so behind the last edit: nobody knows what was done outside."""
     edits = [at for at, (_, row) in enumerate(session.events) if is_change(row)]
     behind = [row for _, row in session.events[edits[-1] + 1 if edits else 0 :]]
     if any(isinstance(row, Commit) or sends_something(row) for row in behind):
@@ -559,7 +566,7 @@ _DOCUMENT = re.compile(r"(?:^|/)(?:readme|changelog|contributing|license|notices
 MANY_FILES = 3
 
 
-def _written(session: Session, closing: Closing) -> list[Edit]:
+def written(session: Session, closing: Closing) -> list[Edit]:
     """The files that were written since the closing message before this one."""
     return [
         row
@@ -574,7 +581,7 @@ def _written(session: Session, closing: Closing) -> list[Edit]:
 def _of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Of what a closing message tells, what somebody may look for though no commit tells of it: what is new or whole
     stands first; a lone edit of a page for readers, one line and a removal within a file are nothing."""
-    edits = _written(session, closing)
+    edits = written(session, closing)
     names = {row.path for row in edits}
     if len(names) == 1 and _DOCUMENT.search(next(iter(names))) and not any(row.how == "created" for row in edits):
         return []
@@ -591,7 +598,7 @@ def _of_substance(session: Session, closing: Closing, told: list[tuple[str, str]
 
 def _with_file(session: Session, closing: Closing, text: str) -> str:
     """A sentence with the file that it is about, where it names none and one alone was written."""
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for row in _written(session, closing)))
+    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for row in written(session, closing)))
     if len(names) != 1 or names[0] in text or _PATH_IN.search(text):
         return text
     stop = text[-1:] if text[-1:] in ".。" else ""
@@ -627,7 +634,8 @@ _NUMBERED = re.compile(r"^(?:chunk|task|step|phase|part|item|point|stage|option)
 _NOW = re.compile(
     r"^(?!.{0,60}\b(?:pass|clean|green|ready|running|should|will)\b)(?:the |all |both )?[^.,;:]{0,60}"
     r"(?:`[^`]+`|[A-Z]\w*[a-z_]\w*)[^.,;:]{0,60}\bnow (?:also |only |always |automatically )?"
-    r"(?!runn?ing|pass|have\b|has\b|clarif|document|mention|explain|say|captur|reflect|cover|describ|contain|match)(?:\w+s|use|are|no longer|\w+ed)\b",
+    r"(?!runn?ing|pass|have\b|has\b|clarif|document|mention|explain|say|"
+    r"captur|reflect|cover|describ|contain|match)(?:\w+s|use|are|no longer|\w+ed)\b",
 )
 _DONE_HEADING = re.compile(
     r"^(?:what (?:changed|was done|i (?:did|changed)|is new)|implemented|done|completed|changes?(?: made)?|key changes|"

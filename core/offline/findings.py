@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from core.conversations.events import Commit
 from core.offline import cues
 from core.offline.closing import (
     CODE,
@@ -21,6 +22,7 @@ from core.offline.closing import (
     request_of,
     told_done,
     whole_quotes,
+    written,
 )
 from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
 from core.offline.sessions import Closing, Session, is_change
@@ -174,6 +176,9 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
                 break
             said.append(more)
         told = " ".join(part if part.endswith((".", "。", "!")) else f"{part}." for part in said)
+        told = _without_title(session, told)
+        if not named_first(told):
+            return None
         if len(told) >= SHORT and cues.ANCHOR.search(told) and session.bears_out(told):
             return told, sentence.quote
     return None
@@ -216,7 +221,7 @@ def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
                 if later is closing or any(name in done.casefold() for name in names):
                     return f"mended in the session: {done}"
     if any(closing.before < at < closing.number and is_change(row) for at, row in session.events):
-        return "of what was mended in the session"
+        return ""
     return _NOT_MENDED if session.events and not closing.overtaken else ""
 
 
@@ -251,8 +256,11 @@ def _facts(session: Session, rows: Rows, causes: Sequence[str]) -> Iterator[Foun
                     continue
                 if _OF_FILE.match(text) or any(text.rstrip(".") in cause for cause in causes):
                     continue  # what one file is for stands in the file
+                about = "" if named_first(text) else _subject_of(session, closing)
+                if not about and not named_first(text):
+                    continue
                 score = 40 * rule + 10 * state + 5 * closing.at_end + 5 * ("`" in sentence.quote)
-                fields = {"statement": begun(_NOW.sub("", text)), "detail": "", "quote": sentence.quote}
+                fields = {"statement": about + begun(_NOW.sub("", text)), "detail": "", "quote": sentence.quote}
                 yield Found("facts", fields, score, closing.number)
 
 
@@ -301,9 +309,57 @@ PAST = re.compile(
 PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
 
 
+# A sentence that says what something does without what it is: "Falls back to …", "Write-new-only — all new …".
+_NO_SUBJECT = re.compile(
+    r"^(?:falls?|uses?|returns?|reads?|writes?|runs?|keeps?|skips?|handles?|sends?|stores?|checks?|creates?|adds?|"
+    r"allows?|supports?|requires?|prevents?|ensures?|makes?|does|has|is|can|must|only|never|always|no longer|"
+    r"defaults?|ignores?|applies|accepts?|loads?|fails?|waits?|works?|guards?|guarded|avoids?|generates?|"
+    r"resolves?|updates?|removes?|replaces?|exposes?)\b(?! (?:of|for|that|in which)\b)|"
+    r"^(?:(?![`\d])[^`—–.]){3,40}(?<!\w\.\w) [—–] ",
+    re.IGNORECASE,
+)
+_OF_REQUEST = re.compile(r"^(?:PR|MR|pull request|issue) #?\d+\b\s*[—–:-]+\s*", re.IGNORECASE)
+
+
+def _without_title(session: Session, text: str) -> str:
+    """A text without the title of a pull request that is glued to its front."""
+    found = _OF_REQUEST.match(text)
+    rest = text[found.end() :] if found else text
+    subjects = [row.subject for _, row in session.events if isinstance(row, Commit) and row.subject]
+    title = next((subject for subject in subjects if found and rest.startswith(subject)), "")
+    return rest[len(title) :].strip(" .—–-:") + "." if title else "" if found else text
+
+
+def _subject_of(session: Session, closing: Closing) -> str:
+    """The one file that was written for a closing message: what its items are about where they do not say it."""
+    names = {re.split(r"[\\/]", row.path)[-1] for row in written(session, closing)}
+    return f"In `{names.pop()}`: " if len(names) == 1 else ""
+
+
+FIRST_WORDS = 12
+_CALLED = re.compile(r"(?<=\s)[A-Z][A-Za-z]*[a-z]|\b[A-Z]{2,}")
+
+
+def named_first(text: str) -> bool:
+    """Whether a sentence names in its first words what it is about."""
+    if not text.isascii() and len(text) != len(text.encode()):
+        return _NO_SUBJECT.match(text) is None
+    first = " ".join(text.split()[:FIRST_WORDS])
+    return _NO_SUBJECT.match(text) is None and bool(cues.ANCHOR.search(first) or _CALLED.search(first))
+
+
+_OF_GIT_TODAY = re.compile(
+    r"\b(?:ha(?:s|ve) no|no|not|without|(?:is|are) (?:clean|up[- ]to[- ]date|in sync))\b.*"
+    r"\b(?:branch(?:es)?|tags?|commits?|worktrees?|remotes?|checkouts?)\b",
+    re.IGNORECASE,
+)
+"""How a look at a repository found it that day."""
+
+
 def _is_fact(session: Session, text: str) -> bool:
     return (
         readable(text)
+        and not _OF_GIT_TODAY.search(text)
         and (len(text.split()) >= LEAST_WORDS or not text.isascii())
         and not cues.HEDGE.search(text)
         and not cues.LEFT.search(text)
