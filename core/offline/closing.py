@@ -150,12 +150,14 @@ _EVERYWHERE = frozenset({
 })  # fmt: skip
 
 
+def stems(text: str) -> set[str]:
+    """The words of a text that tell what it is about, cut to five letters."""
+    return {word[:5] for word in {word.casefold() for word in _TELLING.findall(text)} - _EVERYWHERE}
+
+
 def _of_commit(session: Session, turn: int, commit: Commit, text: str) -> bool:
     """Whether a sentence tells of this commit: they share a word, or it names a file that was edited before it."""
-    subject, said = (
-        {word.casefold() for word in _TELLING.findall(part)} - _EVERYWHERE for part in (commit.subject, text)
-    )
-    if any(one[:5] == other[:5] for one in subject for other in said):
+    if stems(commit.subject) & stems(text):
         return True
     return any(name and name in text for name in _files_of(session, turn))
 
@@ -589,10 +591,9 @@ def _of_substance(session: Session, closing: Closing, told: list[tuple[str, str]
         return []
     told = [row for row in told if not _SLIGHT.search(row[0])]
     large = [row for row in told if not _LESSER.match(row[0])]
-    for text, _ in told if not large else ():
-        removed = re.match(r"(?:also )?removed", text, re.IGNORECASE)
-        if _WHOLE_THING.search(text) if removed else len(names) >= MANY_FILES:
-            return told
+    if told and not large:  # what stands first says what it was about
+        removed = re.match(r"(?:also )?removed", told[0][0], re.IGNORECASE)
+        return told if (_WHOLE_THING.search(told[0][0]) if removed else len(names) >= MANY_FILES) else []
     return large + [row for row in told if row not in large] if large else []
 
 

@@ -109,6 +109,8 @@ _SLIP = re.compile(
     re.IGNORECASE,
 )
 """A slip of the pen: nobody asks for it once it is gone."""
+_WHY_DONE = re.compile(r"^(?:\w+: )?(?:removed|added|updated|renamed|moved|changed|dropped|kept)\b", re.IGNORECASE)
+"""Why something was done is no cause of a failure."""
 _CUT_OFF = re.compile(r"\b(?:if|that|when|to|is|are|the|a|an|of|in|with|by|and|or|because|for)\W*$", re.IGNORECASE)
 _SAME_AGAIN = re.compile(r"this is (?:the|exactly|a known)\b", re.IGNORECASE)
 _PRAISED = re.compile(
@@ -153,7 +155,7 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
             continue
         if len(bare) < 15 or not _explains(bare) or cues.DANGLING.match(bare) or _POINTS_BACK.match(bare):
             continue
-        if _SLIP.search(bare) or _CUT_OFF.search(bare):
+        if _SLIP.search(bare) or _CUT_OFF.search(bare) or _WHY_DONE.match(bare):
             continue
         before = _lead(session, rows, at) if _POINTS.search(bare) else ""
         if _POINTS.search(bare) and not before:
@@ -272,7 +274,7 @@ _OF_FACT = (
     "prend pas", "nécessite", "solo si", "por defecto", "no admite", "requiere", "不支持", "只有", "只能", "优先于",
     "デフォルト", "必須", "のみ", "できません", "対応していません", "기본값", "반드시", "지원하지",
 )  # fmt: skip
-_NOW = re.compile(r"^(?:now|so|thus),? (?=[`A-Z])")
+_NOW = re.compile(r"^(?i:now|so|thus),? (?=[`A-Z])")
 LONGEST_HEADING = 60
 _KNOWS_HEADING = re.compile(
     r"\b(?:key|design|decisions?|notes?|security|important|behaviou?r|architecture|caveats?|gotchas?|discover\w+|"

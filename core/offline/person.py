@@ -26,7 +26,7 @@ from core.offline.answers import (
     find_undecided,
     questions_in,
 )
-from core.offline.closing import LONG, SHORT, fits, request_of, rows_of
+from core.offline.closing import LONG, SHORT, alike, fits, request_of, rows_of, stems
 from core.offline.exchanges import Exchange, found, own_words, read_exchanges, subject_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
@@ -102,14 +102,15 @@ def _context(session: Session, row: Exchange, text: str) -> str:
 
 
 def _nearest(session: Session, row: Exchange) -> str:
-    """What was asked last before a sentence of the person: the session's subject where it is the first request, ""
-    where a later one does not say by itself what it is about."""
+    """What was asked before a sentence of the person, where that is about the same: the session's subject behind the
+    first request, else the nearest one that shares a word with the sentence; "" where none does."""
     turns = session.conversation.turns[: row.number]
     asked = [turn for turn in turns if turn.role == "user" and not turn.agent and own_words(turn.text)]
     if len(asked) <= 1:
         return subject_of(session)
-    near = (request_of(turn.text) for turn in reversed(asked[-MOST_BACK:]))
-    return next((text for text in near if text), "")
+    about = stems(" ".join((row.text, *row.changed)))
+    near = [text for turn in reversed(asked[-MOST_BACK:]) if (text := request_of(turn.text))]
+    return next((text for text in near if stems(text) & about and not alike(text, row.text)), "")
 
 
 MOST_BACK = 2
@@ -197,7 +198,7 @@ def find_corrections(session: Session, exchanges: list[Exchange]) -> Iterator[Fo
 
 
 _ANEW = re.compile(
-    r"\b(?:should|instead|make it|no longer|rather|actually|change|revert|undo|better|sollte|lieber|doch|plutôt|"
+    r"\b(?:should|instead|make it|no longer|I need|rather|actually|change|revert|undo|better|sollte|lieber|doch|plutôt|"
     r"mejor)\b|改成|改为|还是|やはり|대신",
     re.IGNORECASE,
 )
