@@ -368,6 +368,7 @@ def _is_fact(session: Session, text: str) -> bool:
         and not cues.REMARK.search(text)
         and not PERSONS.search(text)
         and not PAST.match(text)
+        and not _WHY_DONE.match(text)
         and not _POINTS.search(text)
         and not _SNIPPET.match(text)
         and session.bears_out(text)
