@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Command, Commit, Edit, PullRequest, Push
+from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push
 from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
 
 
@@ -28,11 +28,11 @@ def saved(subject: str, *paths: str, sha: str = "1a2b3c4") -> Turn:
 def test_of_commits_a_tool_made_by_itself_the_last_of_a_file_stands() -> None:
     found = harvest(
         user("Read the rates"),
-        saved("Read `rates.xml` through `open()`.", "feed.py", sha="aaaaaa1"),
+        saved("Pass the key of the bank to `load_rates()`.", "feed.py", sha="aaaaaa1"),
         user("It fails"),
-        saved("Replaced `open()` with `fetch()` for `rates.xml`.", "feed.py", sha="aaaaaa2"),
+        saved("Take the date from `rates.xml` in the feed.", "feed.py", sha="aaaaaa2"),
     )
-    assert said(found, "tasks_done") == ["Replaced `open()` with `fetch()` for `rates.xml`. (commit aaaaaa2)"]
+    assert said(found, "tasks_done") == ["Take the date from `rates.xml` in the feed. (commit aaaaaa2)"]
 
 
 def test_a_commit_that_names_a_new_thing_stays_and_what_mends_it_goes() -> None:
@@ -176,6 +176,17 @@ def test_a_cause_stands_without_the_title_of_its_pull_request() -> None:
     assert said(found, "facts") == ["The root cause was that `RateFeed` cached the empty answer of the bank."]
 
 
+def test_a_cause_names_what_it_is_about_first() -> None:
+    text = "The root cause: falls back to an empty answer of the bank, which broke `RateFeed` on every holiday."
+    assert said(harvest(user("Why?"), ran("cat feed.py", _CLASS), says(text)), "facts") == []
+
+
+def test_trouble_of_the_session_itself_is_no_pitfall() -> None:
+    summary = "4. Errors and fixes:\n   - **Task 4 subagent**: It said that it was done before `rates.py` was there.\n"
+    compacted = Turn("system", "summary", events=(Compaction(text=summary),))
+    assert said(harvest(compacted, says("OK")), "facts") == []
+
+
 def test_why_something_was_removed_is_no_cause() -> None:
     text = "Summary: Removed the error from `RateFeed` since it always failed with an empty answer."
     assert said(harvest(user("Fix"), ran("cat feed.py", _CLASS), edited("a.py"), says(text)), "facts") == []
@@ -220,6 +231,15 @@ def test_a_sentence_that_shows_a_file_is_no_decision() -> None:
 
     assert decided("My routes should be in @routes.py") == []
     assert decided("All routes must be in one file, never spread over @routes.py and the views") != []
+
+
+def test_what_the_person_needed_otherwise_later_is_no_decision() -> None:
+    agreed = says("You're right, `fetch_rates` takes the name of the bank as its constant.")
+    wish = user("The name of the bank is not passed in, `fetch_rates` knows it.")
+    start = (user("rates"), edited("a.py"), says("Done"), wish, agreed, edited("a.py"), says("OK"))
+    assert len(harvest(*start)["decisions"]) == 1
+    later = user("I need `fetch_rates` to take the name of the bank, for all of them")
+    assert harvest(*start, later, edited("a.py"), says("OK"))["decisions"] == []
 
 
 def test_a_wish_is_titled_after_a_request_about_the_same_or_not_at_all() -> None:
