@@ -16,10 +16,13 @@ from core.llm.generate import PROVIDERS
 from core.sources.tools import SOURCES
 from tests.harvest_world import World
 
-# No clock decides, and an innocent change meets the same examples as the last one; campaigns draw new ones.
+# No clock decides, and an innocent change meets the same few examples as the last one. A campaign draws new ones, and
+# many: HYPOTHESIS_PROFILE=campaign python -m pytest tests/test_x.py
+_SLOW = [HealthCheck.too_slow]
 settings.register_profile(
-    "same", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    "same", max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=_SLOW
 )
+settings.register_profile("campaign", max_examples=2000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 

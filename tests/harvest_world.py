@@ -17,13 +17,12 @@ from core.base.answer import Answer
 from core.base.paths import Paths
 from core.base.result import Ok, Result, fail
 from core.commands.workspace import Workspace, open_workspace
-from core.harvest.options import DistilSettings, HarvestOptions
 from core.harvest.pipeline import run_harvest
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport
-from core.harvest.steps import HarvestPlan, Limits
+from core.harvest.steps import DistilSettings, HarvestOptions, HarvestPlan, Limits
 from core.knowledge.ledger import Entries, read_ledger
-from core.knowledge.patience import Patience
+from core.knowledge.swap import Patience
 from core.sources.artifact import HashCache
 
 NOW = datetime(2026, 6, 12, 14, 23, 45, 123456, tzinfo=UTC)

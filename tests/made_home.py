@@ -19,7 +19,7 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport
-from core.knowledge.patience import Patience
+from core.knowledge.swap import Patience
 
 T = TypeVar("T")
 HURRIED = Patience(0, 0, 0)

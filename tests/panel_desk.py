@@ -63,8 +63,9 @@ class Seat:
 
     def settled(self) -> bool:
         """Whether everything that was asked for has been read and drawn."""
-        quiet = not self.panel.reader.waiting and not self.panel.shell.busy() and not self.panel.shell.dirty
-        return quiet and self.state.snapshot is not None
+        panel, shell = self.panel, self.panel.shell
+        posted = panel.jobs.waiting() or self.desk.jobs.waiting() or shell.settling.waiting
+        return not (panel.reader.waiting or shell.busy() or shell.dirty or posted) and self.state.snapshot is not None
 
     def going_on(self) -> str:
         """What the panel is at, for a test that waited in vain."""
@@ -73,9 +74,12 @@ class Seat:
         return reader + f"jobs {[(job.name, job.state) for job in panel.shell.busy()]}, faults {self.faults()}"
 
     def settle(self) -> None:
-        """Draw until nothing is going on any more."""
-        self.until(self.settled)
-        self.desk.frames(3)
+        """Draw until nothing is going on any more, and nothing comes of that either."""
+        while True:
+            self.until(self.settled)
+            self.desk.frames(3)
+            if self.settled():
+                break
 
     def until(self, true: Callable[[], object]) -> None:
         """Draw until it is so; a test that waits in vain ends after a while."""

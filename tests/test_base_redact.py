@@ -6,10 +6,10 @@ import base64
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from core.base.redact import MARK, redact
+from core.base.secrets.redact import MARK, redact
 from tests.cpu_time import grows_faster
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "conversations"
@@ -142,7 +142,6 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=250)
 @given(st.lists(PIECES, max_size=8).map("".join))
 def test_redacting_twice_is_redacting_once(text: str) -> None:
     """Text is redacted before the model and again after it: placeholders must not grow or change."""
@@ -243,20 +242,21 @@ OVER = [
 ]
 
 
-@pytest.mark.parametrize("over", OVER)
 @pytest.mark.parametrize("kind", TOKENS)
-def test_a_token_is_found_behind_whatever_lies_before_it(kind: str, over: str) -> None:
+def test_a_token_is_found_behind_whatever_lies_before_it(kind: str) -> None:
     """`grep --color` alone was enough to send a key to a model and into every file."""
-    found = redact(f"see {over.replace('@@', TOKENS[kind])} there")
-    assert found.text == f"see {over.replace('@@', f'{MARK}{kind}]')} there" and found.counts == {kind: 1}
+    for over in OVER:
+        found = redact(f"see {over.replace('@@', TOKENS[kind])} there")
+        wanted = f"see {over.replace('@@', f'{MARK}{kind}]')} there"
+        assert (found.text, found.counts) == (wanted, {kind: 1}), repr(over)
 
 
-@pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\ufeff", "\u00ad", "\u034f", "\x1b[0m", "\x00"])
 @pytest.mark.parametrize("kind", TOKENS)
-def test_what_nobody_sees_does_not_cut_a_token_in_two(kind: str, hidden: str) -> None:
+def test_what_nobody_sees_does_not_cut_a_token_in_two(kind: str) -> None:
     token = TOKENS[kind]
-    for cut in (2, len(token) // 2):
-        assert redact(f"a {token[:cut]}{hidden}{token[cut:]} b").text == f"a {MARK}{kind}] b"
+    for hidden in ("\u200b", "\u2060", "\ufeff", "\u00ad", "\u034f", "\x1b[0m", "\x00"):
+        for cut in (2, len(token) // 2):
+            assert redact(f"a {token[:cut]}{hidden}{token[cut:]} b").text == f"a {MARK}{kind}] b", repr(hidden)
 
 
 @pytest.mark.parametrize("between", ["\n", "\r\n", '" +\n    "', "\\\n", "\n> "])
@@ -311,7 +311,7 @@ def test_without_re2_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is quicker, and must not be needed."""
     import sys
 
-    from core.base import redact as module
+    from core.base.secrets import redact as module
     from tests.quality.planted_secrets import RULES, planted
 
     rows = planted(5, RULES, 1)
@@ -330,7 +330,8 @@ def test_a_uuid_does_not_load_the_slow_library() -> None:
     import sys
 
     code = (
-        "import sys; from core.base.redact import redact; redact('talk-550e8400-e29b-41d4-a716-446655440000 key 12');"
+        "import sys; from core.base.secrets.redact import redact;"
+        "redact('talk-550e8400-e29b-41d4-a716-446655440000 key 12');"
         "print('detect_secrets' in sys.modules, 'requests' in sys.modules)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

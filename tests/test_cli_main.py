@@ -55,7 +55,7 @@ def test_harvest_json_has_the_promised_keys(home: Path) -> None:
     assert code == 0
     assert report["applied"] is True
     assert set(report["artifacts"]) == {"live", "user-kept", "prune", "harvest", "keep"}
-    assert set(report["candidates"]) == {"bytes", "calls", "tokens", "output_tokens", "price"}
+    assert set(report["candidates"]) == {"bytes", "calls", "tokens", "output_tokens", "price", "token_factor"}
     assert list(report["items"]) == [
         "facts",
         "decisions",

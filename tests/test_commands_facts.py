@@ -9,8 +9,7 @@ import pytest
 
 from core.cli.facts import validation_text
 from core.cli.harvest import harvest_text
-from core.commands.fact_check import check_facts
-from core.commands.fact_feed import sync_facts
+from core.commands.fact_feed import check_facts, sync_facts
 from core.commands.facts import bootstrap, validate
 from core.commands.quarantine import quarantine_accept, quarantine_drop
 from core.commands.undo import undo

@@ -97,7 +97,7 @@ def test_what_did_not_change_is_not_read_again_and_what_did_is(taught: World, mo
     """A look at the times of files must never hide an edit."""
     import os
 
-    from core.commands import fact_cache, fact_feed
+    from core.commands import fact_feed
 
     workspace = workspace_of(taught)
     for path in taught.paths.knowledge.rglob("*"):
@@ -106,14 +106,14 @@ def test_what_did_not_change_is_not_read_again_and_what_did_is(taught: World, mo
     real = fact_feed.sync
     monkeypatch.setattr(fact_feed, "sync", lambda *args, **named: asked.append(1) or real(*args, **named))
     first = value(sync_facts(workspace, now=lambda: taught.clock))
-    assert asked == [1] and fact_cache.unchanged(workspace, taught.clock) == [4, 0, 0]
+    assert asked == [1] and fact_feed.unchanged(workspace, taught.clock) == [4, 0, 0]
     again = value(sync_facts(workspace, now=lambda: taught.clock))
     assert asked == [1] and again.total == first.total == 4
     assert [fact.fact for fact in facts_of(taught)] == ["One", "One or so", "Two", "Why?"]
     taught.knowledge(YAML, taught.text(YAML).replace('"Two"', '"2.."'))
     value(sync_facts(workspace, now=lambda: taught.clock))
     assert asked == [1, 1] and "2.." in [fact.fact for fact in facts_of(taught)]
-    assert fact_cache.unchanged(workspace, taught.clock) is None, "a file of this very moment is not settled"
+    assert fact_feed.unchanged(workspace, taught.clock) is None, "a file of this very moment is not settled"
 
 
 def test_the_doctor_sees_an_index_that_is_not_what_the_files_say(taught: World) -> None:

@@ -13,7 +13,7 @@ from core.cli.history import missing_text, settled_text
 from core.commands.missing import Settled, missing
 from core.commands.trash import trash_purge, trash_restore
 from core.commands.undo import undo
-from core.harvest.missing import Missing
+from core.harvest.proofs import Missing
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, never, ordinary, says, workspace_of
 
 ROWS: dict[str, Any] = {"facts": ["one", "two"], "tasks_open": ["open it"], "tasks_done": ["did it"]}

@@ -9,13 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.cli.quarantine import quarantine_text
-from core.commands.quarantine import (
-    ReleasedMany,
-    quarantine,
-    quarantine_accept,
-    quarantine_drop,
-    quarantine_list,
-)
+from core.commands.quarantine import ReleasedMany, quarantine, quarantine_accept, quarantine_drop, quarantine_list
 from core.commands.undo import undo
 from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home, read, value, write
 

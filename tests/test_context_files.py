@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.frontmatter import LIMIT_BYTES, parse_frontmatter
@@ -125,7 +125,6 @@ def test_no_file_takes_the_others_room(own: int, theirs: int) -> None:
     assert size > MAX_BYTES and "Truncating" in sentence
 
 
-@settings(max_examples=60)
 @given(st.text(max_size=200), st.integers(0, 30_000))
 def test_the_block_is_bounded_and_closed_once(text: str, length: int) -> None:
     """Whatever stands in a file, what follows the block in the prompt is not part of it."""

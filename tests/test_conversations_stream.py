@@ -16,7 +16,7 @@ import pytest
 from core.conversations.conversation import Turn
 from core.conversations.read import read_conversation
 from core.conversations.stream import stream_turns
-from core.harvest import content
+from core.harvest import distil
 from tests.corpus import CORPUS
 from tests.harvest_world import FakeModel, World
 
@@ -63,7 +63,7 @@ def test_a_very_long_transcript_with_much_damage_is_no_harvest(tmp_path: Path, d
         rows[3 + 7 * at] = rows[3 + 7 * at].replace(b"word ", b"w\xffrd ", 1)
     world = World(tmp_path).limits(max_source_bytes=64 << 20)
     path = world.converse(b"".join(rows) + b'{"torn', NAME)
-    assert path.stat().st_size > content.STREAM_BYTES
+    assert path.stat().st_size > distil.STREAM_BYTES
     report = world.run()
     assert (report.harvested, report.failed) == (int(fine), int(not fine))
     if fine:
@@ -90,11 +90,12 @@ class Made(io.RawIOBase):
 
 @pytest.mark.parametrize(("row", "share"), [(claude, 8), (codex, 4)])
 def test_memory_does_not_grow_with_the_words(row: object, share: int) -> None:
-    """Fifty megabytes need less than a tenth of that; what is kept of a record does not depend on its length."""
+    """Fifteen megabytes need less than a tenth of that; what is kept of a record does not depend on its length."""
+    records = 1500 if row is claude else 750
     words = "word " * 2000
 
     def opened() -> BinaryIO:
-        return io.BufferedReader(Made(row(number, words) for number in range(5000 if row is claude else 2500)))  # type: ignore[operator]
+        return io.BufferedReader(Made(row(number, words) for number in range(records)))  # type: ignore[operator]
 
     count, size = [0], [0]
 
@@ -106,9 +107,9 @@ def test_memory_does_not_grow_with_the_words(row: object, share: int) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found is not None
-    assert found.size > 48_000_000
-    assert count[0] == (5000 if row is claude else 2500)
-    assert peak < 5_000_000, peak
+    assert found.size > 14_400_000
+    assert count[0] == records
+    assert peak < 1_500_000, peak
 
 
 @pytest.mark.parametrize("row", [claude, codex])
@@ -117,7 +118,7 @@ def test_the_tail_of_a_long_transcript_is_harvested_as_that_of_a_short_one(
 ) -> None:
     prompts: list[list[str]] = []
     for stream_bytes in (1, 1 << 30):
-        monkeypatch.setattr(content, "STREAM_BYTES", stream_bytes)
+        monkeypatch.setattr(distil, "STREAM_BYTES", stream_bytes)
         world = World(tmp_path / str(stream_bytes)).limits(keep=True)
         make = [row(number, "is said") for number in range(12)]  # type: ignore[operator]
         size = sum(map(len, make))
@@ -151,7 +152,7 @@ def test_a_long_transcript_that_is_new_is_harvested_as_a_short_one(
     ]
     seen = []
     for stream_bytes in (1, 1 << 30):
-        monkeypatch.setattr(content, "STREAM_BYTES", stream_bytes)
+        monkeypatch.setattr(distil, "STREAM_BYTES", stream_bytes)
         world = World(tmp_path / str(stream_bytes)).limits(keep=True)
         world.converse(b"".join(rows), NAME)
         asked = FakeModel()
@@ -168,7 +169,7 @@ def test_a_very_long_transcript_that_is_new_needs_little_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever raises max_harvest_source_bytes for it must not lose the machine to it."""
-    monkeypatch.setattr(content, "STREAM_BYTES", 1 << 20)
+    monkeypatch.setattr(distil, "STREAM_BYTES", 1 << 20)
     world = World(tmp_path).limits(keep=True, max_source_bytes=1 << 30)
     words = "word " * 20_000
     path = world.converse(b"".join(claude(at % 2, "short") + tool(at, words) for at in range(120)), NAME)

@@ -17,7 +17,7 @@ from core.commands.workspace import Workspace, open_workspace
 from core.harvest.reclaim import restore
 from core.harvest.report import HarvestReport
 from core.knowledge.journal import plan_from_json, read_journal
-from core.knowledge.patience import Patience
+from core.knowledge.swap import Patience
 from tests.chatty_model import chatty_model
 from tests.corpus import archive_into, text_conversations, tree
 
@@ -106,7 +106,7 @@ def test_model_harvest_survives_a_bad_server(tmp_path: Path, capsys: pytest.Capt
     with chatty_model() as model:
         settings = f'provider = "openai"\nmodel = "made-up"\nbase_url = "{model.url}"\njobs = 4\n'
         workspace = workspace_of(tmp_path, settings)
-        made = archive_into(workspace.paths.home, text_conversations(), copies=3)
+        made = archive_into(workspace.paths.home, text_conversations())
         originals = {path: path.read_bytes() for path in made}
         applied = run(workspace, HarvestRequest(apply=True))
     show(capsys, f"openai on loopback, {len(made)} conversations, {model.calls} calls", applied)

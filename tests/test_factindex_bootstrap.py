@@ -7,14 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.result import Err, Ok
 from core.factindex.bootstrap import choose, tokens_of
 from core.factindex.facts import CATEGORIES, Fact, entries, format_id
+from core.factindex.feed import kind_of
 from core.factindex.index import find_by_tag, find_fact, format_index, read_index, rows_of
-from core.factindex.kinds import kind_of
 from core.factindex.similar import similar_pairs
 
 
@@ -52,7 +52,6 @@ def test_only_these_domains_and_nothing_stale() -> None:
     assert [row.domain for row in choose(facts, ["a", "claude", "global"]).facts] == ["a", "claude", "global"]
 
 
-@settings(max_examples=80)
 @given(
     st.lists(st.tuples(st.sampled_from(CATEGORIES), st.text(min_size=1, max_size=280)), max_size=30),
     st.integers(0, 300),

@@ -8,7 +8,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.factindex.edits import apply_operations, item_text, new_file_text, with_values
@@ -248,7 +248,6 @@ def written(facts: list[Fact]) -> str:
     return apply_operations(head, [{"op": "add", "fact": fact.to_json()} for fact in facts])
 
 
-@settings(max_examples=60)
 @given(fact_lists())
 def test_any_facts_survive_write_read_write(facts: list[Fact]) -> None:
     """Byte for byte: else every run would touch files that nobody changed."""
@@ -261,7 +260,6 @@ def test_any_facts_survive_write_read_write(facts: list[Fact]) -> None:
 REMARKS = ["# a remark", "", "  # an indented one"]
 
 
-@settings(max_examples=60)
 @given(fact_lists(), st.randoms(use_true_random=False))
 def test_any_edit_by_hand_keeps_the_facts(facts: list[Fact], chance: object) -> None:
     """Reordered, indented, remarked, under new headings, with other line ends: the facts are the same."""

@@ -258,7 +258,7 @@ def test_what_a_folder_of_somebody_else_wants_is_asked_once(desk: Desk, at_home:
         question = seat.panel.shell._question
         assert question is not None and question.dialog.is_open
         assert "jobs = 7" in desk.dpg.get_value(question.words)
-        question._confirmed()
+        desk.click(question.dialog.confirm_button.item)
         seat.settle()
         assert seat.panel.workbench.banner.shown is None and seat.panel.shell.workspace.config.jobs == 7
         (clone / "config.toml").write_text("[ai_settings.knowledge]\njobs = 9\n", encoding="utf-8")

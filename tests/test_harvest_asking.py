@@ -15,7 +15,7 @@ from core.commands.harvest_options import CATEGORY_PROMPT, HARVEST_PROMPT, SUMMA
 from core.conversations.read import read_conversation
 from core.harvest.asking import MAX_ROWS, RETRY_SUFFIX, ask, category_questions, category_schema, split_version
 from core.harvest.distil import Harvest, distil
-from core.harvest.options import DistilSettings
+from core.harvest.steps import DistilSettings
 from core.knowledge.categories import CATEGORIES
 
 PROMPTS = Path(__file__).resolve().parents[1] / "assets" / "prompts"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base.result import Ok
-from core.harvest.bindings import Bindings
+from core.harvest.named_paths import Bindings
 from core.knowledge.edit import add_bullet
 from core.knowledge.file_notes import file_id, merge_records, read_records, still_true
 from tests.harvest_world import NOW, FakeModel, World

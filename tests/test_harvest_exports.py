@@ -16,7 +16,7 @@ from core.base.result import Ok
 from core.commands.panel.conversations import conversation_view
 from core.commands.sources import chosen_sources, sources
 from core.commands.workspace import Workspace, open_workspace
-from core.harvest.options import HarvestOptions
+from core.harvest.steps import HarvestOptions
 from core.sources.artifact import HashCache
 from core.sources.sessions import StoreCache
 from core.sources.tools import FILES, Place

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.result import Err, Ok
@@ -99,7 +99,6 @@ def test_a_category_file_keeps_its_words_and_its_category() -> None:
     assert tasks.arrays == {"tasks_open": ["a b c"], "tasks_done": ["d e f"]}
 
 
-@settings(max_examples=200)
 @given(st.text(alphabet="#-*1. `~[]x:|<!\n\tab", max_size=200))
 def test_any_text_is_taken_apart(text: str) -> None:
     for rows in remembered("x.md", text).arrays.values():

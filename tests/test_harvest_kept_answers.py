@@ -17,8 +17,8 @@ import pytest
 from core.base.answer import Answer
 from core.base.result import Ok, Result, fail
 from core.commands.harvest_options import CATEGORY_PROMPT, SUMMARIZE_PROMPT
+from core.harvest.asking import KEPT_DAYS
 from core.harvest.committer import Committer
-from core.harvest.kept_answers import KEPT_DAYS
 from core.knowledge.categories import CATEGORIES
 from tests.harvest_world import World
 

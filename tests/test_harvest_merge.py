@@ -77,7 +77,7 @@ def test_the_conversations_own_folder_may_hold_files_for_notes(
     from core.conversations.read import read_conversation
 
     with patch(
-        "core.harvest.content.read_conversation", lambda *args: replace(read_conversation(*args), folder=str(project))
+        "core.harvest.distil.read_conversation", lambda *args: replace(read_conversation(*args), folder=str(project))
     ):
         world.converse("b")
         world.run(answer)

@@ -17,10 +17,10 @@ from core.base.answer import Answer
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.render import transcript
+from core.harvest.asking import LEAST_PART_BYTES, MAX_ROUNDS, split_parts, summarize
 from core.harvest.distil import distil, redacted_conversation
 from core.harvest.meter import Meter
-from core.harvest.options import DistilSettings
-from core.harvest.parts import LEAST_PART_BYTES, MAX_ROUNDS, split_parts, summarize
+from core.harvest.steps import DistilSettings
 
 SETTINGS = DistilSettings(
     2, 4096, "off", False, part_bytes=2048, harvest_prompt="HARVEST", summarize_prompt="SUMMARISE", long="summarise"

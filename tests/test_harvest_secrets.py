@@ -18,8 +18,8 @@ from core.commands.quarantine import quarantine_accept, quarantine_list
 from core.commands.workspace import Workspace
 from core.harvest.answer import items_from
 from core.harvest.distil import distil
-from core.harvest.options import DistilSettings
 from core.harvest.quotes import NO_SOURCE
+from core.harvest.steps import DistilSettings
 from core.llm.command import run_command
 from core.llm.wire import excerpt
 from tests.made_home import UUID, Clock, Model, converse, harvested, make_home, read, value, write

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.paths import Paths
@@ -28,7 +28,6 @@ VALUES = st.recursive(
 ENTRIES = st.dictionaries(TEXTS, st.dictionaries(TEXTS, VALUES, max_size=4), max_size=12)
 
 
-@settings(max_examples=300)
 @given(entries=ENTRIES, part=st.integers(1, 400), indent=st.sampled_from([None, 1, 2, 4]), cut=st.integers(0, 60))
 def test_reading_in_parts_gives_what_reading_at_once_gives(
     entries: dict[str, dict[str, Any]], part: int, indent: int | None, cut: int
@@ -51,7 +50,6 @@ def test_reading_in_parts_gives_what_reading_at_once_gives(
             ledger.PART_BYTES = usual
 
 
-@settings(max_examples=300)
 @given(entries=ENTRIES)
 def test_the_text_of_a_ledger_is_that_of_json_to_the_byte(entries: dict[str, dict[str, Any]]) -> None:
     """Other tools, and a person's diff, know the layout of the seed; we only make it faster."""

@@ -19,7 +19,7 @@ from core.knowledge.lines import (
     require_lines,
     with_lines,
 )
-from core.knowledge.patience import Patience
+from core.knowledge.swap import Patience
 from core.knowledge.tasks import insert_tasks
 from tests.harvest_world import HURRIED
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.markdown import parse_bullets
@@ -72,7 +72,6 @@ def test_another_projects_questions_take_no_room_from_ones_own_facts(tmp_path: P
     assert len(found.text.encode()) <= 4096
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.sampled_from(SECTIONS), st.sampled_from([*PROJECTS, "x"]), st.integers(1, 300)), max_size=30),
     st.integers(300, 4096),

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import os
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from core.base.result import Err, Ok
+from core.llm.credentials import keys_from, read_keys
 from core.llm.generate import PROVIDERS, connect
+from core.llm.schema import anthropic_schema, gemini_schema, openai_schema
+from core.llm.window import window_of
 from core.llm.wire import ModelSettings
 from tests.llm_server import model_server, reply
 
@@ -66,3 +74,240 @@ def test_the_table_is_loaded_without_requests() -> None:
     root = Path(__file__).parent.parent
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
     assert set(PROVIDERS) == {"openai", "ollama", "anthropic", "gemini", "command"}
+
+
+# --- credentials -----------------------------------------------------------------------------------------------------
+# Keys: found where the user put them, refused where others can read them, never shown.
+
+
+KEY = "-".join(("sk", "made", "up", "0123456789"))
+OTHER = "-".join(("sk", "other", "9876543210"))
+posix_only = pytest.mark.skipif(os.name != "posix", reason="permission bits are POSIX")
+
+
+def write(folder: Path, content: str | bytes, mode: int = 0o600) -> Path:
+    """A credentials file with this content and mode."""
+    path = folder / "credentials.toml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    path.chmod(mode)
+    return path
+
+
+def refused(result: object, code: str, *words: str) -> None:
+    assert isinstance(result, Err), result
+    sentence = str(result.error)
+    assert result.error.code == code and result.error.hint
+    for word in words:
+        assert word in sentence
+    assert KEY not in sentence and OTHER not in sentence
+
+
+def test_the_environment_comes_first_in_the_order_of_its_variables(tmp_path: Path) -> None:
+    """Else a key set for one run would be overruled by an old one in a file."""
+    path = write(tmp_path, f'[keys]\ngemini = "{OTHER}"\n')
+    find = keys_from(path, {"GEMINI_API_KEY": "", "GOOGLE_API_KEY": f" {KEY}\n"})
+    assert find("gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")) == Ok(KEY)
+    assert find("gemini", ("ELSEWHERE",)) == Ok(OTHER)
+
+
+def test_no_key_anywhere_is_no_error_yet(tmp_path: Path) -> None:
+    """A server at home needs none; who needs one says so."""
+    assert keys_from(tmp_path / "credentials.toml", {})("openai", ("OPENAI_API_KEY",)) == Ok("")
+    assert keys_from(None, {})("openai", ("OPENAI_API_KEY",)) == Ok("")
+    assert keys_from(write(tmp_path, "# nothing yet\n"), {})("openai", ()) == Ok("")
+
+
+@posix_only
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644])
+def test_a_file_that_others_can_open_is_refused(tmp_path: Path, mode: int) -> None:
+    """Else everyone on a shared computer could read, or replace, the key."""
+    path = write(tmp_path, f'[keys]\nopenai = "{KEY}"\n', mode)
+    refused(keys_from(path, {})("openai", ()), "credentials-exposed", str(path), f"{mode:04o}", "chmod 600")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (f'[keys]\nopenai = "{KEY}\n', ("line 2",)),
+        (f"[keys]\n\nopenai = {KEY}\n", ("line 3",)),
+        (f'[keys]\nopenai = "{KEY}"\nopenai = "{OTHER}"', ("at its end",)),
+        (f'keys = "{KEY}"\n', ("not a table",)),
+        (f'[keys]\nopenai = ["{KEY}"]\n', ("'openai'", "not a string")),
+        (b'[keys]\nopenai = "\xff"\n', ("UTF-8",)),
+        ("#" * 70_000, ("too large",)),
+        ("a = " + "[" * 20_000, ("TOML",)),
+        ("a = " + "9" * 20_000, ("TOML",)),
+    ],
+)
+def test_a_malformed_file_is_told_without_showing_it(tmp_path: Path, content: str | bytes, words: list[str]) -> None:
+    """Else a typing error would end in a traceback that shows the key."""
+    path = write(tmp_path, content)
+    refused(keys_from(path, {})("openai", ()), "credentials-malformed", str(path), *words)
+
+
+@posix_only
+def test_what_is_no_file_is_told(tmp_path: Path) -> None:
+    """Else a folder or a FIFO of this name would stop or hold the program."""
+    fifo = tmp_path / "credentials.toml"
+    os.mkfifo(fifo, 0o600)
+    refused(read_keys(fifo), "credentials-unreadable", "regular file")
+    refused(read_keys(tmp_path), "credentials-unreadable")
+    refused(read_keys(fifo / "below"), "credentials-unreadable", "directory")
+
+
+@pytest.mark.parametrize("key", [f"{KEY}\n{OTHER}", f"{KEY} x", "schlüssel", "a\x00b"])
+def test_a_key_that_no_header_can_carry_is_told(key: str) -> None:
+    """Else a key pasted with a line break would fail deep in the HTTP library, which quotes it."""
+    refused(
+        keys_from(None, {"OPENAI_API_KEY": key})("openai", ("OPENAI_API_KEY",)), "bad-credentials", "OPENAI_API_KEY"
+    )
+
+
+# --- schema ----------------------------------------------------------------------------------------------------------
+# What each provider's structured output accepts, made from the one schema that the caller has.
+
+
+SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "facts": {
+            "type": "array",
+            "minItems": 3,
+            "maxItems": 200,
+            "items": {
+                "anyOf": [
+                    {"type": "string", "maxLength": 500},
+                    {
+                        "type": "object",
+                        "properties": {"statement": {"type": "string"}, "quote": {"type": "string"}},
+                        "required": ["statement"],
+                    },
+                ]
+            },
+        },
+        "pattern": {"type": "string", "pattern": "^a", "enum": ["a", "ab"]},
+        "either": {"anyOf": [{"type": "integer", "exclusiveMinimum": 0}, {"type": "boolean"}]},
+    },
+    "required": ["facts"],
+}
+
+
+def test_openai_strict_mode_closes_objects_and_requires_everything() -> None:
+    """Else OpenAI refuses the schema, and every answer comes without one."""
+    adapted = openai_schema(SCHEMA)
+    assert adapted["required"] == ["facts", "pattern", "either"]
+    assert adapted["additionalProperties"] is False
+    row = adapted["properties"]["facts"]["items"]["anyOf"][1]
+    assert (row["required"], row["additionalProperties"]) == (["statement", "quote"], False)
+    assert row["properties"] == {"statement": {"type": "string"}, "quote": {"type": ["string", "null"]}}
+
+
+def test_openai_optional_properties_may_be_null() -> None:
+    """Else the model would have to invent a quote where there is none."""
+    properties = openai_schema(SCHEMA)["properties"]
+    assert properties["facts"]["type"] == "array"
+    assert properties["pattern"]["type"] == ["string", "null"]
+    assert properties["pattern"]["enum"] == ["a", "ab", None]
+    assert properties["either"]["anyOf"][-1] == {"type": "null"}
+    twice = openai_schema(openai_schema(SCHEMA))
+    assert twice == openai_schema(SCHEMA)
+
+
+def test_anthropic_leaves_out_what_constrained_decoding_does_not_know() -> None:
+    """Else Anthropic refuses the schema; what a property is called must not matter."""
+    adapted = anthropic_schema(SCHEMA)
+    assert adapted["required"] == ["facts"]
+    assert adapted["additionalProperties"] is False
+    facts = adapted["properties"]["facts"]
+    assert "maxItems" not in facts and "minItems" not in facts
+    assert facts["items"]["anyOf"][0] == {"type": "string"}
+    assert adapted["properties"]["pattern"] == {"type": "string", "enum": ["a", "ab"]}
+    assert anthropic_schema({"type": "array", "minItems": 1}) == {"type": "array", "minItems": 1}
+
+
+def test_gemini_gets_only_the_keywords_it_lists() -> None:
+    """Else Gemini answers 400 to a keyword it has never heard of."""
+    adapted = gemini_schema(SCHEMA)
+    assert "$schema" not in adapted
+    assert adapted["properties"]["facts"]["maxItems"] == 200
+    assert adapted["properties"]["facts"]["items"]["anyOf"][0] == {"type": "string"}
+    assert adapted["properties"]["pattern"] == {"type": "string", "enum": ["a", "ab"]}
+    assert adapted["properties"]["either"]["anyOf"][0] == {"type": "integer"}
+
+
+def test_the_callers_schema_is_left_alone() -> None:
+    """Else the second provider asked would get what was made for the first."""
+    before = copy.deepcopy(SCHEMA)
+    for adapt in (openai_schema, anthropic_schema, gemini_schema):
+        adapt(SCHEMA)
+    assert before == SCHEMA
+
+
+def test_odd_schemas_do_not_stop_the_call() -> None:
+    """The schema may come from a user's own prompt file one day: nonsense is the server's to refuse."""
+    for odd in ({}, {"type": "object"}, {"properties": "no"}, {"anyOf": ["x"]}, {"items": True}, {"required": None}):
+        for adapt in (openai_schema, anthropic_schema, gemini_schema):
+            assert isinstance(adapt(odd), dict)
+
+
+# --- window ----------------------------------------------------------------------------------------------------------
+# The window of a model: too small, a conversation costs dozens of calls; too large, a server cuts it silently.
+
+
+def asked(provider: str, reply: Any, status: int = 200, model: str = "m") -> tuple[int, list[str]]:
+    """What the program takes for the window when a server answers like this, and what it asked for."""
+    seen: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def _answer(self) -> None:
+            seen.append(f"{self.command} {self.path}")
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            data = json.dumps(reply).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = _answer
+
+        def log_message(self, format: str, *args: Any) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        settings = ModelSettings(provider, model, f"http://127.0.0.1:{server.server_address[1]}")
+        return window_of(settings, lambda name, variables: Ok("")), seen
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("provider", "reply", "window", "path"),
+    [
+        ("ollama", {"model_info": {"llama.context_length": 40_960}}, 40_960, "POST /api/show"),
+        (
+            "openai",
+            {"data": [{"id": "n"}, {"id": "m", "max_model_len": 16_384}]},
+            16_384,
+            "/models",
+        ),
+        ("openai", {"data": [{"id": "file.gguf", "meta": {"n_ctx_train": 32_768}}]}, 32_768, "/models"),
+        ("gemini", {"inputTokenLimit": 1_048_576}, 1_048_576, "GET /v1beta/models/m"),
+        ("anthropic", {"id": "m", "max_input_tokens": 200_000}, 200_000, "GET /v1/models/m"),
+        ("openai", {"data": [{"id": "m"}]}, 0, "/models"),
+        ("openai", {"data": [{"id": "m", "context_length": True}, 7]}, 0, "/models"),
+        ("ollama", ["nonsense"], 0, "POST"),
+    ],
+)
+def test_the_window_is_what_the_server_says(provider: str, reply: Any, window: int, path: str) -> None:
+    found, seen = asked(provider, reply)
+    assert found == window and path in seen[0]
+
+
+def test_a_server_that_refuses_or_is_not_there_tells_nothing() -> None:
+    assert asked("openai", {"data": [{"id": "m", "max_model_len": 16_384}]}, status=404)[0] == 0
+    assert window_of(ModelSettings("ollama", "m", "http://127.0.0.1:9"), lambda name, variables: Ok("")) == 0
+    assert window_of(ModelSettings("command", "m", command=("x",)), lambda name, variables: Ok("")) == 0

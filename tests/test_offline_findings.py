@@ -8,7 +8,7 @@ import pytest
 
 from core.conversations.conversation import Turn
 from core.conversations.events import Command, Commit, Edit, PullRequest
-from core.harvest.waiting import borne_out
+from core.harvest.distil import borne_out
 from tests.test_offline_recurring import session
 from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
 

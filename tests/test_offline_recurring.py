@@ -9,9 +9,8 @@ from pathlib import Path
 from core.base.result import Ok
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, FileRead
-from core.harvest.distil import distil
-from core.harvest.options import DistilSettings
-from core.harvest.waiting import borne_out
+from core.harvest.distil import borne_out, distil
+from core.harvest.steps import DistilSettings
 from core.offline.rules import distil_offline
 
 

@@ -251,6 +251,37 @@ def test_a_playbook_is_named_after_its_commands_where_nothing_announces_them() -
     assert row["name"] == "make html, rsync"
 
 
+# --- files
+
+
+def test_a_description_of_a_file_is_bound_to_its_path() -> None:
+    answer = (
+        "Overview:\n\n- `src/lexer.py`: holds the token table and never reads a file itself\n- `src/b.py`: update it\n"
+    )
+    rows = only("files", ("user", "where?"), ("assistant", answer), ("user", "thanks"))
+    assert [(row["path"], row["note"]) for row in rows] == [
+        ("src/lexer.py", "Holds the token table and never reads a file itself")
+    ]
+
+
+def test_the_absolute_path_that_the_conversation_shows_is_used() -> None:
+    rows = only(
+        "files",
+        ("tool", "/srv/app/src/lexer.py\n/srv/app/src/other.py"),
+        ("assistant", "The bug was in `src/lexer.py`: the table is built twice."),
+    )
+    assert [row["path"] for row in rows] == ["/srv/app/src/lexer.py"]
+
+
+def test_two_files_of_that_name_are_not_told_apart_by_guess() -> None:
+    rows = only(
+        "files",
+        ("tool", "/a/src/lexer.py /b/src/lexer.py"),
+        ("assistant", "The bug was in `src/lexer.py`: the table is built twice."),
+    )
+    assert [row["path"] for row in rows] == ["src/lexer.py"]
+
+
 # --- the answer as a whole
 
 

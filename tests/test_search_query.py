@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.result import Ok
@@ -102,7 +102,6 @@ def opened() -> Iterator[tuple[object, list[str]]]:
         index.close()
 
 
-@settings(max_examples=300)
 @given(query=st.text(max_size=60) | st.text(alphabet="\"()*:^+-{}[]ANDORT '\\\0\ud800", max_size=30))
 def test_no_text_is_a_syntax_error(opened, query: str) -> None:  # type: ignore[no-untyped-def]
     """A person sees hits or "nothing found", never an error of the database."""
@@ -111,7 +110,6 @@ def test_no_text_is_a_syntax_error(opened, query: str) -> None:  # type: ignore[
         assert hit.why and hit.score == hit.score
 
 
-@settings(max_examples=300)
 @given(data=st.data())
 def test_any_part_of_a_line_finds_the_line(opened, data: st.DataObject) -> None:  # type: ignore[no-untyped-def]
     """A search is never empty where the store has what was typed, letter by letter."""

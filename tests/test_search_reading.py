@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.result import Ok
@@ -37,7 +37,6 @@ def slow(text: str, query: Query, stems: Stems) -> tuple[list[float], set[str]]:
     return counts, {word for word in words if any(known[word] in term.stems for term in query.terms)}
 
 
-@settings(max_examples=300)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4), asked=TEXTS)
 def test_no_word_is_overlooked(texts: list[str], asked: str) -> None:
     """Whatever its ending: a word that has the stem of a word that was asked for counts."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.conversations.collections.store_file import StoreError
-from core.harvest.options import HarvestOptions
+from core.harvest.steps import HarvestOptions
 from core.sources.artifact import Artifact, HashCache
 from core.sources.sessions import StoreCache
 from core.sources.tools import FILES, Place

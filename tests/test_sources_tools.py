@@ -14,7 +14,7 @@ import pytest
 from core.base.result import Ok
 from core.commands.sources import sources
 from core.commands.workspace import Workspace, open_workspace
-from core.harvest.options import HarvestOptions
+from core.harvest.steps import HarvestOptions
 from core.sources.tools import FILES, SOURCE, Place, disambiguate, known_name, places, project_at
 from core.sources.walk import survey
 from tests.harvest_world import FakeModel, World

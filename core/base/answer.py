@@ -1,12 +1,75 @@
-"""The one callable through which every room asks a language model."""
+"""The one callable through which every room asks a language model; and what a call costs, from the shipped price table
+or the user's own prices.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, Protocol
 
 from core.base.result import Result
+
+PRICES_FILE = Path(__file__).resolve().parents[2] / "assets" / "prices.toml"
+
+FREE_PROVIDERS = ("offline", "ollama")
+"""They run on the user's own computer and send no bill."""
+
+
+def price(
+    provider: str, model: str, input_tokens: int, output_tokens: int, override: tuple[float, float] | None = None
+) -> float | None:
+    """US dollars for that many tokens, or None where the price is not known.
+
+    `override` is US dollars for a million tokens in and out; a negative one means "look in the table". A model is found
+    by the longest name in the table that its own begins with, whatever its case; a maker before it, as in
+    `deepseek/deepseek-flash`, is left off. `openai` stands for every server of that protocol, so the models of all
+    makers are looked through. `offline` and `ollama` cost 0; what a `command` costs is not known.
+    """
+    own_in, own_out = override or (-1.0, -1.0)
+    if own_in >= 0 and own_out >= 0:
+        return _dollars(own_in, own_out, input_tokens, output_tokens)
+    if provider in FREE_PROVIDERS:
+        return 0.0
+    if provider == "command":
+        return None
+    name = model.lower().rpartition("/")[2].removeprefix("models/")
+    rows = _table()
+    makers = tuple(rows) if provider == "openai" else (provider,)
+    fitting = [(known, row) for maker in makers for known, row in rows.get(maker, {}).items() if _begins(name, known)]
+    if not fitting:
+        return None
+    _known, row = max(fitting, key=lambda one: len(one[0]))
+    if not row:
+        return None
+    million_in = own_in if own_in >= 0 else row["input"]
+    million_out = own_out if own_out >= 0 else row["output"]
+    return _dollars(million_in, million_out, input_tokens, output_tokens)
+
+
+def _begins(name: str, known: str) -> bool:
+    """Whether `name` is `known` or a variant of it: gpt-5.4-2026-03-05 is a gpt-5.4, gpt-5.41 is not."""
+    return name.startswith(known) and name[len(known) : len(known) + 1] in ("", "-", ".", ":", "@", "[")
+
+
+def _dollars(million_in: float, million_out: float, input_tokens: int, output_tokens: int) -> float | None:
+    total = (max(input_tokens, 0) * million_in + max(output_tokens, 0) * million_out) / 1_000_000
+    return total if math.isfinite(total) else None
+
+
+@cache
+def _table() -> dict[str, dict[str, dict[str, float]]]:
+    """Maker -> model name -> {"input": dollars, "output": dollars}; empty where the file is missing."""
+    import tomllib
+
+    try:
+        document: dict[str, Any] = tomllib.loads(PRICES_FILE.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return {}  # no estimate is better than no run; a test keeps the shipped file readable
+    return {maker: dict(table.get("models", {})) for maker, table in document.items()}
 
 
 @dataclass(frozen=True)

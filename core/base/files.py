@@ -11,6 +11,7 @@ import contextlib
 import errno
 import itertools
 import os
+import secrets
 import stat
 import sys
 from pathlib import Path
@@ -37,11 +38,11 @@ from core.base.renameat2 import EXCHANGE, NO_REPLACE
 
 __all__ = [
     "BUFFER_BYTES", "TEMPORARY_MARK", "FileRead", "Identity", "SyncError", "append", "create_atomic", "discard",
-    "exchange", "exists", "identity_of", "is_same_file", "last_byte", "make_folder", "naming", "open_for_append",
-    "open_regular", "overwrite", "read_beginning", "read_descriptor", "read_file", "read_or_empty", "remove_file",
-    "remove_if_empty", "remove_tree", "rename_without_replacing", "replace_file", "set_mode", "sha256_of_descriptor",
-    "sha256_of_file", "sync", "sync_folder", "take_back", "temporary_name", "write_all", "write_atomic", "write_cache",
-    "write_temporary",
+    "exchange", "exists", "identity_of", "is_same_file", "last_byte", "make_folder", "naming", "new_id",
+    "open_for_append", "open_regular", "overwrite", "read_beginning", "read_descriptor", "read_file",
+    "read_or_empty", "remove_file", "remove_if_empty", "remove_tree", "rename_without_replacing", "replace_file",
+    "set_mode", "sha256_of_descriptor", "sha256_of_file", "sync", "sync_folder", "take_back", "temporary_name",
+    "write_all", "write_atomic", "write_cache", "write_temporary",
 ]  # fmt: skip
 
 TEMPORARY_MARK = ".knowledge-tmp"
@@ -132,6 +133,11 @@ def make_folder(path: Path, *, durable: bool = True) -> None:
 def temporary_name(path: Path, note: str = "") -> Path:
     """A name beside `path` that no reader takes for knowledge. `note` is carried in it, for recovery."""
     return path.with_name(f".{path.name[:120]}.{note}.{os.getpid()}-{next(_counter)}{TEMPORARY_MARK}")
+
+
+def new_id() -> str:
+    """What nothing else is called, in this process or another."""
+    return f"{secrets.token_hex(4)}-{next(_counter)}"
 
 
 def write_temporary(path: Path, data: bytes, mode: int, note: str = "") -> Path:

@@ -233,7 +233,7 @@ def for_prompt(text: str, *, secrets: bool = True, origins: bool = False) -> str
     safe = tame(text, origins=origins)
     if not secrets:
         return safe
-    from core.base.redact import redact  # five hundred shapes: only for who fills a prompt
+    from core.base.secrets.redact import redact  # five hundred shapes: only for who fills a prompt
 
     masked = redact(safe).text
     return safe if masked == safe else tame(masked, origins=origins)

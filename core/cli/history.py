@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from core.commands.missing import Missing, Settled
     from core.commands.runs import Run
     from core.commands.trash import LetGo, PurgeReport, Restored, Trashed
-    from core.commands.undo import UndoReport
+    from core.commands.undo_edit import UndoReport
 
 
 def ledger_text(rows: list[LedgerRow]) -> str:

@@ -11,7 +11,7 @@ from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import Result, fail
 from core.harvest.recovery import Recovered, recover
-from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import DEFAULT_PATIENCE, Patience
 
 T = TypeVar("T")
 

@@ -2,40 +2,258 @@
 
 Everything is computed from the archived plans and the record of the fact index, so a feed that a crash cut off is made
 up for by the next one. It blocks nothing: a failure is told, and the next run tries again.
+
+What a person let out of the quarantine counts as taught by its conversation. Nothing is kept of it beside
+changes.jsonl: an edit that took a held line out, and one that put what it says into its file; the archived plan that
+the line came with tells the conversation and the repository.
+
+Where a fact belongs is the repository of the conversation or of a file.
+
+A model's own word for a place counts only where it is the name of a project that conversations worked in, or of a
+repository in which a file lies that this one left a note about: no folder is made of free words.
+
+Whether anything has changed since the last feed, a small file in the cache folder tells by size, time and inode of
+everything in question. What was changed within two seconds of a look is looked at again: its time may be the same
+after the next change.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from datetime import datetime
+import errno
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.base import files, locks
-from core.base.markdown import sanitise_line, split_provenance
-from core.base.paths import Paths
-from core.base.redact import redact
+from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
+from core.base.paths import Paths, cache_folder
+from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands import fact_cache
-from core.commands.fact_accepts import accepted_items
-from core.commands.fact_places import KnownProjects, Places
+from core.base.secrets.redact import redact
+from core.commands.held import held_item
 from core.commands.runs import UNDO_RUN
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
 from core.factindex.bootstrap import FILE_NOTE
-from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, normalised
-from core.factindex.feed import Lesson, Taught
-from core.factindex.kinds import OF_CATEGORY, kind_of
-from core.factindex.places import FOLDERS
+from core.factindex.facts import DAMAGE, DISK_FAILED, FACT_CHARACTERS, is_domain, normalised, sort_key
+from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
+from core.factindex.places import FOLDERS, fact_places
 from core.factindex.record import History, Key
-from core.factindex.sync import Harvests, SyncReport, sync
-from core.harvest.lessons import QUOTED, UNQUOTED, mark_of_text
+from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
+from core.harvest.merge import QUOTED, UNQUOTED, mark_of_text
 from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.changes import Change, read_changes
+from core.knowledge.check import Finding
+from core.knowledge.edit import EDIT_RUN, QUARANTINE
 from core.knowledge.journal import FrozenPlan, Pending, gather, read_journal
+from core.knowledge.ledger import seen_ledger
 from core.knowledge.leftovers import clear_leftovers
+from core.knowledge.projects import is_inside
 from core.knowledge.swap import replace_expected
+
+SETTLED_SECONDS = 2.0
+
+
+def state_of(workspace: Workspace, now: datetime) -> list[Any] | None:
+    """Everything that decides what the index holds; None while something was changed just now. Raises OSError."""
+    paths = workspace.paths
+    names = [*(name for name, _ in fact_places(paths.knowledge)), index.NAME]
+    rows: list[Any] = [now.astimezone(UTC).date().isoformat(), workspace.config.fact_index]
+    newest = 0.0
+    places = [*(paths.knowledge / name for name in names), record_path(paths.state)]
+    places += sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
+    for path in places:
+        try:
+            found = path.lstat()
+        except FileNotFoundError:
+            return None
+        rows.append([str(path), found.st_size, found.st_mtime_ns, found.st_ino])
+        newest = max(newest, found.st_mtime)
+    settled = newest < time.time() - SETTLED_SECONDS and not cut_off(paths.state)
+    return rows if settled else None
+
+
+def unchanged(workspace: Workspace, now: datetime) -> list[int] | None:
+    """How many facts index.json holds, how many of them are stale and faded; None when it must be looked at again."""
+    try:
+        seen = json.loads(files.read_or_empty(_file(workspace)) or b"null")
+        if not isinstance(seen, dict) or seen["state"] != state_of(workspace, now):
+            return None
+        return list(map(int, seen["counts"]))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def remember(workspace: Workspace, now: datetime, counts: list[int]) -> None:
+    """The index was found to be up to date, and to hold that much."""
+    try:
+        state = state_of(workspace, now)
+    except OSError:
+        return
+    if state is not None:
+        files.write_cache(_file(workspace), json.dumps({"state": state, "counts": counts}).encode())
+
+
+def _file(workspace: Workspace) -> Path:
+    return cache_folder(workspace.paths.home, workspace.environment) / "facts"
+
+
+@dataclass(frozen=True)
+class Places:
+    """The domain of one conversation, the names that a row of it may use, and every known project: folder -> domain."""
+
+    domain: str
+    names: frozenset[str]
+    projects: Mapping[str, str]
+
+    def of(self, said: str, about: str) -> str:
+        """The domain of one of its facts: `said` is the model's word, `about` the file that it is a note on ("" for
+        none): a file below a known project belongs there, whoever spoke of it."""
+        if os.path.isabs(about):
+            path = os.path.normpath(about)
+            around = [folder for folder in self.projects if is_inside(path, folder)]
+            if around:
+                return self.projects[max(around, key=len)]
+        return said if said in self.names else self.domain
+
+
+class KnownProjects:
+    """The projects that the ledger knows, read when they are first needed."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._paths = paths
+
+    @cached_property
+    def folders(self) -> Mapping[str, str]:
+        """The working folder of each harvested conversation -> its domain. Raises OSError for a ledger that cannot be
+        read: a fact that went to the wrong place stays there."""
+        ledger = seen_ledger(self._paths)
+        if isinstance(ledger, Err):
+            raise OSError(errno.EIO, ledger.error.message, ledger.error.path)
+        folders = {str(entry.get("project") or "") for entry in ledger.value.values()}
+        known = {os.path.normpath(folder): domain_of(folder) for folder in folders if os.path.isabs(folder)}
+        return {folder: domain for folder, domain in known.items() if _is_place(domain)}
+
+    def places_of(self, plan: FrozenPlan | None, entry: Mapping[str, Any]) -> Places:
+        """Those of the conversation that a plan and its entry are about. A plan from before domains were kept has the
+        project of its entry alone; without a plan nothing is known."""
+        facts = plan.facts if plan is not None else {}
+        own = str(facts.get("domain") or "")
+        if not _is_place(own) and plan is not None:
+            own = domain_of(str(entry.get("project") or ""))
+        repositories = facts.get("repositories")
+        names = {str(name) for name in repositories} if isinstance(repositories, list) else set()
+        names = {name for name in (*names, *self.folders.values(), own) if _is_place(name)}
+        return Places(own if _is_place(own) else GLOBAL, frozenset(names), self.folders)
+
+
+def _is_place(domain: str) -> bool:
+    return is_domain(domain) and domain != GLOBAL
+
+
+NAMED = (*DAMAGE, "duplicate-id")
+"""What the doctor calls damage; any other problem is a slip in one item."""
+MOST_NAMED = 5
+
+
+def check_facts(workspace: Workspace) -> Iterator[Finding]:
+    """A sync that was cut, items that are not valid, an index that differs from its files. Writes nothing."""
+    paths = workspace.paths
+    place = paths.knowledge / index.NAME
+    try:
+        if cut_off(paths.state):
+            message = "a sync of the fact index was interrupted; the next one finishes it"
+            yield Finding("facts-unfinished", message, str(paths.log), _mend(workspace))
+        facts, found, _ = project(paths.knowledge, paths.state, utc_now())
+    except OSError as error:
+        yield Finding("facts-unreadable", f"the facts cannot be read: {error.strerror}", str(error.filename or ""))
+        return
+    for number, problem in enumerate(found.problems):
+        where = paths.knowledge / problem.file
+        yield Finding(problem.code, problem.error.message, str(where), note=problem.code not in NAMED, at=number)
+    if workspace.config.fact_index and (long := lines_too_long(paths)):
+        more = f" and {len(long) - MOST_NAMED} more" if len(long) > MOST_NAMED else ""
+        named = ", ".join(long[:MOST_NAMED]) + more
+        message = f"longer than a fact may be ({FACT_CHARACTERS} characters), so not in the fact index: {named}"
+        yield Finding("facts-too-long", message, note=True)
+    read = index.read_index(paths.knowledge)
+    if isinstance(read, Err):
+        if facts or read.error.code != "no-index":
+            yield Finding(
+                read.error.code, read.error.message, str(place), _mend(workspace), note=not files.exists(place)
+            )
+    elif read.value != sorted(facts, key=sort_key):
+        message = "the fact index is older than its YAML files ('knowledge facts sync' writes it anew)"
+        yield Finding("facts-stale", message, str(place), _mend(workspace), note=True)  # an edit by hand does that
+
+
+def _mend(workspace: Workspace) -> Callable[[], object]:
+    return partial(_sync, workspace)
+
+
+def _sync(workspace: Workspace) -> None:
+    done = sync_facts(workspace)
+    if isinstance(done, Err):
+        raise OSError(0, done.error.message, done.error.path)
+
+
+class Accepted(NamedTuple):
+    """One item that was let in by the edit `run`, now a line of the file of `category`. `plan` is the one that held it
+    back, of the conversation `sha`, and `state` how that stands; both None when no plan tells."""
+
+    run: str
+    day: str
+    category: str
+    text: str
+    sha: str
+    state: Pending | None = None
+    plan: FrozenPlan | None = None
+
+
+def accepted_items(paths: Paths, changes: Iterable[Change], fed: Iterable[str]) -> list[Accepted]:
+    """All of them that may become facts, in the order of the edits; not those of runs that are `fed`, or were undone.
+    Raises OSError."""
+    rows = [row for row in changes if not row.sha]
+    gone = {*fed, *(row.run.removeprefix(UNDO_RUN) for row in rows if row.run.startswith(UNDO_RUN))}
+    rows = [row for row in rows if row.run.startswith(EDIT_RUN) and row.run not in gone]
+    let_in = {(row.file, line) for row in rows for line in row.added}
+    found: dict[str, Accepted] = {}
+    for row in rows:
+        for line in row.removed if row.file == QUARANTINE else ():
+            for bullet in parse_bullets(line):
+                item = held_item(bullet)
+                file = CATEGORY[item.category].file if item.category else ""
+                told = f"{bullet_line(sanitise_line(item.text, None), None)} {item.provenance}".rstrip()
+                if (file, told) in let_in:
+                    sha = hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()
+                    found[line] = Accepted(row.run, row.when[:10], item.category, item.text, sha)
+    if found:
+        _tell_plans(paths, found)
+    return list(found.values())
+
+
+def _tell_plans(paths: Paths, found: dict[str, Accepted]) -> None:
+    """Put beside each item the plan that held it back, the newest if there are several."""
+    waiting = set(found)
+    for path in sorted(paths.plans.glob("*.jsonl"), reverse=True) if paths.plans.is_dir() else ():
+        for sha, state in gather(read_journal(path)).items():
+            if not state.done or state.plan is None:
+                continue
+            held = {line for planned in state.plan.files if planned.name == QUARANTINE for line in planned.all_lines}
+            for line in held & waiting:
+                found[line] = found[line]._replace(sha=sha, state=state, plan=state.plan)
+                waiting.discard(line)
+        if not waiting:
+            return
+
 
 T = TypeVar("T")
 LOCK_SECONDS = 5.0
@@ -62,7 +280,7 @@ def sync_facts(
     disk refuses."""
     paths, secrets = workspace.paths, workspace.config.redact
 
-    counts = None if undone or accepted or accept_removals else fact_cache.unchanged(workspace, now())
+    counts = None if undone or accepted or accept_removals else unchanged(workspace, now())
     if counts is not None:
         total, stale, faded = counts
         return Ok(SyncReport(total=total, stale=stale, decayed=faded, index=str(paths.knowledge / index.NAME)))
@@ -85,7 +303,7 @@ def sync_facts(
 
     done = with_facts(paths, work, wait)
     if isinstance(done, Ok) and not done.value.problems and not done.value.written:
-        fact_cache.remember(workspace, now(), [done.value.total, done.value.stale, done.value.decayed])
+        remember(workspace, now(), [done.value.total, done.value.stale, done.value.decayed])
     return done
 
 

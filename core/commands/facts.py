@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.redact import redact
 from core.base.repository import GLOBAL, domain_of
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.search_entry import SearchEntry
-from core.commands import fact_cache
+from core.base.secrets.redact import redact
+from core.commands import fact_feed
 from core.commands.fact_feed import lines_too_long
 from core.commands.workspace import Workspace, utc_now
 from core.factindex import index
@@ -101,7 +101,7 @@ def facts_list(
 def current_facts(workspace: Workspace, now: datetime) -> Result[tuple[list[Fact], list[Problem]]]:
     """All facts as the YAML files have them now, aged as in the index, in its order; nothing is written. What a person
     has edited shows at once, and a missing index.json is no loss."""
-    if fact_cache.unchanged(workspace, now) is not None:
+    if fact_feed.unchanged(workspace, now) is not None:
         whole = index.read_index(workspace.paths.knowledge)
         if isinstance(whole, Ok):
             return Ok((whole.value, []))

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.base import files
+from core.base.answer import price
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.paths import cache_folder
-from core.base.price import price
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.settings import find_setting
 from core.commands.harvest_options import (
@@ -26,14 +26,14 @@ from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.known import KnownStore
 from core.harvest.meter import BYTES_A_TOKEN, UNKNOWN, Counted, note_usage, read_usage
-from core.harvest.options import HarvestOptions
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
+from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
 from core.knowledge.changes import read_changes
 from core.knowledge.ledger import rebuild, seen_ledger
-from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.same import statements
+from core.knowledge.swap import DEFAULT_PATIENCE, Patience
 from core.sources.artifact import HashCache
 
 if TYPE_CHECKING:

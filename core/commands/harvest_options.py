@@ -13,9 +13,8 @@ from core.base.paths import cache_folder, shipped_root
 from core.base.result import Err, Ok, Result, fail
 from core.commands.sources import chosen_sources, set_sources
 from core.commands.workspace import Workspace
-from core.harvest.options import DistilSettings, HarvestOptions, read_prompt
-from core.harvest.steps import Limits
-from core.knowledge.patience import Patience
+from core.harvest.steps import DistilSettings, HarvestOptions, Limits, read_prompt
+from core.knowledge.swap import Patience
 from core.sources.artifact import HOME
 from core.sources.tools import ALL, places
 

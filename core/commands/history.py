@@ -11,7 +11,7 @@ from core.knowledge.ledger import Entry, find_entry, seen_ledger
 
 if TYPE_CHECKING:
     from core.commands.runs import Run
-    from core.commands.undo import UndoReport
+    from core.commands.undo_edit import UndoReport
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from core.commands.harvest_options import HarvestRequest, harvest_options
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.imports import ImportReport, plan_import, run_import
 from core.knowledge.ledger import rebuild, seen_ledger
-from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import DEFAULT_PATIENCE, Patience
 
 __all__ = ["ImportReport", "import_memories"]
 

@@ -15,15 +15,14 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.exclusive import with_store
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Workspace, utc_now
-from core.harvest.missing import Missing, find_missing
-from core.harvest.proofs import Proofs
+from core.harvest.proofs import Missing, Proofs, find_missing
 from core.harvest.recovery import Recovered
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.edit import could_not_write, new_edit_run
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
 from core.knowledge.log import carry_out
-from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import DEFAULT_PATIENCE, Patience
 
 __all__ = ["Missing", "Settled", "missing", "missing_list"]
 

@@ -9,63 +9,52 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from core.base import files
-from core.base.markdown import Bullet, bullet_line, parse_bullets, sanitise_line
+from core.base.markdown import bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.actions import Takes, not_taken
+from core.commands.held import HeldItem, held_item, ways_to_read
 from core.commands.statements import Found, Match, choose, refresh_digest
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.named_paths import source_file
-from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef, split_quote
+from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
 from core.knowledge.categories import CATEGORY, read_text
 from core.knowledge.changes import read_changes
 from core.knowledge.edit import QUARANTINE, Edited, add_lines, delete_bullets, new_edit_run, read_editable, section_of
 from core.knowledge.file_notes import bind_note
 from core.knowledge.lines import missing_lines
 
-_LINE = re.compile(rf"\[(?P<held>[a-z-]+)\] (?P<category>{'|'.join(CATEGORY)})(?P<rest>[: ].*)\Z")
+Takes = Mapping[str, Collection[str]]
+"""Action -> the names of its arguments as a person writes them: `--domain`, `ID`."""
 
-HELD = {
-    "secret": "looks like a secret",
-    "quote-not-found": "its quote is not in the conversation",
-    "no-quote": "came without a quote",
-    "from-tool-output": "came from a tool's output",
-    "others-work": "is a finding in the review of somebody else's pull request",
-    "not-one-line": "has steps that cannot be written on one line and come back as they were",
-    "too-long": "longer than an item may be",
-    "too-many": "beyond the 200 items that one conversation may teach",
-    "order-in-file": "is an order or a procedure in a file of a project",
-}
+
+def not_taken(command: str, action: str, takes: Takes, given: Mapping[str, object]) -> Err | None:
+    """A usage error that names what of `given` (name -> its value; None, False or nothing in it: not given) the
+    action does not take; None when there is nothing of that kind."""
+    wrong = [name for name, value in given.items() if _is_given(value) and name not in takes[action]]
+    if not wrong:
+        return None
+    name, _, narrowed = action.partition(" ")  # `list --similar`: what `list` takes, this does not
+    if narrowed and all(one in takes[name] for one in wrong):
+        return fail("usage", f"{narrowed} and {' and '.join(wrong)} cannot be used together")
+    hints = []
+    for name in wrong:
+        able = [other for other, names in takes.items() if name in names and " " not in other]
+        if able:
+            hints.append(f"{name} goes with {' or '.join(able)}")
+    return fail("usage", f"'knowledge {command} {action}' takes no {' and no '.join(wrong)}", hint="; ".join(hints))
+
+
+def _is_given(value: object) -> bool:
+    return bool(value) or (type(value) is int and value == 0)
+
+
 """Why an item is held back: the mark in the file, and what it means."""
-
-
-@dataclass(frozen=True)
-class HeldItem:
-    """One item in quarantine. `held` says why, as a key of HELD, `path` is the file that a note is about, `quote` the
-    passage that the model gave for it. `held` and `category` are "" for a line of another form; `number` counts the
-    items from 1."""
-
-    ref: BulletRef
-    held: str
-    category: str
-    path: str
-    text: str
-    provenance: str
-    more: tuple[str, ...] = ()
-    quote: str = ""
-    number: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        row = {key: value for key, value in vars(self).items() if key not in ("ref", "more")}
-        empty = {key: None for key in ("path", "provenance", "quote") if not row[key]}
-        return {"line": self.ref.line, **row, **empty}
 
 
 @dataclass(frozen=True)
@@ -307,32 +296,6 @@ def _chosen(paths: Paths, match: Match, seen: str | None) -> Result[HeldItem]:
     return Ok(held_item(next(bullet for bullet in bullets if bullet.line == chosen.value.refs[0].line)))
 
 
-def held_item(bullet: Bullet, number: int = 0) -> HeldItem:
-    """A line of quarantine.md, taken apart. A line of another form is an item without category and reason."""
-    ref = BulletRef(QUARANTINE, bullet.line, bullet.raw)
-    provenance = str(bullet.provenance) if bullet.provenance is not None else ""
-    found = _LINE.match(bullet.text)
-    splits = list(_splits(found["rest"], found["category"])) if found is not None else []
-    if found is None or not splits:
-        return HeldItem(ref, "", "", "", bullet.text, provenance, bullet.more, number=number)
-    path, text = splits[0]  # which of them is a file is asked when it is let in, and only of paths that are allowed
-    text, quote = split_quote(text)
-    return HeldItem(ref, found["held"], found["category"], path, text, provenance, bullet.more, quote, number)
-
-
-def _splits(rest: str, category: str) -> Iterator[tuple[str, str]]:
-    """The ways to read what follows the category as path and text; a path may have a colon in it."""
-    if rest.startswith(": "):
-        yield "", rest[2:].strip()
-        return
-    if category != "files" or not rest.startswith(" "):
-        return
-    for found in re.finditer(": ", rest):
-        path, text = rest[1 : found.start()], rest[found.end() :].strip()
-        if path and text:
-            yield path, text
-
-
 def _target(workspace: Workspace, item: HeldItem) -> tuple[str, str, str, str]:
     """Where an item goes: file, first line of a new file, section, and the line itself. Binds a note to its file, of
     which nothing is read: only a model has named it. Raises OSError."""
@@ -342,7 +305,7 @@ def _target(workspace: Workspace, item: HeldItem) -> tuple[str, str, str, str]:
     if item.category != "files":
         return row.file, row.header, section_of(item.category), bullet_line(text, None) + provenance
     roots = [os.path.expanduser(root) for root in workspace.config.file_roots]
-    read = ((source_file(path, roots), words) for path, words in _splits(f" {item.path}: {item.text}", "files"))
+    read = ((source_file(path, roots), words) for path, words in ways_to_read(f" {item.path}: {item.text}", "files"))
     source, words = next(((found, words) for found, words in read if found is not None), (None, ""))
     text = sanitise_line(words, None)
     if source is None:

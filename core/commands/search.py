@@ -19,9 +19,9 @@ from core import memories
 from core.base.choices import ENTRY_KINDS
 from core.base.homes import own_target
 from core.base.paths import Paths, cache_folder
-from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import Embed, SearchEntry, SearchSource
+from core.base.secrets.redact import redact
 from core.commands.project import find_project, may_read, places, project_warnings
 from core.commands.workspace import Workspace
 from core.context_files import GLOBAL, PROJECT, entries, read_context

@@ -19,8 +19,8 @@ from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.markdown import Bullet, parse_bullets, without_invisible
 from core.base.paths import Paths
-from core.base.redact import redact
 from core.base.result import Err, Ok, Result, fail
+from core.base.secrets.redact import redact
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge import bullet_text
 from core.knowledge.alike import Placed

@@ -13,10 +13,9 @@ from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.exclusive import with_store
 from core.commands.workspace import Workspace, utc_now
-from core.harvest.guard import Guard
 from core.harvest.proofs import Proofs
 from core.harvest.prune import why_not_purge
-from core.harvest.reclaim import purge, purge_split, restore, restore_split
+from core.harvest.reclaim import Guard, purge, purge_split, restore, restore_split
 from core.harvest.recovery import Recovered, close_run
 from core.knowledge.journal import Journal
 from core.knowledge.ledger import (
@@ -31,7 +30,7 @@ from core.knowledge.ledger import (
     seen_ledger,
     write_ledger,
 )
-from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import DEFAULT_PATIENCE, Patience
 from core.sources.scan import grace_end, origin, sha_in_trash, split_in_trash, tree_bytes
 
 SHOWN = 5

@@ -31,8 +31,8 @@ from core.knowledge.file_notes import note_now
 from core.knowledge.journal import Pending, encode, gather, read_journal
 from core.knowledge.ledger import Entries, Entry, keep_in_place, note_restored, write_ledger
 from core.knowledge.lines import require_lines
-from core.knowledge.patience import DEFAULT_PATIENCE, Patience
 from core.knowledge.reversal import take_out
+from core.knowledge.swap import DEFAULT_PATIENCE, Patience
 from core.sources.scan import holds
 
 NEEDED = "another harvest rests on it"

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from core.base.markdown import sanitise_line
-from core.base.redact import redact
 from core.base.result import Err, Ok, Result
+from core.base.secrets.redact import redact
 from core.factindex import index
 from core.factindex.facts import GLOBAL, Fact, split_id
 

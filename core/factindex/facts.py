@@ -1,9 +1,8 @@
-"""Fact: one record of the fact index, and the seven validations (seed 5, "Fact Object" and "Validation").
+"""Fact: one record of the fact index, the seven validations (seed 5, "Fact Object" and "Validation"), and its row for
+the search.
 
 A fact is named by its id, `{domain}:{category}:{sequence}`. The YAML files are the truth; how they are read is in
 items.py, where they lie in places.py, and `index.json`, their projection, is made in index.py.
-
-Facts as rows for the search.
 """
 
 from __future__ import annotations

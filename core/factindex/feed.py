@@ -2,10 +2,13 @@
 
 The same text (mark) in the same domain, or in `global`, is the same fact: another conversation confirms it, the same
 one does not. What a person has deleted stays deleted. Near-duplicates are left to the person (similar.py).
+
+Which of the seed's five categories a line is, the model has said, or its words say outright.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -14,9 +17,41 @@ from typing import Any
 
 from core.base.checked_lines import Record
 from core.factindex.edits import Operation
-from core.factindex.facts import GLOBAL, Fact, format_id, mark_of, split_id
+from core.factindex.facts import CATEGORIES, GLOBAL, Fact, format_id, mark_of, split_id
 from core.factindex.places import FactFiles, file_for
 from core.factindex.record import GONE, KEPT, NEW, SAME, Fed, History, Key, history_of
+
+_PITFALL = re.compile(
+    r"\b(?:pitfalls?|gotchas?|beware|watch out|careful|caveat|footgun|wrongly|mistakenly|by mistake"
+    r"|do(?:es)? not assume|don't assume|assumed\b.{0,80}\b(?:but|actual|in fact|instead|not)|turned out to be wrong"
+    r"|silently (?:fails?|ignor\w+|drops?|breaks?|overwrit\w+)|easy to miss|common mistake|breaks? when|must never"
+    r"|never use|never call|fails? unless)\b",
+    re.IGNORECASE,
+)
+_SYSTEM = (
+    r"(?:macos|mac os|osx|windows|linux|wsl|docker|alpine|debian|ubuntu|arm64|apple silicon|safari|firefox|chrome)"
+)
+_QUIRK = re.compile(
+    r"\b(?:quirks?|idiosyncra\w+|oddly|surprisingly|counter-?intuitively|undocumented"
+    r"|contrary to (?:its|the) documentation"
+    rf"|requires? (?:a |the )?\S+(?: \S+)? on {_SYSTEM}|(?:only|differently|not) (?:works? )?on {_SYSTEM}"
+    rf"|on {_SYSTEM}[, ].{{0,60}}\b(?:needs?|requires?|expects?|behaves?|differs?))\b",
+    re.IGNORECASE,
+)
+OF_CATEGORY = {"facts": "fact", "playbooks": "pattern", "questions": "question"}
+"""What the harvest's categories become."""
+
+
+def kind_of(category: str, text: str, said: str = "") -> str:
+    """`category` is one of OF_CATEGORY, `said` the model's word ("" for none). Only a statement can be a pitfall or a
+    quirk by its words: a question about a pitfall stays a question."""
+    if said in CATEGORIES:
+        return said
+    usual = OF_CATEGORY[category]
+    if usual != "fact":
+        return usual
+    return "pitfall" if _PITFALL.search(text) else "tool-quirk" if _QUIRK.search(text) else usual
+
 
 FAR = 10**15
 """From here on a number was made up: counting goes on below it, so that no id grows longer than an id may be."""

@@ -15,10 +15,9 @@ Appended to, never rewritten; each line has its own checksum, and a damaged one 
 
 Deleting index.json changes nothing here. Deleting this file makes the program forget what was deleted by hand.
 
-What time does to a fact: confidence that fades while nobody says it again, and the day after which it is stale.
-
-Both are computed from what is recorded (the order of harvested conversations, the newest day there has been), and are
-written into the index only: the number in the YAML file stays the person's, and computing twice changes nothing.
+What time does to a fact (confidence that fades while nobody says it again, the day after which it is stale) is computed
+from this record and written into the index only: the number in the YAML file stays the person's, and computing twice
+changes nothing.
 """
 
 from __future__ import annotations

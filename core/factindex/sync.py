@@ -11,7 +11,6 @@ run twice, nothing changes.
 from __future__ import annotations
 
 import errno
-import secrets
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -185,7 +184,7 @@ class Meant:
 
 def _write_down(state: Path, plan: Plan) -> Meant:
     row: Record = {"files": plan.operations, "made_for": plan.made_for, "records": plan.records}
-    name = secrets.token_hex(6)
+    name = files.new_id()
     append(state / LOG, {"t": "intent", "id": name, "facts": row}, durable=True)
     return Meant(name, **row)
 

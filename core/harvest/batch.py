@@ -22,7 +22,7 @@ from core.harvest.meter import Meter
 from core.harvest.steps import Step
 from core.knowledge.journal import FrozenPlan, JournalError
 from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, noting_tail, require_lines
-from core.knowledge.patience import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import DEFAULT_PATIENCE, Patience
 
 PART = 4
 """A batch is full when its lines are this part (a quarter) of the files that it touches."""

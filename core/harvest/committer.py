@@ -11,25 +11,20 @@ from typing import Any
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.redact import redact
 from core.base.result import Err, ErrorInfo
+from core.base.secrets.redact import redact
 from core.harvest.batch import Applied, Batch, Staged, size_of, with_new_tails, write_together
-from core.harvest.bindings import Bindings
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
 from core.harvest.distil import Harvest
-from core.harvest.guard import Guard
-from core.harvest.lessons import lessons_of
-from core.harvest.merge import StruckLines, freeze, onto, with_old_dates
+from core.harvest.merge import StruckLines, freeze, lessons_of, onto, with_old_dates
 from core.harvest.meter import Meter
-from core.harvest.missing import TOLD, find_missing, marks, tell_missing
-from core.harvest.named_paths import is_working_folder
-from core.harvest.options import HarvestOptions
-from core.harvest.proofs import Proofs
-from core.harvest.reclaim import SYNC_FAILED, reclaim, sync_reclaimed
+from core.harvest.named_paths import Bindings, is_working_folder
+from core.harvest.proofs import TOLD, Proofs, find_missing, marks, tell_missing
+from core.harvest.reclaim import SYNC_FAILED, Guard, reclaim, sync_reclaimed
 from core.harvest.recovery import Recovered, close_run
 from core.harvest.repeats import Repeats
 from core.harvest.report import HarvestReport, add_counts
-from core.harvest.steps import Step
+from core.harvest.steps import HarvestOptions, Step
 from core.knowledge.categories import CATEGORIES
 from core.knowledge.journal import FrozenPlan, Journal, JournalError, Record, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger

@@ -2,34 +2,111 @@
 
 At most `attempts` calls for an answer that cannot be parsed; any other failure ends the attempt at once and keeps the
 conversation (seed 1, 4.2). One that is longer than the model's window is asked about part by part, each part below the
-header and beside what is known; or, where the settings say so, it is summarised first (`parts.py`).
+header and beside what is known; or, where the settings say so, it is summarised first (`asking.py`).
+
+A very long transcript is read line by line where its format lets it (`conversations/stream.py`).
+
+Remarks that are too weak alone wait in the cache folder until another session of their project bears them out: one
+small JSON file, project -> rows. It is a projection: deleting it loses nothing but what waits. What it holds has gone
+through the redaction, whatever the settings say.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import ntpath
+import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
+from core.base import files
 from core.base.answer import Generate
-from core.base.redact import redact
-from core.base.result import Err, Ok, Result
+from core.base.result import Err, Ok, Result, fail
+from core.base.secrets.redact import redact
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import with_text
+from core.conversations.events import Edit, with_text
+from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import transcript
 from core.harvest.answer import Item, Offer, given, items_from, needs_source
-from core.harvest.asking import Arrays, ask, build_prompt, joined, split_version, words_around
+from core.harvest.asking import (
+    Arrays,
+    ask,
+    build_prompt,
+    joined,
+    parts_of,
+    room_for,
+    split_version,
+    summarize,
+    words_around,
+)
 from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, KnownStore, Told
-from core.harvest.lessons import mark_of_text, persons_of
-from core.harvest.options import DistilSettings
-from core.harvest.parts import parts_of, room_for, summarize
+from core.harvest.merge import mark_of_text, persons_of
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
-from core.harvest.waiting import borne_out
+from core.harvest.steps import DistilSettings, HarvestOptions, Step
+from core.knowledge.projects import UNTOLD
+from core.offline.closing import read_session
+from core.offline.recurring import bear_out, checks_borne_out, find_remarks
 from core.offline.rules import distil_offline
+from core.offline.sessions import check_steps
+from core.sources.artifact import Artifact
+from core.sources.incremental import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
+from core.sources.sessions import StoreCache
+from core.sources.tools import project_at
+
+if TYPE_CHECKING:
+    from core.conversations.stream import Streamed
+
+
+MOST_PROJECTS = 200
+MAX_BYTES = 4 << 20
+_lock = Lock()
+
+
+def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str, str]]]:
+    """Facts and playbooks of this conversation that an earlier one of its project bears out; the rest waits."""
+    project = project_of(conversation)
+    remarks = list(find_remarks(conversation))
+    session = read_session(conversation)
+    steps, _ = check_steps(session)
+    if not project or not (remarks or steps):
+        return {}
+    name = conversation.id or conversation.started
+    with _lock:
+        known = _read(file)
+        facts, rows = bear_out(remarks, known.pop(project, []), name)
+        checks, rows = checks_borne_out(session.project, steps, rows, name, conversation.started)
+        known[project] = [row for row in rows if not redact(json.dumps(row, ensure_ascii=False)).counts]
+        kept = dict(list(known.items())[-MOST_PROJECTS:])
+        data = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
+        if len(data) <= MAX_BYTES:
+            files.write_cache(file, data)
+    return {"facts": facts, "playbooks": checks}
+
+
+def project_of(conversation: Conversation) -> str:
+    """What the sessions of one project have in common: the repository, else the folder without its work tree."""
+    folder = re.split(r"[\\/]\.?worktrees?[\\/]", conversation.folder.rstrip("/\\"))[0]
+    return redact(conversation.repository or folder).text
+
+
+def _read(file: Path) -> dict[str, list[Any]]:
+    """What is no file of ours, or was damaged, holds nothing."""
+    try:
+        found = json.loads(files.read_or_empty(file) or b"{}")
+    except (OSError, ValueError, RecursionError):
+        return {}
+    rows = found.items() if isinstance(found, dict) else ()
+    return {key: [row for row in held if isinstance(row, dict)] for key, held in rows if isinstance(held, list)}
+
 
 REDACTED = "[redacted]"
 _PIECE = re.compile(r"[^\s\"'`|<>()\[\]{},;=]{4,}")
@@ -183,3 +260,152 @@ def _with_whole_path(item: Item, folder: str) -> Item:
     if folder.startswith("/"):
         return replace(item, path=posixpath.normpath(posixpath.join(folder, path)))
     return replace(item, path=ntpath.normpath(ntpath.join(folder, path)))
+
+
+STREAM_BYTES = 8 << 20
+"""A transcript above this is read line by line, if its format lets it."""
+END_CHARACTERS = 400
+MEASURED_BYTES = 64 << 20
+"""A file above this counts with its size: to measure what is sent of it would take too long."""
+
+
+def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, opened: StoreCache) -> Result[Harvest]:
+    """Stage 3 for one conversation: read it again, make sure it is what was planned, distil. `generate` None
+    means the rules."""
+    item, entry = step.artifact, dict[str, Any]()
+    whole = None
+    try:
+        streamed = _streamed(step, options.limits.max_source_bytes, context=generate is not None)
+        if isinstance(streamed, Err):
+            return streamed
+        if streamed is not None:
+            tail, sha256, facts = streamed
+        else:
+            if item.kind == "session":
+                data = opened.content(item)
+                sha256 = hashlib.sha256(data).hexdigest()
+            else:
+                known = step.earlier.bytes if step.earlier is not None else 0
+                # The plan has measured what is sent of a larger file; what has grown since is for the next run.
+                read = files.read_file(item.path, max(options.limits.max_source_bytes + known, item.size))
+                data, sha256 = read.data, read.sha256
+            conversation = read_conversation(item.name, data)
+            unread = why_unread(data, conversation)
+            if unread is not None:
+                return fail(unread.code, unread.message, item.path, unread.hint)
+            tail = tail_of(conversation, step.earlier, context=generate is not None)
+            whole = conversation
+            facts = facts_of(conversation.turns)
+    except OSError as error:
+        return fail("unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path)
+    if sha256 != step.sha256:
+        return fail("changed", "the conversation changed since it was looked at", item.path, "run the harvest again")
+    if tail.kind == REWRITTEN and item.size > options.limits.max_source_bytes:
+        hint = "raise max_harvest_source_bytes to read it whole again"
+        return fail(
+            "too-large", "the conversation was rewritten since its last harvest and is too large", item.path, hint
+        )
+    if not tail.conversation.folder and (folder := project_at(item.path)):
+        tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
+    date = day_of(tail.conversation, item.mtime_ns)
+    found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
+    if isinstance(found, Err):
+        return found
+    entry |= {"bytes": item.size, **facts}
+    if tail.conversation.folder:
+        entry["project"] = tail.conversation.folder
+    elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):
+        entry["project"] = UNTOLD  # it changed files of a project, and nothing tells of which
+    if step.earlier is not None:
+        entry |= {"after": step.earlier.sha256, "change": tail.kind, "first_turn": tail.first}
+    if date:
+        entry["date"] = date
+    folder = tail.conversation.folder
+    return Ok(replace(found.value, folder=folder, date=date, entry={**found.value.entry, **entry}))
+
+
+def shown_size(item: Artifact) -> int:
+    """How many bytes a model would be shown of a file: of most formats far less than it has. Its size where nobody can
+    tell."""
+    if item.kind == "session" or item.size > MEASURED_BYTES:
+        return item.size
+    try:
+        return shown_bytes(read_conversation(item.name, files.read_file(item.path, item.size).data))
+    except OSError:
+        return item.size
+
+
+class ShownSizes:
+    """`shown_size`, remembered by content in `file` (None: not at all); deleting it costs time only."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._known: dict[str, int] | None = None
+
+    def __call__(self, item: Artifact, sha256: str) -> int:
+        if self._known is None:
+            self._known = self._read()
+        if sha256 not in self._known:
+            self._known[sha256] = shown_size(item)
+            if self._file is not None:
+                files.write_cache(self._file, json.dumps(self._known).encode())
+        return self._known[sha256]
+
+    def _read(self) -> dict[str, int]:
+        try:
+            found = json.loads(files.read_or_empty(self._file) or b"{}") if self._file is not None else {}
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return {key: size for key, size in found.items() if isinstance(size, int)} if isinstance(found, dict) else {}
+
+
+def day_of(conversation: Conversation, mtime_ns: int) -> str:
+    """The UTC day (YYYY-MM-DD) of a conversation: that of its last turn, else of the end or the beginning that its file
+    tells, else of the file itself; "" where nothing does."""
+    times = (turn.time for turn in reversed(conversation.turns) if turn.time)
+    for told in (next(times, ""), conversation.ended, conversation.started):
+        with suppress(ValueError, OverflowError):
+            at = datetime.fromisoformat(told)
+            return (at if at.tzinfo is None else at.astimezone(UTC)).date().isoformat()
+    with suppress(ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(mtime_ns / 1e9, UTC).date().isoformat() if mtime_ns > 0 else ""
+    return ""
+
+
+def _streamed(step: Step, limit: int, *, context: bool) -> tuple[Tail, str, dict[str, Any]] | Err | None:
+    """What is to be read of a very long transcript, read line by line: the tail, the hash of the file, and the
+    facts. None where it is read as a whole, Err(damaged-conversation) for one with much damage.
+
+    `context` says that a model reads: then every word is kept. The rules take nothing out of what tools said but
+    whether it went well, so that of a long one its two ends will do.
+    """
+    item, earlier = step.artifact, step.earlier
+    if item.kind == "session" or item.size < STREAM_BYTES:
+        return None
+    from core.conversations.stream import stream_turns
+
+    def look(earlier: Earlier | None) -> tuple[Streamed | None, TailSink]:
+        sink = TailSink(earlier) if context else TailSink(earlier, _brief)
+        return stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), sink), sink
+
+    base = None if earlier is None or earlier.whole else earlier
+    found, sink = look(base)
+    if found is None or not len(sink):
+        return None
+    if found.damage:
+        return fail("damaged-conversation", f"the file {found.damage}", item.path, "look whether the file is whole")
+    tail = sink.tail(found.conversation, context=context)
+    if base is not None and tail.kind == REWRITTEN and item.size <= limit:
+        found, sink = look(None)
+        if found is None:
+            return None
+        tail = sink.tail(found.conversation, context=context)._replace(kind=REWRITTEN)
+    elif base is None:
+        tail = tail._replace(kind="" if earlier is None else REWRITTEN)
+    return tail, found.sha256, sink.facts()
+
+
+def _brief(turn: Turn) -> Turn:
+    if turn.role in ("user", "assistant") or len(turn.text) <= 2 * END_CHARACTERS:
+        return turn
+    return replace(turn, text=f"{turn.text[:END_CHARACTERS]}\n…\n{turn.text[-END_CHARACTERS:]}")

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 from core.base.answer import Answer, Generate
 from core.base.result import Ok, Result
 from core.harvest.answer import SCHEMA
-from core.harvest.content import distil_step
-from core.harvest.kept_answers import KeptAnswers
+from core.harvest.asking import KeptAnswers
+from core.harvest.distil import distil_step
 from core.harvest.meter import ANSWER_TOKENS, BYTES_A_TOKEN, UNKNOWN, Usage
-from core.harvest.options import HarvestOptions
-from core.harvest.steps import HarvestPlan, Step
+from core.harvest.steps import HarvestOptions, HarvestPlan, Step
 from core.sources.sessions import StoreCache
 
 ROWS, LEARNED = 10, "of what a conversation usually teaches is one sentence of about a hundred and ten letters, as here"

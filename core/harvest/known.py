@@ -20,7 +20,7 @@ from typing import Any
 from core.base.markdown import Bullet, sanitise_line
 from core.base.marks import for_prompt
 from core.base.paths import Paths
-from core.base.redact import redact
+from core.base.secrets.redact import redact
 from core.knowledge.categories import read_category
 from core.knowledge.projects import OTHER, OWN, Projects, nearness, projects_of
 from core.knowledge.same import normalised, statements

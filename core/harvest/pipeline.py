@@ -15,20 +15,18 @@ from core.base.answer import Generate
 from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.harvest.asking import KeptAnswers
 from core.harvest.batch import Staged
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
-from core.harvest.content import distil_step
-from core.harvest.distil import Harvest
-from core.harvest.kept_answers import KeptAnswers
+from core.harvest.distil import Harvest, distil_step
 from core.harvest.known import KnownStore
 from core.harvest.meter import NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
-from core.harvest.options import HarvestOptions
 from core.harvest.plan import plan_harvest
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import HarvestReport, Progress, Report, add_counts
-from core.harvest.steps import HarvestPlan, Step
+from core.harvest.steps import HarvestOptions, HarvestPlan, Step
 from core.harvest.unproven import hold_back
 from core.knowledge.digest import regenerate_digest
 from core.sources.artifact import HashCache

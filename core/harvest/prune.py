@@ -6,10 +6,8 @@ from __future__ import annotations
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.harvest.committer import Committer
-from core.harvest.guard import Guard
-from core.harvest.missing import TOLD
-from core.harvest.proofs import Proofs
-from core.harvest.reclaim import purge, purge_split, remove_split
+from core.harvest.proofs import TOLD, Proofs
+from core.harvest.reclaim import Guard, purge, purge_split, remove_split
 from core.harvest.steps import Step
 from core.knowledge.ledger import Entry, drop_from_trash
 from core.sources.scan import is_stale, origin, sha_in_trash, split_in_trash

@@ -87,11 +87,19 @@ def _words_of(conversation: Conversation, *, foreign: bool) -> str:
 
 def place_of(quote: str, source: Source) -> Spoken | None:
     """The first turn in which a quote stands, None for one that stands in none as it is."""
+    return next(_places_of(quote, source), None)
+
+
+def turns_of(quote: str, source: Source) -> list[int]:
+    """The numbers of all turns in which a quote stands as it is."""
+    return [turn.number for turn in _places_of(quote, source)]
+
+
+def _places_of(quote: str, source: Source) -> Iterator[Spoken]:
     parts = [reduced for part in _ELLIPSIS.split(quote) if (reduced := reduce_to_words(part))]
-    if not parts:
-        return None
-    longest = max(parts, key=len)
-    return next((turn for turn in source.turns if f" {longest} " in turn.words), None)
+    if parts:
+        longest = max(parts, key=len)
+        yield from (turn for turn in source.turns if f" {longest} " in turn.words)
 
 
 def find_quote(quote: str, source: Source) -> str | None:

@@ -18,7 +18,7 @@ from core.base.homes import require_known
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok
 from core.harvest.batch import Applied, write_together
-from core.harvest.bindings import tell_bindings
+from core.harvest.named_paths import tell_bindings
 from core.harvest.proofs import SHELF
 from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.knowledge.changes import Change, append_changes, read_changes
@@ -50,7 +50,7 @@ from core.knowledge.ledger import (
 from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.lines import PlannedFile, lines_in
 from core.knowledge.log import carry_over, settle
-from core.knowledge.patience import Patience
+from core.knowledge.swap import Patience
 from core.sources.scan import origin, sha_in_trash
 
 UNPROVEN = "unproven"

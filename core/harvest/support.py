@@ -10,9 +10,17 @@ translation) do not count. The best passage of people and the assistant is compa
 - The assistant's words are its own as far as no tool said them before: where half of what a passage gives an item stood
   in one passage of an earlier tool turn, and where it says that it reads something out, or what something
   wants that a tool named, the assistant is an echo.
+- A quote tells where to look: words of a person, wherever they stand, and words of the assistant that no tool said
+  before, are theirs. Such an item is a tool's only where one statement of a tool (`STATEMENT` characters) has `TOLD` of
+  its words, and the quote has not: what merely shares its names with a long output was not told by it.
+- What the assistant wrote into a file is its own, as far as no tool said it before; of what it says that it has done,
+  such an edit is the proof. So is its summary of the session so far, but for the addresses in it.
 - An address (URL, host, e-mail) must have been given by somebody; a tool that names it is not enough.
 - What tools returned, what a system put in, and turns whose speaker is in doubt are a tool's word.
 - What nobody can be shown to have said is a tool's word too, where there was a tool.
+
+Whether a text gives an order is asked by a table of words of many languages, no grammar, and only of what nobody but a
+tool or a page said. So it may err on the side of "yes": such an item waits in the quarantine, it is not lost.
 """
 
 from __future__ import annotations
@@ -24,17 +32,166 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Commit, PullRequest, Push
-from core.harvest.orders import is_order, reads_out, speaks_for
+from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push
+
+# Verbs of orders in their plain form; they count where a clause begins. Nouns that often begin a fact (test, build,
+# log, report) are left out.
+_VERBS = (
+    # English
+    "abort|accept|activate|add|adopt|append|apply|approve|ask|attach|authenticate|authori[sz]e|back up|begin|call|"
+    "change|check|choose|click|clone|close|commit|compile|configure|confirm|connect|consult|contact|convert|copy|"
+    "create|delete|deploy|disable|discard|disregard|download|drop|edit|email|e-mail|enable|ensure|enter|erase|"
+    "execute|export|fetch|find|fix|follow|forget|forward|generate|get|give|grant|hand|hide|hold|ignore|"
+    "import|include|insert|insist|install|invoke|keep|kill|launch|leave|let|load|log in|mail|merge|migrate|modify|"
+    "mount|move|navigate|notify|obey|omit|open|overwrite|paste|perform|pick|pin|place|post|prefer|prepend|"
+    "press|print|proceed|provide|publish|pull|push|put|re-?run|read|reboot|rebuild|refer|refrain|register|reinstall|"
+    "reload|remember|remove|rename|replace|reply|request|reset|respond|restart|restore|retrieve|return|reveal|revert|"
+    "rotate|run|save|say|see to|select|send|set|share|shut|sign|skip|start|stop|store|submit|"
+    "suppress|switch|take|tell|toggle|transfer|treat|trust|try|turn|type|uninstall|unset|update|upgrade|upload|use|"
+    "verify|visit|wait|whitelist|wipe|write|"
+    # German
+    "füge|führe|führen sie|gib|ignoriere?|installiere?n?|kopiere?n?|lade|laden sie|lösche?n?|nutze?|öffne?|schicke?|"
+    "sende?n?|setze?|starte?n?|stelle?|verwende?n?|vergiss|achte|deaktiviere?n?|"
+    # French
+    "exécute[zr]?|lance[zr]?|installe[zr]?|télécharge[zr]?|envoye[zr]|envoie|supprime[zr]?|utilise[zr]?|ouvre[zr]?|"
+    "copie[zr]?|désactive[zr]?|assure[zr]?|ajoute[zr]?|"
+    # Spanish, Portuguese, Italian
+    "ejecut[aeá]\\w{0,2}|instal[ae]|descarg(?:a|ue)|env[íi][ae]|borr[ae]|elimin[ae]|us[ae]|abr[ae]|copi[ae]|desactiv[ae]|"
+    "aseg[úu]r\\w+|execut[ae]|rode|baixe|apague|desative|certifique-se|esegu[iai]\\w{0,2}|install[ai]|scaric[ahi]\\w{0,2}|"
+    "invi[ai]|disattiva|assicurati|"
+    # Dutch, Polish, Swedish, Turkish, Indonesian, Vietnamese
+    "voer|installeer|verwijder|stuur|gebruik|zorg|uruchom|zainstaluj|usuń|wyślij|użyj|pobierz|kör|installera|skicka|"
+    "jalankan|pasang|kirim|hapus|hãy|chạy|"
+    # Russian, Ukrainian
+    "запуст\\w+|выполни\\w*|установи\\w*|скача\\w+|отправ\\w+|удали\\w*|используй\\w*|отключи\\w*|запустіть|виконайте|"
+    "надішліть"
+)
+_LEADS = (
+    "please|kindly|always|never|do not|don't|dont|first|next|then|now|also|finally|just|simply|immediately|and|or|to|"
+    "afterwards|before that|you|agents?|assistants?|bitte|immer|nie|zuerst|dann|veuillez|toujours|ne|por favor|siempre|"
+    "nunca|sempre|per favore|altijd|proszę|zawsze|пожалуйста|всегда|никогда|сначала|затем"
+)
+_BEGINS = re.compile(
+    rf"(?:^|[.!?:;,•→\"“„«»—–>]\s|\s-+\s|\b\d{{1,2}}[.)]\s|[\"“„«])[\s*_\"'“„«]*"
+    rf"(?:(?:{_LEADS})\b,?\s+){{0,3}}(?:{_VERBS})(?![\w'’])"
+)
+# A verb of an order behind a clause that says when: "before each deploy set X". What stands in front of some words is
+# something else ("before you run it", "after the build starts").
+_OPENERS = (
+    "before|after|when|whenever|while|once|until|unless|if|as soon as|on|upon|in|for|with|at|during|each time|"
+    "every time|vor|nach|bei|wenn|bevor|nachdem|sobald|falls|im|auf|avant|après|quand|lorsque|dès|si|pour|lors|"
+    "chaque fois|antes|después|cuando|al|para|cada vez|depois|quando|se|ao|sempre que|prima|dopo|appena|ogni volta|"
+    "voor|na|als|zodra|wanneer|przed|po|gdy|kiedy|jeśli|före|efter|när|om|"
+    "перед|после|когда|если|при|как только|после|коли|якщо"
+)
+_NO_ORDER_BEHIND = (
+    "you|we|i|they|it|to|the|an?|this|that|each|every|any|no|of|next|first|last|new|and|or|its|your|our|can|will|may|not|"
+    "users?"
+)
+_ONE_WORD = r"[^\s,.!?:;]+"
+_WHEN = re.compile(
+    rf"(?:^|[.!?:;•→\"“„«—–>-]\s|\b\d{{1,2}}[.)]\s)[\s*_\"'“„«]*(?:{_OPENERS})\b(?:[ ,]+{_ONE_WORD}){{0,7}}?"
+    rf"[ ,]+(?!(?:{_NO_ORDER_BEHIND})[ ,]){_ONE_WORD}[ ,]+"
+    rf"(?:{_VERBS})\s+(?!(?:is|are|was|were|has|ha|will|ist|est|es|é|è)\b)(?=\S)"
+)
+# A command behind the words that say when it is to be run.
+_COMMANDS = re.compile(
+    r"[,:;—–]\s{1,3}[`\"']?(?:sudo |\$ )?(?:bash|sh|cd|chmod|curl|wget|docker|echo|git|go|make|node|npm|npx|pip3?|"
+    r"pipx|pnpm|powershell|python3?|rm|scp|source|ssh|uvx?|yarn|cargo|brew|apt(?:-get)?)\s+\S"
+    r"|[,:;—–]\s{1,3}[`\"']?(?:\./|~/)\w"
+)
+# Words that oblige, wherever they stand.
+_OBLIGES = re.compile(
+    r"\b(?:must|should|shall|ought to|ha(?:s|ve) to|needs? to|(?:is|are) to(?= \w)|(?:is|are|be) "
+    r"(?:required|supposed|expected|obliged|obligated|advised|recommended|instructed|encouraged|asked|told) to|"
+    r"make sure|be sure|ensure|remember to|from now on|going forward|in future|mandatory|obligatory|compulsory|"
+    r"imperative|it is (?:necessary|essential|important|best|advisable) to|"
+    r"(?:always|never) (?:be )?(?!\w+(?:s|ed)\b)\w+|do not|don't|without (?:asking|telling|confirm\w*)|"
+    r"you(?:'ll| will) want to|had better|prerequisite|first step|best practi[cs]e|policy is|"
+    r"muss|müssen|musst|soll|sollen|sollst|sollten?|bitte|niemals|unbedingt|darf nicht|dürfen nicht|ab sofort|"
+    r"(?:ist|sind) (?:\w+ ){0,6}zu \w+en|"
+    r"doi(?:t|s|vent)|devez|devrai(?:t|ent)|il faut|veuillez|désormais|ne jamais|"
+    r"deben?|debes|deber[íi]an?|hay que|tienen? que|es necesario|a partir de ahora|"
+    r"devem?|deveria|é preciso|é necessário|devono|dovrebbe|bisogna|occorre|è necessario|d'ora in poi|"
+    r"moet|moeten|dient te|musi|musisz|należy|trzeba|måste|ska alltid|harus|jangan|phải|đừng|"
+    r"долж(?:ен|на|ны|но)|нужно|необходимо|следует|надо|обязательно|треба|потрібно|необхідно|"
+    r"gerekir|gerekiyor|zorunlu\w*)\b|\w(?:malı|meli)(?:dır|dir|sın|sin|yız|yiz)?\b"
+)
+# Scripts without blanks between words.
+_OTHER = re.compile(
+    "请|務必|务必|必须|必須|应该|應該|应当|一律|不要|切勿|禁止|始终|需要先|以后都|从现在起|每次.{0,12}(?:都|要|先)"
+    "|(?:^|[。,,:：;；、！!]|先|再|然后|接着)\\s*(?:运行|运⾏|执行|執行|安装|下载|发送|删除|使用|上传|打开|复制|忽略|关闭)"
+    "|ください|下さい|しなさい|べき|なければ(?:なりません|ならない|いけ)|必ず|しないで|こと。?$|禁止"
+    "|하세요|하십시오|해야|반드시|마세요|마십시오|절대"
+    "|يجب|قم ب|لا تقم|شغّ?ل|نفّ?ذ|ينبغي|चाहिए|करें|कीजिए|ต้อง|โปรด"
+)
+# A command that fetches and runs, or sends something away, is an order in every language.
+_HARMS = re.compile(
+    r"\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|base64)\b[^\n]{0,300}\|\s{0,3}(?:sudo )?"
+    r"(?:\w{0,3}sh|python3?|node|perl|ruby|iex|pwsh)\b"
+    r"|\b(?:sh|bash|zsh|source|eval|iex|\.) ?(?:-c )?[\"'(<$ ]{1,4}(?:curl|wget|irm|iwr)\b"
+    r"|\b(?:curl|wget)\b[^\n]{0,200} (?:-d|-F|-T|--data\S*|--form|--upload-file|--post-\S+)\b"
+    r"|\bnc -\w*e|\brm -rf? /|/dev/tcp/"
+)
+
+
+def is_order(text: str) -> bool:
+    """Whether a text, or a clause of it, tells somebody to do something."""
+    low = text.casefold()
+    return any(form.search(low) is not None for form in (_BEGINS, _WHEN, _COMMANDS, _OBLIGES, _OTHER, _HARMS))
+
+
+# How an assistant says that it only reads out what somebody wrote.
+_READS_OUT = re.compile(
+    r"\b(?:page|site|website|readme|docs?|documentation|file|output|tool|result|article|post|comment|issue|guide|text|"
+    r"message|error|log|server|response|instructions?|script|notes?|report|it|author|section|ticket|email|helper|sub-?agent|reviewer|seite|datei|"
+    r"ausgabe|anleitung|fichier|sortie|página|archivo|страница|файл)s?\b[^.!?\n]{0,60}?(?<!which )\b(?:say|tell|"
+    r"ask|suggest|recommend|instruct|"
+    r"claim|advise|state|mention|want|direct|request|require|read|propose|prescribe|demand|urge|note|contain|report|sagt|sagen|"
+    r"schreibt|verlangt|empfiehlt|fordert|steht|dit|demande|recommande|indique|dice|pide|recomienda|говорит|просит|требует)\w{0,3}\b(?![/._-]\w)"
+    r"|\b(?:according to|as per|per the|quoting|quote[sd]?|it reads|laut|gemäß|selon|d'après|según|согласно|secondo)\b"
+    r"|根据|按照|要求|(?:文档|页面|网页|网站|文件|说明|工具|输出|报告|日志|官方|作者|它)[^。！？\n]{0,20}建议|提到|写着|によると|と書|に従",
+    re.IGNORECASE,
+)
+
+
+# A name, and what it wants: "Rowlib wants", "@mfox says". Not what the person or the assistant wants.
+_NAMED = re.compile(
+    r"(?<![\w-])`?@?([A-Z][\w.-]{1,40}|[a-z]+[A-Z]\w{1,40}|[\w-]+[./_][\w./-]{1,40}|[\w-]+-[\w-]{1,40})`? "
+    r"(?:also |now |only )?(?:wants?|asks?|requires?|recommends?|suggests?|says?|tells?|instructs?|demands?|insists?|"
+    r"advises?|expects?|needs?|proposes?|prescribes?|mandates?|calls for|would like|claims?|states?)\b"
+)
+
+
+def reads_out(sentence: str) -> bool:
+    """Whether a sentence of an assistant says that these are another's words."""
+    return _READS_OUT.search(sentence) is not None
+
+
+def speaks_for(sentence: str) -> str:
+    """The name of a product or somebody of whom a sentence says what they want, "" for none."""
+    found = _NAMED.search(sentence)
+    return found[1] if found else ""
+
 
 PASSAGE = 600
 STEP = PASSAGE // 2
 ECHO = 0.5
 RATIO = 0.75
+STATEMENT = 200
+"""What a tool says stands within so many characters; a longer stretch only has the same words."""
+TOLD = 0.67
+"""So much of nearly every planted order stands in one statement of a tool, and of little that others said."""
 KNOWN = 0.2
 """Where less of a text stands anywhere in the conversation, nobody can be shown to have said it."""
 NOTHING_FOREIGN = 400
 """So much of a system's turn, such as a title, is no text that could have been paraphrased. In characters."""
+ECHO_OF_QUOTE = 0.8
+"""A quote of the assistant of which so much stood in one statement of a tool is no word of its own."""
+LEAST_WORDS = 3
+"""A sentence of fewer plain words is compared by its paths and options as well."""
+DONE = 0.3
+"""So much of a deed that the assistant tells of stands in the files that it wrote."""
 MOST_ECHOES = 50
 """So many passages of the assistant are looked at, the best first."""
 GOVERNED = ("decisions", "playbooks", "tasks_open", "tasks_done")
@@ -94,6 +251,12 @@ def _tokens(text: str) -> Iterator[tuple[str, float, int]]:
             yield from _words(word[0], chunk.start() + word.start())
 
 
+def _plain(text: str) -> dict[str, float]:
+    """The words of a text that are no part of a path, an option or another identifier: what it says, not of what."""
+    flat = _INVISIBLE.sub("", text).casefold()
+    return features(" ".join(chunk[0] for chunk in _CHUNK.finditer(flat) if not _INNER.search(chunk[0].rstrip(".:!?"))))
+
+
 def _words(word: str, at: int) -> Iterator[tuple[str, float, int]]:
     if not word.isascii() and (dense := list(_DENSE.finditer(word))):
         for run in dense:
@@ -128,18 +291,23 @@ class Voices:
             self._wanted.update(features(text))
         self._said: list[_Passage] = []
         self._tools: list[_Passage] = []
+        self._statements: list[_Passage] = []
+        self._deeds: list[_Passage] = []
         self._given: set[str] = set()
         self._first_tool: dict[str, int] = {}
         self._foreign = 0
         self._foreign_texts: list[str] = []
         self._length = 0
         turns = conversation.turns if any(map(is_foreign, conversation.turns)) else ()
+        self._turns = turns
         for number, turn in enumerate(turns):
             if not turn.doubtful:
                 self._hear_deeds(turn, number)
             if turn.is_call:
-                continue
-            if is_foreign(turn):
+                if _has_written(turn):
+                    self._hear_assistant(turn, number, frozenset())
+                    self._hear_deed(turn.text, number)
+            elif is_foreign(turn):
                 self._foreign += len(turn.text) if turn.role != "system" else max(0, len(turn.text) - NOTHING_FOREIGN)
                 self._foreign_texts.append(turn.text)
                 self._hear_tool(turn.text, number)
@@ -147,6 +315,8 @@ class Voices:
                 self._hear(turn.text, number, own=True)
             else:
                 self._hear_assistant(turn, number, _proven(turns, number))
+                if turn.role == "system":
+                    self._forget_addresses(turn.text, number)
         self._frequency: dict[str, int] = {}
         for passage in (*self._said, *self._tools):
             for feature in passage.all():
@@ -167,14 +337,16 @@ class Voices:
                 self._hear(f"{event.title} {event.url}", number, own=True)
 
     def _hear_tool(self, text: str, number: int) -> None:
-        first = len(self._tools)
-        for feature, _, at in _tokens(text):
-            if feature in self._wanted:
-                self._first_tool.setdefault(feature, number)
-                for place in {at // STEP, max(0, at // STEP - 1)}:
-                    while first + place >= len(self._tools):
-                        self._tools.append(_Passage())
-                    self._tools[first + place].words.setdefault(feature, number)
+        found = [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
+        for feature, _ in found:
+            self._first_tool.setdefault(feature, number)
+        _divide(found, number, PASSAGE, self._tools)
+        _divide(found, number, STATEMENT, self._statements)
+
+    def _hear_deed(self, text: str, number: int) -> None:
+        _divide(
+            [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted], number, PASSAGE, self._deeds
+        )
 
     def _hear_assistant(self, turn: Turn, number: int, proven: frozenset[str]) -> None:
         before = 0
@@ -184,6 +356,13 @@ class Voices:
                     self._hear(sentence, number, own=False)
             self._hear(turn.text[start:end], number, own=True)
             before = end
+
+    def _forget_addresses(self, summary: str, number: int) -> None:
+        """Who gave an address that only a summary of an earlier session names, nobody can tell."""
+        for feature in features(summary).keys() & self._wanted:
+            if feature not in self._first_tool and _ADDRESS.match(feature[1:]):
+                self._first_tool[feature] = number
+                self._given.discard(feature)
 
     def _told_by_tool(self, name: str) -> bool:
         """Whether a tool told of somebody or something before: what that wants is then the tool's word, too."""
@@ -204,22 +383,56 @@ class Voices:
                         self._said[place].words.setdefault(feature, number)
         self._length += len(text) + 1
 
-    def only_tools(self, category: str, text: str) -> bool:
-        """Whether nobody but a tool (or nobody who is known) said what a text says, or one step or order in it."""
+    def only_tools(self, category: str, text: str, quote: str = "", turns: Iterable[int] = ()) -> bool:
+        """Whether nobody but a tool (or nobody who is known) said what a text says, or one step or order in it.
+
+        `quote` is what bears it out and `turns` are those in which it stands. Where a person, or the assistant before
+        any tool, said those words, the item is held only if a tool's statement says nearly all of it.
+        """
         if not self._tools and not self._foreign:
             return False
-        if self._is_foreign(text, whole=True):
-            return True
+        own = self._own_words(quote, turns)
+        deed = category == "tasks_done"
         pieces = [piece for piece in _STEP_MARK.split(text) if piece and piece.strip()]
+        steps = category == "playbooks" and own is not None and len(pieces) > 2  # each of them is judged by itself
+        if not steps and self._is_foreign(text, own, whole=True, deed=deed):
+            return True
         if len(pieces) < 2:
             return False
         if category != "playbooks":
-            return any(self._is_foreign(piece, whole=False) for piece in pieces if is_order(piece))
+            return any(self._is_foreign(piece, own, whole=False, deed=deed) for piece in pieces if is_order(piece))
         # What a playbook is called is no step, unless a command or a path stands in it.
         named = text.startswith("**") and not any(feature.startswith("=") for feature in features(pieces[0]))
-        return any(self._is_foreign(piece, whole=False) for piece in pieces[named:])
+        return any(self._is_foreign(piece, own, whole=False) for piece in pieces[named:])
 
-    def _is_foreign(self, text: str, *, whole: bool) -> bool:
+    def _own_words(self, quote: str, turns: Iterable[int]) -> frozenset[str] | None:
+        """The words of a quote that is a person's, or the assistant's and no echo of a tool; None for any other."""
+        places = [at for at in turns if at < len(self._turns) and _is_own(self._turns[at])]
+        if any(self._turns[at].role == "user" for at in places):
+            return frozenset(features(quote))
+        whole = features(quote).keys()
+        if any(whole <= features(command).keys() for at in places for command in _proven(self._turns, at)):
+            return frozenset(whole)
+        if not places or self._is_echo(quote, min(places)):
+            return None
+        parts = [part for part in _SENTENCE.split(quote) if not self._is_echo(part, min(places), named=False)]
+        return frozenset(one for part in parts for one in features(part))
+
+    def _is_echo(self, said: str, number: int, *, named: bool = True) -> bool:
+        """Whether words of the assistant in a turn are another's: it says so, or a tool's statement before it has
+        nearly all of them. What they are `named` by, such as a path that only they have, makes them its own."""
+        if reads_out(said) or self._told_by_tool(speaks_for(said)):
+            return True
+        plain, every = _plain(said), features(said)
+        rows = [(row.words, row.words.keys() & every.keys()) for row in self._statements]
+        before = {frozenset(one for one in found if words[one] < number) for words, found in rows if found}
+        for kinds in [every, plain] if named and plain else [plain if len(plain) >= LEAST_WORDS else every]:
+            echo = max((sum([kinds[one] for one in found & kinds.keys()]) for found in before), default=0.0)
+            if echo < ECHO_OF_QUOTE * sum(kinds.values()):
+                return False
+        return True
+
+    def _is_foreign(self, text: str, own: frozenset[str] | None, *, whole: bool, deed: bool = False) -> bool:
         kinds = features(text)
         weights = {
             feature: kind * self._rarity(self._frequency[feature])
@@ -235,7 +448,18 @@ class Voices:
         if not whole and total < 0.6:
             return False
         said, tools = self._support(weights, total)
-        return said < RATIO * tools
+        if said >= RATIO * tools:
+            return False
+
+        def share(found: Iterable[str]) -> float:
+            return sum([weights[feature] for feature in found]) / total
+
+        if own is None:
+            return True
+        if deed and max((share(passage.words.keys() & weights.keys()) for passage in self._deeds), default=0.0) >= DONE:
+            return False
+        told = max((share(passage.words.keys() & weights.keys()) for passage in self._statements), default=0.0)
+        return told >= TOLD and share(own & weights.keys()) < RATIO * told
 
     def _rarity(self, number: int) -> float:
         passages = len(self._said) + len(self._tools)
@@ -268,9 +492,33 @@ class Voices:
         return best / total, tools / total
 
 
+def _divide(found: list[tuple[str, int]], number: int, length: int, passages: list[_Passage]) -> None:
+    """Append the passages of one text, each of so many characters and half of it the next one's, too."""
+    first, step = len(passages), length // 2
+    for feature, at in found:
+        for place in {at // step, max(0, at // step - 1)}:
+            while first + place >= len(passages):
+                passages.append(_Passage())
+            passages[first + place].words.setdefault(feature, number)
+
+
+def _has_written(turn: Turn) -> bool:
+    """Whether a call wrote a file, and the record has its result elsewhere: otherwise the turn may hold it as well."""
+    edits = [event for event in turn.events if isinstance(event, Edit)]
+    return bool(edits) and all(event.answered and not event.failed and not event.refused for event in edits)
+
+
+def _is_own(turn: Turn) -> bool:
+    """Whether a person or the assistant speaks in a turn, or wrote a file by it."""
+    return _has_written(turn) if turn.is_call else not is_foreign(turn)
+
+
 def is_foreign(turn: Turn) -> bool:
     """Whether the words of a turn count as a tool's. What the assistant calls a tool with is its own, and no proof."""
-    return (turn.role in ("tool", "system") and not turn.is_call) or turn.doubtful
+    told = turn.role == "tool" or (
+        turn.role == "system" and not any(isinstance(one, Compaction) for one in turn.events)
+    )
+    return (told and not turn.is_call) or turn.doubtful
 
 
 def _places(text: str, commands: Iterable[str]) -> list[tuple[int, int]]:

@@ -32,7 +32,7 @@ from core.knowledge.file_notes import bind_note, examine, notes_for
 from core.knowledge.hunks import FileEdit, Hunk, apply_hunks, bare, join, line_break, made, section_at, split
 from core.knowledge.lines import PlannedFile, ensure_lines
 from core.knowledge.log import begin, carry_out, put_in_place
-from core.knowledge.patience import Patience
+from core.knowledge.swap import Patience
 
 BY_HAND = "by-hand"
 EDIT_RUN = "edit-"

@@ -41,7 +41,7 @@ class FrozenPlan:
 
     `items` counts them by category; `notes` tells which source file each note file belongs to (note file name -> the
     record of `file_ids.json`); `entry` holds what the ledger will say besides the seed's keys; `facts` is for the fact
-    index (harvest/lessons.py) and may be missing.
+    index (harvest/merge.py) and may be missing.
     """
 
     files: tuple[PlannedFile, ...]

@@ -16,8 +16,7 @@ from pathlib import Path
 from core.base import files
 from core.base.locks import folder_lock
 from core.knowledge.categories import NEW_TASKS, TASKS_FILE
-from core.knowledge.patience import DEFAULT_PATIENCE, Patience
-from core.knowledge.swap import swap_in
+from core.knowledge.swap import DEFAULT_PATIENCE, Patience, swap_in
 from core.knowledge.tasks import insert_tasks
 
 ATTEMPTS = 10

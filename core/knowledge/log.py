@@ -17,9 +17,7 @@ import contextlib
 import hashlib
 import os
 import re
-import secrets
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -78,8 +76,8 @@ def carry_out(
     None when it was not made, else "", or a sentence about what could not be told. Raises OSError; whether the change
     was made then, `settle` finds out. `put` returns False where it found something else in the file and wrote nothing;
     or the change as it is to be told."""
-    name = secrets.token_hex(6)
-    record = {"t": "intent", "id": name, "pid": os.getpid(), "at": time.time(), "change": change.to_json()}
+    name = files.new_id()
+    record = {"t": "intent", "id": name, "pid": os.getpid(), "change": change.to_json()}
     temporaries.made(name)
     append(paths.log, record | {"before": before, "after": after, "size": size}, durable=True)
     done = put()
@@ -112,7 +110,7 @@ def settle(paths: Paths, *, whole: bool = True) -> int:
         if not size:
             return told
         data = files.read_descriptor(fd)
-        intents = _read(data)
+        intents = _read(paths, data)
         if not whole and all(row.state for row in intents) and size < KEPT_BYTES:
             return told
         told_of = _told(paths)
@@ -167,7 +165,7 @@ def _carried_over(paths: Paths) -> int:
 
 def untold(paths: Paths) -> list[Change]:
     """The rows that `settle` would tell: changes that were made and then killed. Only looks. Raises OSError."""
-    intents = [*_promises(paths), *_read(files.read_or_empty(paths.log))]
+    intents = [*_promises(paths), *_read(paths, files.read_or_empty(paths.log))]
     open_ones = [row for row in intents if not row.at_work and row.state != "void"]
     told_of = _told(paths) if open_ones else set()
     return [row.change for row in open_ones if _key(row.change) not in told_of and _was_made(paths, row)]
@@ -182,7 +180,7 @@ def _key(change: Change) -> Key:
     return change.when, change.run, change.file, change.added, change.removed
 
 
-def _read(data: bytes) -> list[Intent]:
+def _read(paths: Paths, data: bytes) -> list[Intent]:
     """All whole intents; each line vouches for itself, so one that was torn costs itself only."""
     found: dict[str, Record] = {}
     states: dict[str, str] = {}
@@ -193,22 +191,24 @@ def _read(data: bytes) -> list[Intent]:
             states[str(record.get("id"))] = str(record.get("t"))
             if "change" in record and str(record.get("id")) in found:
                 found[str(record.get("id"))] |= {"change": record["change"]}
-    read = (_intent(name, record, states.get(name, "")) for name, record in found.items())
+    since = paths.log.lstat().st_mtime if found else 0.0
+    read = (_intent(name, record, states.get(name, ""), since) for name, record in found.items())
     return [row for row in read if row is not None]
 
 
-def _intent(name: str, record: Record, state: str) -> Intent | None:
+def _intent(name: str, record: Record, state: str, since: float) -> Intent | None:
     change = change_of(record.get("change"))
     if change is None or os.path.isabs(change.file) or ".." in PurePath(change.file).parts or "\0" in change.file:
         return None
-    pid, at, size = record.get("pid"), record.get("at"), record.get("size")
-    busy = not state and isinstance(pid, int) and isinstance(at, int | float) and _is_at_work(name, pid, at)
+    pid, size = record.get("pid"), record.get("size")
+    busy = not state and isinstance(pid, int) and _is_at_work(name, pid, since)
     before, after = (str(record[key]) if record.get(key) else None for key in ("before", "after"))
     return Intent(name, change, before, after, size if isinstance(size, int) else -1, state, busy)
 
 
-def _is_at_work(name: str, pid: int, at: float) -> bool:
-    return temporaries.is_live(name) if pid == os.getpid() else is_process_at_work(pid, at)
+def _is_at_work(name: str, pid: int, since: float) -> bool:
+    """Whether who wrote an intent is still at it; `since` is when the log was last written."""
+    return temporaries.is_live(name) if pid == os.getpid() else is_process_at_work(pid, since)
 
 
 def _promises(paths: Paths) -> list[Intent]:

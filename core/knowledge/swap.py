@@ -2,6 +2,8 @@
 
 Two files are exchanged, then what came out is compared with what was read. What came out is kept under its temporary
 name until all is well: `leftovers.py` knows what to do with it after a crash, by the hashes in the name.
+
+An editor that is at work on the same file is waited for, within bounds.
 """
 
 from __future__ import annotations
@@ -11,11 +13,28 @@ import errno
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.base import files, temporaries
 from core.base.locks import folder_lock
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait for an editor that is at work on the same file, in seconds."""
+
+    missing: float = 2.0
+    settle: float = 1.0
+    swap_file: float = 2.0
+    step: float = 0.05
+    sleep: Callable[[float], None] = time.sleep
+
+
+DEFAULT_PATIENCE = Patience()
+
 
 ATTEMPTS = 10
 

@@ -191,7 +191,7 @@ def _is_json(text: str) -> bool:
 def excerpt(text: str, key: str = "", limit: int = 200) -> str:
     """At most `limit` printable characters of untrusted text on one line, without the key or any other secret: an
     error sentence ends up in the ledger, in reports and on screenshots."""
-    from core.base.redact import redact
+    from core.base.secrets.redact import redact
 
     if key:
         text = text.replace(key, "[key]")

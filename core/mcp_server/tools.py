@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from core.base.marks import for_prompt
-from core.base.redact import redact
 from core.base.repository import domain_of
 from core.base.result import Err, ErrorInfo, Result
+from core.base.secrets.redact import redact
 from core.commands.context import context
 from core.commands.facts import bootstrap
 from core.commands.memories import Memory, Preview, memories_list, preview, recall, recall_command, save

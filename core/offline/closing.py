@@ -11,11 +11,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Commit, Edit, PullRequest, Push, Question
+from core.conversations.events import Commit, Edit, PullRequest, Push, Question
 from core.offline import cues
 from core.offline.prose import Row, begun, clean, looks_like_code, read_prose
 from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
 from core.offline.statements import Found
+from core.offline.substance import (
+    BY_TOOL,
+    CODE,
+    COMMITS,
+    DOCUMENT,
+    moved,
+    of_substance,
+    overtaken,
+    uncommitted,
+    with_file,
+)
 
 MOST_COMMITS = 3
 MOST_DONE = 3
@@ -55,9 +66,6 @@ def fits(text: str) -> bool:
     return (SHORT if text.isascii() or len(text) == len(text.encode()) else SHORT_UNBROKEN) <= len(text) <= LONG
 
 
-CODE = re.compile(r"`[^`\n]*`")
-
-
 def readable(text: str) -> bool:
     """Whether a sentence reads as a statement of its own: whole, about something named, neither offer nor template."""
     return (
@@ -94,9 +102,7 @@ _SMALL = re.compile(
     r"^(?:style|chore|docs|test|ci|build|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.I
 )
 _CONVENTIONAL = re.compile(r"[a-z]{2,10}(?:\([^)]*\))?!?: ")
-_BY_TOOL = re.compile(r"^aider:\s+", re.IGNORECASE)
 _BRANCH = re.compile(r"^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
-_COMMITS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+commit\b")
 _MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 
 
@@ -113,7 +119,7 @@ def _done(session: Session) -> Iterator[Found]:
         call = next((row for row in session.commands if row.start == commit.start), None)
         body = message_body(call.words) if call else ""
         line = _line(session, commit)
-        statement = f"{_BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
+        statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         yield Found("tasks_done", {"statement": statement, "detail": body or _joined(*fresh), "quote": line}, 70, turn)
     found = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
@@ -125,11 +131,11 @@ def _done(session: Session) -> Iterator[Found]:
             for row in told_done(session, closing.number)
             if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)
         ]
-        told = _of_substance(session, closing, told)
+        told = of_substance(session, closing, told)
         if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
             (text, quote), *more = told
-            text = _with_file(session, closing, text)
-            detail = _joined(*(row[0] for row in more), _uncommitted(session))
+            text = with_file(session, closing, text)
+            detail = _joined(*(row[0] for row in more), uncommitted(session))
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
     found = [
         one
@@ -201,13 +207,13 @@ def _worked_on(session: Session) -> Iterator[Found]:
         or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names))
     ):
         return
-    if len(names) == 1 and _DOCUMENT.search(names[0]) and not any(row.how == "created" for _, row in edits):
+    if len(names) == 1 and DOCUMENT.search(names[0]) and not any(row.how == "created" for _, row in edits):
         return
     shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
     more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
-    made = [_BY_TOOL.sub("", row.subject).rstrip(".") for _, row in session.events if isinstance(row, Commit)]
+    made = [BY_TOOL.sub("", row.subject).rstrip(".") for _, row in session.events if isinstance(row, Commit)]
     steps = f"in the commits: {'; '.join(made[-MOST_STEPS:])}" if made else ""
-    detail = _joined(steps, _uncommitted(session))
+    detail = _joined(steps, uncommitted(session))
     fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": detail, "quote": ""}
     yield Found("tasks_done", fields, 45, edits[-1][0])
 
@@ -252,11 +258,11 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
         row.subject: (turn, row)
         for turn, row in made
         if not (_MERGE.match(row.subject) or (_CHECKPOINT.match(row.subject) and not _says_more(session, row)))
-        and not TRIVIAL.match(_BY_TOOL.sub("", row.subject))
+        and not TRIVIAL.match(BY_TOOL.sub("", row.subject))
         and not _tryout(session, row.subject)
         and f'Revert "{row.subject}"' not in undone
     }
-    for subject in _overtaken(session, made):
+    for subject in overtaken(session, made):
         last.pop(subject, None)
     subjects = list(last)
     for at, subject in enumerate(subjects):
@@ -264,51 +270,12 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
             del last[subject]  # a second try at the same
     for subject, (turn, _) in list(last.items()):
         sent = any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
-        told = _BY_TOOL.sub("", subject)
+        told = BY_TOOL.sub("", subject)
         if not (sent or cues.ANCHOR.search(told) or _CONVENTIONAL.match(told)) or _gone(session, turn, subject):
             del last[subject]  # nobody could tell later where that is
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
     asked = sum(turn.role == "user" and not turn.agent for turn in session.conversation.turns)
     return (large or list(last.values()))[-min(2 * MOST_COMMITS, max(MOST_COMMITS, asked // 5)) :]
-
-
-_FEATURE = re.compile(
-    r"^(?:feat(?:\([^)]*\))?!?: |(?:added|introduced|implemented|created)(?: (?!to\b|in\b|from\b)[\w-]+){0,4} `)",
-    re.IGNORECASE,
-)
-"""What a commit that a tool made by itself is worth though later ones go on with its files: it names a new thing."""
-
-
-def _by_itself(session: Session, made: Sequence[tuple[int, Commit]]) -> list[tuple[int, Commit, frozenset[str]]]:
-    """The commits that the tool made behind an edit without being told, with the files of each: no command line."""
-    called = {row.start for row in session.commands if _COMMITS.search(row.words)}
-    found = []
-    for turn, commit in made:
-        if commit.start not in called or _BY_TOOL.match(commit.subject):
-            paths = (row.path for at, row in session.events if at == turn and isinstance(row, Edit) and row.path)
-            found.append((turn, commit, frozenset(paths)))
-    return found
-
-
-def _overtaken(session: Session, made: Sequence[tuple[int, Commit]]) -> set[str]:
-    """The subjects of commits that a tool made by itself and that only led to a later one: it changes their files
-    again. One that names a new thing stays, and takes with it the last one that only mends it. One without an edit is
-    of something else that lay in the folder."""
-    rows = _by_itself(session, made)
-    gone: set[str] = set()
-    for at, (_, commit, paths) in enumerate(rows):
-        told = _BY_TOOL.sub("", commit.subject)
-        if not paths:
-            gone.add(commit.subject)
-            continue
-        if any(paths & later for _, _, later in rows[at + 1 :]) and not _FEATURE.match(told):
-            gone.add(commit.subject)
-        names = set(CODE.findall(told))
-        for _, before, others in rows[:at]:
-            new = _BY_TOOL.sub("", before.subject)
-            if names and not _FEATURE.match(told) and paths & others and _FEATURE.match(new):
-                gone |= {commit.subject} if names <= set(CODE.findall(new)) else set()
-    return gone
 
 
 _REPLACES = re.compile(
@@ -370,25 +337,11 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
     pushes = [row for row in later if isinstance(row, Push)]
     if link:
         parts.append(link)
-    elif any(row.succeeded and _moved(session, row, commit, on["branch"] if on else "") for row in pushes):
+    elif any(row.succeeded and moved(session, row, commit, on["branch"] if on else "") for row in pushes):
         parts.append("pushed")
-    elif not pushes and session.paired and any(_COMMITS.search(row.words) for row in session.commands):
+    elif not pushes and session.paired and any(COMMITS.search(row.words) for row in session.commands):
         parts.append("not pushed in the session")
     return ", ".join(parts)
-
-
-_REF = re.compile(
-    r"^\s*[*+ ]?\s*(?:\[[^\]]+\]|(?P<old>[0-9a-f]{7,})\.{2,3}(?P<new>[0-9a-f]{7,}))\s+(?P<ref>\S+) *->", re.M
-)
-
-
-def _moved(session: Session, push: Push, commit: Commit, branch: str) -> bool:
-    """Whether the output of a push shows that a commit's branch moved; "Everything up-to-date" moved nothing."""
-    output = next((row.output for row in session.commands if row.start == push.start and row.words), "")
-    refs = list(_REF.finditer(output))
-    if not refs:
-        return "up-to-date" not in output
-    return not branch or any(ref["ref"] in (branch, "HEAD") for ref in refs) or commit.hash[:7] in output
 
 
 _MESSAGES = re.compile(
@@ -529,84 +482,6 @@ def _beside(session: Session, turn: int) -> list[int]:
     before = [row.number for row in session.closings if row.number < turn and row.changed and not row.refuted][-1:]
     after = [row.number for row in session.closings if row.number >= turn][:1]
     return after + before
-
-
-def _uncommitted(session: Session) -> str:
-    """That work was left uncommitted, where git said so behind the last edit: nobody knows what was done outside."""
-    edits = [at for at, (_, row) in enumerate(session.events) if is_change(row)]
-    behind = [row for _, row in session.events[edits[-1] + 1 if edits else 0 :]]
-    if any(isinstance(row, Commit) or sends_something(row) for row in behind):
-        return ""
-    shown = [row.output for row in behind if isinstance(row, Command) and _STATUS.search(row.words) and row.answered]
-    return "not committed when the session ended" if shown and _DIRTY.search(shown[-1]) else ""
-
-
-_STATUS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+(?:status|diff --(?:stat|name-only|name-status))\b")
-_DIRTY = re.compile(
-    r"^\s*(?:modified|new file|deleted|renamed):|^(?:Changes (?:not staged|to be committed)|Untracked files)|"
-    r"^\s?(?:[MADRC]{1,2}|\?\?) +\S|\|\s+\d+ [+-]",
-    re.MULTILINE,
-)
-
-
-# --- whether work that no commit tells of is worth telling ---
-
-_LESSER = re.compile(r"^(?:also )?(?:removed|moved|renamed|updated|cleaned|adjusted|tweaked|reworded)\b", re.IGNORECASE)
-_WHOLE_THING = re.compile(
-    r"\b(?:plugin|package|module|command|service|dependency|endpoint|folder|directory|feature|table|page|workflow|"
-    r"script|support|subcommand|job|integration|backend|provider)s?\b",
-    re.IGNORECASE,
-)
-_SLIGHT = re.compile(
-    r"^\w+ (?:[^.,;]{0,30}\b)?(?:(?:trailing )?newlines?|'\\n'|whitespace|comments?|(?:hyper)?links?|urls?|typos?|"
-    r"imports?|s?log(?:ging)?`? calls?|blank lines?|notes?)\b|'\\n'|\btrailing newline\b|"
-    r"\b(?:the|this|your) (?:task|request)\b|\bas (?:you )?(?:requested|asked)\b",
-    re.IGNORECASE,
-)
-"""An edit of one line, and words that say no more than that there was a task."""
-_DOCUMENT = re.compile(r"(?:^|/)(?:readme|changelog|contributing|license|notices?|todo)\b[^/]*$", re.IGNORECASE)
-MANY_FILES = 3
-
-
-def written(session: Session, closing: Closing) -> list[Edit]:
-    """The files that were written since the closing message before this one."""
-    return [
-        row
-        for at, row in session.events
-        if isinstance(row, Edit)
-        and closing.before < at <= closing.number
-        and row.path
-        and not (row.refused or row.failed)
-    ]
-
-
-def _of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Of what a closing message tells, what somebody may look for though no commit tells of it: what is new or whole
-    stands first; a lone edit of a page for readers, one line and a removal within a file are nothing."""
-    edits = written(session, closing)
-    names = {row.path for row in edits}
-    if len(names) == 1 and _DOCUMENT.search(next(iter(names))) and not any(row.how == "created" for row in edits):
-        return []
-    if not names and any(_DOCUMENT.search(name.strip("`")) for text, _ in told[:1] for name in CODE.findall(text)):
-        return []
-    told = [row for row in told if not _SLIGHT.search(row[0])]
-    large = [row for row in told if not _LESSER.match(row[0])]
-    if told and not large:  # what stands first says what it was about
-        removed = re.match(r"(?:also )?removed", told[0][0], re.IGNORECASE)
-        return told if (_WHOLE_THING.search(told[0][0]) if removed else len(names) >= MANY_FILES) else []
-    return large + [row for row in told if row not in large] if large else []
-
-
-def _with_file(session: Session, closing: Closing, text: str) -> str:
-    """A sentence with the file that it is about, where it names none and one alone was written."""
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for row in written(session, closing)))
-    if len(names) != 1 or names[0] in text or _PATH_IN.search(text):
-        return text
-    stop = text[-1:] if text[-1:] in ".。" else ""
-    return f"{text.rstrip('.。')} (in `{names[0]}`){stop}"
-
-
-_PATH_IN = re.compile(r"[\w-]/[\w-]|\w\.[a-z]{1,4}\b(?![.(])")
 
 
 _SUBJECT = re.compile(

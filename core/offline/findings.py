@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.conversations.events import Commit
 from core.offline import cues
 from core.offline.closing import (
-    CODE,
     LEAST_WORDS,
     LONG,
     SHORT,
@@ -22,11 +21,11 @@ from core.offline.closing import (
     request_of,
     told_done,
     whole_quotes,
-    written,
 )
 from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
 from core.offline.sessions import Closing, Session, is_change
 from core.offline.statements import Found
+from core.offline.substance import CODE, named_first, written
 
 MOST_CAUSES = 2
 MOST_FACTS = 2
@@ -311,15 +310,6 @@ PAST = re.compile(
 PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
 
 
-# A sentence that says what something does without what it is: "Falls back to …", "Write-new-only — all new …".
-_NO_SUBJECT = re.compile(
-    r"^(?:falls?|uses?|returns?|reads?|writes?|runs?|keeps?|skips?|handles?|sends?|stores?|checks?|creates?|adds?|"
-    r"allows?|supports?|requires?|prevents?|ensures?|makes?|does|has|is|can|must|only|never|always|no longer|"
-    r"defaults?|ignores?|applies|accepts?|loads?|fails?|waits?|works?|guards?|guarded|avoids?|generates?|"
-    r"resolves?|updates?|removes?|replaces?|exposes?)\b(?! (?:of|for|that|in which)\b)|"
-    r"^(?:(?![`\d])[^`—–.]){3,40}(?<!\w\.\w) [—–] ",
-    re.IGNORECASE,
-)
 _OF_REQUEST = re.compile(r"^(?:PR|MR|pull request|issue) #?\d+\b\s*[—–:-]+\s*", re.IGNORECASE)
 
 
@@ -336,18 +326,6 @@ def _subject_of(session: Session, closing: Closing) -> str:
     """The one file that was written for a closing message: what its items are about where they do not say it."""
     names = {re.split(r"[\\/]", row.path)[-1] for row in written(session, closing)}
     return f"In `{names.pop()}`: " if len(names) == 1 else ""
-
-
-FIRST_WORDS = 12
-_CALLED = re.compile(r"(?<=\s)[A-Z][A-Za-z]*[a-z]|\b[A-Z]{2,}")
-
-
-def named_first(text: str) -> bool:
-    """Whether a sentence names in its first words what it is about."""
-    if not text.isascii() and len(text) != len(text.encode()):
-        return _NO_SUBJECT.match(text) is None
-    first = " ".join(text.split()[:FIRST_WORDS])
-    return _NO_SUBJECT.match(text) is None and bool(cues.ANCHOR.search(first) or _CALLED.search(first))
 
 
 _OF_GIT_TODAY = re.compile(

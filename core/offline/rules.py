@@ -13,6 +13,7 @@ from itertools import chain
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
 from core.offline.closing import find_done, read_session
+from core.offline.file_notes import absolute_path, find_file_notes
 from core.offline.findings import find_findings
 from core.offline.models import Models, shipped_models
 from core.offline.people import find_in_talk, find_requests, find_resolutions
@@ -51,6 +52,7 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
         return {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
     rows, codes = read_prose(conversation)
     found = chain(
+        find_file_notes(rows) if _with_answers(conversation) else (),
         find_in_chat(read_session(conversation)) if _with_answers(conversation) else (),
         find_statements(rows),
         find_tasks(rows, conversation),
@@ -68,7 +70,9 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
             requests = () if procedures else find_requests(rows, conversation, models)
             found = chain(procedures, found, find_resolutions(rows, conversation), requests)
     kept = _unique(found)
-    return {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
+    answer = {name: _best([item for item in kept if item.category == name], most) for name in CATEGORIES}
+    answer["files"] = [row | {"path": absolute_path(row["path"], conversation)} for row in answer["files"]]
+    return answer
 
 
 def _in_session(conversation: Conversation) -> Iterator[Found]:

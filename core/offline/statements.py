@@ -28,13 +28,16 @@ class Found:
 FACT_CUES = (
     "turned out", "turns out", "root cause", "gotcha", "caveat", "learned", "lesson", "finding", "note that", "note:",
     "found that", "found out", "discovered", "confirmed", "insight", "fact:", "fyi", "til:", "remember:", "verified",
-    "established",
+    "established", "caused by", "the cause", "culprit",
 )  # fmt: skip
 DECISION_CUES = (
     "decid",
     "decision",
     "agreed",
     "resolved",
+    "go with",
+    "going with",
+    "stick with",
     "resolution",
     "consensus",
     "chosen",
@@ -57,6 +60,16 @@ _NOTE = re.compile(
     r"^(?:please |also |important: )?note(?: that|:|,) (?P<rest>.+\b(?:requires?|needs?|only|does not|doesn't|cannot|"
     r"can't|must|is not|isn't|are not|aren't|never|always)\b.+)$",
     re.IGNORECASE,
+)
+_CAUSE = re.compile(
+    r"^(?:so,? |and )?(?:the|our) (?:(?:root|real|actual|underlying|true) cause|culprit)\b.{0,80}?"
+    r"\b(?:is|was|were|are)\s"
+    r"|^(?:the|our) [^,;:]{3,60} (?:is|was|are|were) caused by\b",
+    re.IGNORECASE,
+)
+# Diagnoses in passing: what "we" are doing at the moment is no knowledge about a system.
+_PASSING = re.compile(
+    r"\b(?:we|we're|we've|i|i've|my|me|is trying|are trying|is failing|now|the user)\b", re.IGNORECASE
 )
 _IMPERATIVE = re.compile(
     r"^(?:pass|use|set|run|add|remove|check|do|don't|call|see|put|keep|avoid|install|open|go|click|enter|select|update|"
@@ -95,6 +108,11 @@ _DECIDED = re.compile(
     r"|\b(?:it was|has been) (?:decided|agreed) (?:to|that)\b",
     re.IGNORECASE,
 )
+_GO_WITH = re.compile(
+    r"\b(?:let's|let us|we'll|we will|i'll|i will|ok(?:ay)?,?|yes,?|then|so) (?:just |rather )?(?:go|stick) with\b"
+    r"|^(?:go|going|stick) with\b",
+    re.IGNORECASE,
+)
 _OPEN = re.compile(
     r"\b(?:if|should|could|would|might|maybe|whether|once|until|unless|did|do) (?:we|i|you|they)\b", re.IGNORECASE
 )
@@ -129,10 +147,11 @@ def find_statements(rows: list[Row]) -> Iterator[Found]:
 def _decision(row: Row, sentence: Sentence) -> Found | None:
     text, person = sentence.text, row.role == "user"
     declared = _DECLARED.match(text)
+    settled = _DECIDED.search(text) or (person and _GO_WITH.search(text) and _ANCHOR.search(text[1:]))
     below = _UNDER.match(row.heading) and re.match(
         r"we (?:will|use|do|shall|now|are going)\b|use ", text, re.IGNORECASE
     )
-    if not declared and (text.endswith(("?", ":")) or not (_DECIDED.search(text) or below) or _OPEN.search(text)):
+    if not declared and (text.endswith(("?", ":")) or not (settled or below) or _OPEN.search(text)):
         return None
     body = declared["rest"] if declared else text
     if not _sound(body, least=3 if person else 5):
@@ -149,10 +168,13 @@ def _decision(row: Row, sentence: Sentence) -> Found | None:
 
 
 def _fact(row: Row, sentence: Sentence) -> Found | None:
-    learned = _LEARNED.match(sentence.text) or _NOTE.match(sentence.text)
-    if not learned or sentence.text.endswith(("?", ":")) or _HEDGE.search(sentence.text):
+    text = sentence.text
+    learned = _LEARNED.match(text) or _NOTE.match(text)
+    if not (learned or _CAUSE.search(text)) or text.endswith(("?", ":")) or _HEDGE.search(text):
         return None
-    statement = learned["rest"]
+    if not learned and row.role != "user" and _PASSING.search(text):
+        return None
+    statement = learned["rest"] if learned else text
     if _ADDRESS.search(statement) or _DANGLING.match(statement) or _IMPERATIVE.match(statement):
         return None
     if not _ANCHOR.search(statement[1:]) or not _sound(statement, least=4):

@@ -201,7 +201,7 @@ def _name(source: str, row: StoredSession, id: str) -> str:
     at all if it holds a secret."""
     title = " ".join(_UNFIT.sub(" ", row.title).split())[:TITLE_CHARACTERS].strip()
     if title:
-        from core.base.redact import redact  # only stores need it, and its patterns take their time
+        from core.base.secrets.redact import redact  # only stores need it, and its patterns take their time
 
         title = title if redact(title).text == title else ""
     return sanitise_name(f"{source}/{title} {id}" if title else f"{source}/{row.id}")

@@ -16,7 +16,7 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import count
 from core.base.markdown import without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands import fact_cache
+from core.commands import fact_feed
 from core.commands.fact_edits import FactRow, delete_fact, edit_fact, facts_view, merge_facts
 from core.commands.fact_edits import FactsView as FactsRead
 from core.commands.facts import Pair, Problem, similar_pairs
@@ -69,7 +69,7 @@ class Facts:
 def gather(workspace: Workspace, before: Facts | None) -> Facts | Err:
     """Read all facts; on a worker. The very same object when nothing has changed."""
     try:
-        mark = fact_cache.state_of(workspace, utc_now()) or []
+        mark = fact_feed.state_of(workspace, utc_now()) or []
     except OSError:
         mark = []
     if before is not None and mark and before.mark == mark:

@@ -26,8 +26,9 @@ from core.commands.alike import (
     supersede_dismiss,
     supersede_list,
 )
+from core.commands.held import HELD, HeldItem, held_item
 from core.commands.panel.bullets import CategoryView, category_views, local_day
-from core.commands.quarantine import HELD, HeldItem, held_item, quarantine_accept, quarantine_drop
+from core.commands.quarantine import quarantine_accept, quarantine_drop
 from core.commands.statements import Found, Said, change_all, placed_refs, said
 from core.commands.workspace import Workspace
 from gui.shell import COMPARE, Shell

@@ -13,7 +13,7 @@ from core.commands.harvest_options import connect_provider
 from core.commands.workspace import open_workspace
 from core.harvest.answer import Item
 from core.harvest.distil import distil
-from core.harvest.options import DistilSettings
+from core.harvest.steps import DistilSettings
 from core.llm.credentials import keys_from
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings

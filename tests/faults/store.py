@@ -21,7 +21,7 @@ from core.base import disk
 from core.base.result import Ok
 from core.cli.main import build_parser, main
 from core.commands.workspace import Workspace, open_workspace
-from core.knowledge.patience import DEFAULT_PATIENCE
+from core.knowledge.swap import DEFAULT_PATIENCE
 from tests.harvest_world import FakeModel, World, ordinary, sha256
 
 OLD_DAYS = 30

@@ -27,7 +27,7 @@ from core.memory_file import read_memory, render_memory
 from core.sources.remembered import remembered
 from tests.export_makers import chat, claude_chat, zipped
 from tests.store_makers import MAKERS
-from tests.test_conversations_odd_shapes import SAMPLES, data_of
+from tests.test_conversations_read import SAMPLES, data_of
 
 CONTEXT_BYTES = 20_480
 SCRATCH = Path(tempfile.mkdtemp(prefix="fuzz-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))

@@ -10,7 +10,7 @@ from typing import Any
 from core.knowledge.journal import encode
 from tests.corpus import CORPUS
 from tests.fuzz.memory_files import seeds_of
-from tests.test_conversations_odd_shapes import SAMPLES, data_of
+from tests.test_conversations_read import SAMPLES, data_of
 
 SEED_BYTES = 12_000
 SEEDS_A_FOLDER = 12

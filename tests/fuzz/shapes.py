@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from tests.test_conversations_odd_shapes import ODD, places, put
+from tests.test_conversations_read import ODD, places, put
 
 ODD_VALUES = (*ODD, "../../x", "/etc/passwd", "2026-01-01T00:00:00", "20260101T000000-abcdef", 1.5, {"": ""}, [[[]]])
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from core.base.config import changed_config, load_config
 from core.base.markdown import parse_bullets, sanitise_line, sanitise_name, split_lines
-from core.base.redact import redact
 from core.base.result import Err, Ok
+from core.base.secrets.redact import redact
 from core.base.settings import SETTINGS
-from core.commands.quarantine import held_item
+from core.commands.held import held_item
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS, read_all, read_conversation
 from core.conversations.render import transcript

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from core.base.result import Ok
 from core.commands.missing import missing
-from core.knowledge.patience import Patience
+from core.knowledge.swap import Patience
 from tests.harvest_world import FakeModel, World, workspace_of
 from tests.histories.look import HARVESTED, look, plan_lines
 from tests.histories.terminal import EDITORS, Terminal, is_there

@@ -1,8 +1,8 @@
-"""What the gate on "who said it" costs on real sessions: the items that a reader of 28 of them kept, as if a model had
-answered with them, once with their quotes and once without. `python -m tests.quality.kept` prints what has to wait.
+"""What the gate on "who said it" costs on real sessions: the items that their readers kept, as if a model had answered
+with them, once with their quotes and once without. `python -m tests.quality.kept` prints what has to wait.
 
-The statements are a reader's own words, so that they share less with the session than a model's would. One session
-begins with the summary that its tool made of an earlier one: what is only told there, nobody can be shown to have said.
+The statements are a reader's own words, so that they share less with the session than a model's would. Three sets are
+read: the given one, and the two of our own (`sessions.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from core.harvest.answer import items_from
 from core.harvest.distil import redacted_conversation
 from core.harvest.quotes import source_of
 from tests.corpus import CORPUS
+from tests.quality.sessions import OWN, SECOND, with_quotes
 
 CATEGORY = {
     "decision": "decisions",
@@ -29,7 +30,6 @@ CATEGORY = {
     "question": "questions",
     "file-note": "files",
 }
-SUMMARY = "compaction-summary"
 FROM_TOOL = "from-tool-output"
 
 
@@ -46,19 +46,20 @@ class Judged(NamedTuple):
 
 def judged(kinds: frozenset[str] = frozenset(CATEGORY)) -> Iterator[Judged]:
     """Every kept item of these kinds with what the gate says. Needs the corpus."""
-    rows = (CORPUS / "labels" / "kept" / "kept.jsonl").read_text(encoding="utf-8").splitlines()
-    for session in map(json.loads, rows):
+    sets = (CORPUS / "labels" / "kept" / "kept.jsonl", OWN, SECOND)
+    rows = [json.loads(line) for path in sets for line in path.read_text(encoding="utf-8").splitlines()]
+    for session in map(with_quotes, rows):
         wanted = [item for item in session["items"] if item["category"] in kinds]
         if not wanted:
             continue
         data = (CORPUS / "conversations" / session["file"]).read_bytes()
-        source = source_of(redacted_conversation(read_conversation("kept", data))[0])
+        source = source_of(redacted_conversation(read_conversation(session["file"].rpartition("/")[2], data))[0])
         for item in wanted:
             for quoted in (True, False):
                 category = CATEGORY[item["category"]]
-                arrays = {category: [_row(category, item["statement"], item["quote"] if quoted else "")]}
+                arrays = {category: [_row(category, item["statement"], item.get("quote", "") if quoted else "")]}
                 found = items_from(arrays, source, quotes="check", secrets=False).items[0]
-                yield Judged(item["category"], item["structure"], found.text, quoted, found.held, found.by_tool)
+                yield Judged(item["category"], item.get("structure", ""), found.text, quoted, found.held, found.by_tool)
 
 
 def _row(category: str, statement: str, quote: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ product wants; written before the rules for these, it gave 6 of 16 and 0 of 8, a
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -79,9 +80,18 @@ def cases() -> Iterator[Case]:
         yield Case(**json.loads(line))
 
 
-def why_held(case: Case) -> str:
-    """Why the row of a case has to wait, "" if it may go in. A row without a quote is no reason by itself."""
-    arrays = {case.category: [case.row]}
+def own_quotes(case: Case) -> list[str]:
+    """What a model that was talked into it could quote for an order: every turn, and every sentence, of the person and
+    of the assistant."""
+    turns = [turn for turn in case.conversation().turns if turn.role in ("user", "assistant") and not turn.doubtful]
+    parts = [part for turn in turns for part in (turn.text, *re.split(r"(?<=[.!?])\s+", turn.text))]
+    return list(dict.fromkeys(parts))
+
+
+def why_held(case: Case, quote: str | None = None) -> str:
+    """Why the row of a case has to wait, "" if it may go in; `quote` stands for the row's own. A row without a quote is
+    no reason by itself."""
+    arrays = {case.category: [case.row if quote is None else {**case.row, "quote": quote}]}
     return items_from(arrays, source_of(case.conversation()), quotes="check", secrets=False).items[0].held
 
 
@@ -101,6 +111,11 @@ def main() -> None:
         for case, held in rows:
             if bool(held) != case.held:
                 sys.stdout.write(f"  {'lost' if held else 'missed'}: {case.name}\n")
+    quoted = [(case, quote, why_held(case, quote)) for case in cases() if case.held for quote in own_quotes(case)]
+    missed = [(case, quote) for case, quote, held in quoted if not held]
+    sys.stdout.write(f"with other words quoted: {len(quoted) - len(missed)} of {len(quoted)} planted rows waited\n")
+    for case, quote in missed:
+        sys.stdout.write(f"  missed: {case.name}: {quote}\n")
 
 
 if __name__ == "__main__":

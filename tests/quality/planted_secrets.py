@@ -1,7 +1,7 @@
 """Made-up secrets of many kinds, in the words that stand around such things, in five formats.
 
 The values are drawn anew for each seed, by what is known of each format; none was ever valid. `RULES` are the kinds
-that the rules of `core.base.redact` were written with, `UNSEEN` those written after the rules had been frozen.
+that the rules of `core.base.secrets.redact` were written with, `UNSEEN` those written after the rules had been frozen.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from rapidfuzz import fuzz
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
-from core.harvest.waiting import project_of
+from core.harvest.distil import project_of
 from core.offline.closing import read_session
 from core.offline.recurring import bear_out, checks_borne_out, find_remarks
 from core.offline.rules import distil_offline
@@ -63,11 +63,11 @@ def kept_sessions() -> dict[str, dict[str, Any]]:
         if path.is_file():
             for line in path.read_text(encoding="utf-8").splitlines():
                 row = json.loads(line)
-                rows[row["file"]] = _with_quotes(row)
+                rows[row["file"]] = with_quotes(row)
     return rows
 
 
-def _with_quotes(row: dict[str, Any]) -> dict[str, Any]:
+def with_quotes(row: dict[str, Any]) -> dict[str, Any]:
     """The row with the words of its quotes, read where they stand in the corpus."""
     path = CORPUS / "conversations" / row["file"]
     if not any("quote_at" in item for item in row["items"]) or not path.is_file():
@@ -84,7 +84,7 @@ def agreement() -> str:
     both say that there is nothing."""
     first, pairs = kept_sessions(), list[tuple[dict[str, Any], dict[str, Any]]]()
     for line in SECOND.read_text(encoding="utf-8").splitlines():
-        row = _with_quotes(json.loads(line))
+        row = with_quotes(json.loads(line))
         if row["file"] in first:
             pairs.append((first[row["file"]], row))
     ones = [(item, other["items"]) for one, other in pairs for item in one["items"]]

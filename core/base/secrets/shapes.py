@@ -1,4 +1,4 @@
-"""The shapes of known secrets, vendor by vendor: the table behind `core.base.redact`.
+"""The shapes of known secrets, vendor by vendor: the table behind `core.base.secrets.redact`.
 
 Facts about shapes are those of the public documentation of each vendor, of gitleaks' rules and of detect-secrets.
 """
@@ -230,7 +230,7 @@ _SHELL = r"(?:\"(?P<d>[^\"\n]{3,120})\"|'(?P<s>[^'\n]{3,120})'|(?P<secret>[^\s\"
 
 def _no_variable(secret: str) -> bool:
     """Whether what a shell is given is the thing itself and not a variable or a placeholder."""
-    from core.base.secret_names import is_placeholder
+    from core.base.secrets.names import is_placeholder
 
     return not secret.startswith(("$", "<", "{", "%", "-", "/", "@", "[")) and not is_placeholder(secret)
 
@@ -253,7 +253,7 @@ def _is_basic(secret: str) -> bool:
 
 
 def _is_url_password(secret: str) -> bool:
-    from core.base.secret_names import is_placeholder
+    from core.base.secrets.names import is_placeholder
 
     return not is_placeholder(secret) and not re.search(
         r"^\W+$|^(?:password|passwd|pass|pw|pwd|secret|token)$|^\d{2,5}/|^\d{1,5}$", secret, re.I

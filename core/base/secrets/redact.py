@@ -1,12 +1,12 @@
 """Finds passwords, keys and tokens in text and puts placeholders in their place.
 
-Four nets, from the surest to the widest: known shapes (`core.base.secret_shapes`), private keys and what is packed as
-base64, a name such as `password` with a value beside it (`core.base.secret_names`), and the vendor detectors of the
-detect-secrets library. What looks random but names content and opens nothing (commit hashes, UUIDs, checksums,
+Four nets, from the surest to the widest: known shapes (`core.base.secrets.shapes`), private keys and what is packed
+as base64, a name such as `password` with a value beside it (`core.base.secrets.names`), and the vendor detectors of
+the detect-secrets library. What looks random but names content and opens nothing (commit hashes, UUIDs, checksums,
 package-lock integrity) is kept.
 
-Each net goes over the text as it stands, and over its plain reading (`core.base.look_through`) where colour codes,
-escapes or invisible characters lie over the words; what is found there is replaced in the original.
+Each net goes over the text as it stands, and over its plain reading (`look_through`) where colour codes, escapes or
+invisible characters lie over the words; what is found there is replaced in the original.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from functools import cache
 from typing import NamedTuple
 
 from core.base.late import late
-from core.base.look_through import look_through
-from core.base.secret_names import STEMS, named_secrets
-from core.base.secret_shapes import CARD, IN_CONTEXT, PATTERNS, PGPASS, Pattern, is_card
+from core.base.secrets.look_through import look_through
+from core.base.secrets.names import STEMS, named_secrets
+from core.base.secrets.shapes import CARD, IN_CONTEXT, PATTERNS, PGPASS, Pattern, is_card
 
 MARK = "[redacted: "
 _MARK = MARK.strip()
@@ -391,7 +391,7 @@ def _windows(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 _DETECTED = ("aws", "artifactory", "jfrog", "cloudant", "ibm", "cos_", "-us", "softlayer", "sl_")
-"""Words without which no detector finds what `core.base.secret_shapes` does not: the library is slow to import."""
+"""Words without which no detector finds what `core.base.secrets.shapes` does not: the library is slow to import."""
 
 
 @cache
