@@ -95,7 +95,7 @@ class Shell:
         self._wake = wake
         self._toast: Toast | None = None
         self._question: Question | None = None
-        self.settling = Settling(look.jobs)
+        self.settling = Deferral(look.jobs)
         self.add_action(UNDO, "Take back what you did last in this window", "undo-2", self.take_back, "Ctrl+Z")
         self.add_action(REDO, "Do again what you took back", "redo-2", self.do_again, "Ctrl+Y")
 
@@ -184,7 +184,7 @@ class Shell:
         remember: bool = True,
     ) -> Job:
         """Run a command that changes the store; see the top of this file. `done` gets the value of its `Ok`. Until it
-        has been read back the keys wait, and what asks `puts_off`. An edit comes into the `history` of the window,
+        has been read back the keys wait, and what asks `defers`. An edit comes into the `history` of the window,
         unless `remember` is false: then `done` sees to that."""
         workspace = self.workspace
         self.settling.begin()
@@ -223,13 +223,13 @@ class Shell:
         """`act` as something that waits until the edit before it has been read back: for a click on a button."""
 
         def run(*words: Any) -> object:
-            return self.puts_off(lambda: act(*words)) or act(*words)
+            return self.defers(lambda: act(*words)) or act(*words)
 
         return run
 
-    def puts_off(self, call: Callable[[], object]) -> bool:
+    def defers(self, call: Callable[[], object]) -> bool:
         """True while an edit has not been read back: `call` is made then, and is done to the file as it is."""
-        return self.settling.puts_off(call)
+        return self.settling.defers(call)
 
     def undo(self, run: str, done: Callable[[Any], object] | None = None) -> Job:
         """Take back one run (a harvest or a single edit) and say what came of it."""
@@ -294,7 +294,7 @@ class Shell:
         self._step(self.history.taken_back, "Nothing was taken back in this window")
 
     def _step(self, steps: list[Step], none: str) -> None:
-        if self.puts_off(lambda: self._step(steps, none)):
+        if self.defers(lambda: self._step(steps, none)):
             return
         if steps:
             steps[-1].act()
@@ -416,7 +416,7 @@ LONGEST_SECONDS = 6.0
 """A reading that takes longer, or fails, holds nobody up for ever: then the file itself tells whether it is another."""
 
 
-class Settling:
+class Deferral:
     """Counts the panel's own writes that have not been read back. For the interface thread.
 
     A command carries the sha256 of the file as it was seen. Between a write and the next reading of the store that is
@@ -448,7 +448,7 @@ class Settling:
             self._go_on()
         return self._open > 0
 
-    def puts_off(self, call: Callable[[], object]) -> bool:
+    def defers(self, call: Callable[[], object]) -> bool:
         """True when `call` has to wait; it is made later, after the views have shown what was read."""
         if self.waiting:
             self._calls.append(call)

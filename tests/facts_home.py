@@ -43,7 +43,7 @@ def harvested(world: World, model: FakeModel | None, **settings: Any) -> Harvest
     workspace = workspace_of(world, **({"provider": "openai"} if model else {}), **settings)
     request = HarvestRequest(apply=True, provider="openai" if model else "offline")
     report: HarvestReport = value(
-        harvest(workspace, request, generate=model, now=lambda: world.clock, patience=HURRIED)
+        harvest(workspace, request, generate=model, now=lambda: world.clock, editor_wait=HURRIED)
     )
     return report
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import pytest
 
 from core.base.result import ErrorInfo, Ok
 from core.commands.workspace import Workspace
@@ -90,6 +93,40 @@ class Stand:
         self.desk.click(item, times=times)
         self.settle()
 
+    def texts(self) -> list[str]:
+        """What the rows of a list say."""
+        return [str(row.text) for row in self.view.list.rows]
+
+    def row(self, words: str) -> Any:
+        """The one row of a list that has these words."""
+        found = [row for row in self.view.list.rows if words in row.text]
+        assert len(found) == 1, (words, self.texts())
+        return found[0]
+
+    def shown(self, words: str) -> Any:
+        """The place where that row is drawn."""
+        place = self.view.list.slot_of(self.row(words).key)
+        assert place is not None
+        return place
+
+    def slot(self, words: str) -> int:
+        """The text of that row as an item."""
+        return int(self.shown(words).text)
+
+    def begin(self, words: str) -> Any:
+        """Open the editor of that row with two clicks, and go to the end of its text."""
+        self.click(self.slot(words), times=2)
+        assert self.view.session.target is not None and self.look.typing()
+        self.press("ctrl+End")
+        return self.view.session.editor
+
+    def point(self, words: str) -> dict[str, Any]:
+        """Move the mouse to that row; its buttons by name."""
+        self.desk.move(*self.desk.middle(self.slot(words)))
+        self.settle()
+        buttons: dict[str, Any] = self.view.list.bar.buttons
+        return buttons
+
     def type_text(self, text: str) -> None:
         """Type letters into what has the keyboard."""
         assert self.look.typing(), "no field has the keyboard"
@@ -108,3 +145,15 @@ class Stand:
         self.keyboard.dispose()
         self.view.dispose()
         assert self.shell.dispose()
+
+
+def standing(view: type[Any], width: float = 640) -> Callable[..., Iterator[Stand]]:
+    """The fixture `stand` of a file: this view, on what its fixture `home` makes."""
+
+    @pytest.fixture(name="stand")
+    def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
+        stand = Stand(desk, home, view, width=width)
+        yield stand
+        stand.close()
+
+    return stand_fixture

@@ -22,11 +22,11 @@ from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport
 from core.harvest.steps import DistilSettings, HarvestOptions, HarvestPlan, Limits
 from core.knowledge.ledger import Entries, read_ledger
-from core.knowledge.swap import Patience
+from core.knowledge.swap import EditorWait
 from core.sources.artifact import HashCache
 
 NOW = datetime(2026, 6, 12, 14, 23, 45, 123456, tzinfo=UTC)
-HURRIED = Patience(missing=0, settle=0, swap_file=0, sleep=lambda _: None)
+HURRIED = EditorWait(missing=0, settle=0, swap_file=0, sleep=lambda _: None)
 CATEGORY_FILES = ("facts.md", "decisions.md", "questions.md", "playbooks.md", "tasks.md")
 
 Answering = Callable[[int, str], "dict[str, Any] | str | Result[Answer]"]
@@ -92,7 +92,7 @@ class World:
             file_roots=(),
             digest_max_bytes=4096,
             jobs=1,
-            patience=HURRIED,
+            editor_wait=HURRIED,
         )
     )
     clock: datetime = NOW

@@ -19,10 +19,10 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport
-from core.knowledge.swap import Patience
+from core.knowledge.swap import EditorWait
 
 T = TypeVar("T")
-HURRIED = Patience(0, 0, 0)
+HURRIED = EditorWait(0, 0, 0)
 START = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
@@ -84,7 +84,7 @@ def harvested(workspace: Workspace, model: Model, clock: Clock, **request: Any) 
     wanted = HarvestRequest(apply=True, provider="openai", **request)
     cache = {"XDG_CACHE_HOME": workspace.environment["XDG_CACHE_HOME"]}
     with patch.dict(os.environ, cache):
-        report = value(harvest(workspace, wanted, now=clock, generate=model, patience=HURRIED))
+        report = value(harvest(workspace, wanted, now=clock, generate=model, editor_wait=HURRIED))
     assert isinstance(report, HarvestReport)
     return report
 

@@ -12,7 +12,7 @@ import pytest
 from core.base import disk, files, reading
 from core.base.result import Err
 from core.harvest.reclaim import MAX_COPIES, finish_removals, purge, reclaim, remove_split, restore
-from core.knowledge.journal import gather
+from core.knowledge.journal import states_by_sha
 from tests.harvest_world import NOW, World, sha256
 
 
@@ -237,5 +237,5 @@ def test_a_split_that_cannot_be_removed_is_told_and_finished_by_the_next_run(
 def test_a_record_that_makes_no_sense_changes_nothing() -> None:
     """A version of tomorrow may write kinds of records that we do not know."""
     rows = [{"t": "intent", "sha": "a", "plan": {"files": 5}}, {"t": "unheard of", "sha": "a"}, {"t": "run", "sha": 5}]
-    [state] = gather(rows).values()
+    [state] = states_by_sha(rows).values()
     assert state.plan is None and not state.done and state.entry is None

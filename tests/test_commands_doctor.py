@@ -34,7 +34,7 @@ def sound(tmp_path: Path) -> Workspace:
 
 
 def findings(workspace: Workspace, repair: bool = False) -> list[Finding]:
-    return value(doctor(workspace, repair, patience=HURRIED)).findings
+    return value(doctor(workspace, repair, editor_wait=HURRIED)).findings
 
 
 def found(workspace: Workspace, code: str) -> Finding:
@@ -93,7 +93,7 @@ def test_a_running_harvest_is_told_apart_from_a_crash(tmp_path: Path) -> None:
     workspace.paths.journal.chmod(0o600)
     with locks.locked(workspace.paths.lock):
         assert found(workspace, "running").note
-        assert error(doctor(workspace, True, patience=HURRIED)).code == "lock-held"
+        assert error(doctor(workspace, True, editor_wait=HURRIED)).code == "lock-held"
 
 
 def test_looking_leaves_the_run_lock_as_it_is(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_damaged_text_is_named_with_its_line(tmp_path: Path, name: str, data: by
     write(workspace, name, "").write_bytes(data)
     finding = found(workspace, code)
     assert line in finding.message and not finding.repairable
-    assert value(doctor(workspace, True, patience=HURRIED)).errors
+    assert value(doctor(workspace, True, editor_wait=HURRIED)).errors
     assert (workspace.paths.knowledge / name).read_bytes() == data
 
 
@@ -281,7 +281,7 @@ def trashed(workspace: Workspace) -> Path:
 def test_a_conversation_that_is_in_its_place_is_not_called_deleted(tmp_path: Path) -> None:
     workspace = sound(tmp_path)
     ledger = workspace.paths.ledger.read_bytes()
-    value(trash_restore(workspace, trashed(workspace).name, patience=HURRIED))
+    value(trash_restore(workspace, trashed(workspace).name, editor_wait=HURRIED))
     workspace.paths.ledger.write_bytes(ledger)
     assert {finding.code for finding in findings(workspace)} == {"not-deleted", "trash-missing"}
     assert all(finding.repaired for finding in findings(workspace, repair=True))
@@ -314,7 +314,7 @@ def test_a_repair_that_the_disk_refuses_is_not_called_repaired(tmp_path: Path, m
         raise OSError(1, "Operation not permitted")
 
     monkeypatch.setattr("core.base.files.set_mode", refuse)
-    report = value(doctor(workspace, True, patience=HURRIED))
+    report = value(doctor(workspace, True, editor_wait=HURRIED))
     [finding] = report.findings
     assert not finding.repaired and "Operation not permitted" in finding.message
     assert report.errors and report.to_json()["healthy"] is False

@@ -33,7 +33,7 @@ def test_an_edit_writes_the_yaml_file_and_can_be_undone(taught: World) -> None:
         'fact: "Two"\n  confidence: 0.6\n  tags: [git]', 'fact: "Two!"\n  confidence: 0.95\n  tags: [a]'
     )
     assert json.loads(taught.text("index.json"))["facts"][2]["confidence"] == 0.95
-    value(undo(workspace, edited.run, patience=HURRIED))
+    value(undo(workspace, edited.run, editor_wait=HURRIED))
     assert taught.text(YAML) == before
     assert json.loads(taught.text("index.json"))["facts"][2]["confidence"] == 0.6
 
@@ -75,7 +75,7 @@ def test_a_deleted_fact_stays_deleted_until_it_is_undone(taught: World) -> None:
     taught.converse("User: b\n")
     harvested(taught, says(facts=["One"]))
     assert "One" not in [fact.fact for fact in facts_of(taught)]
-    value(undo(workspace, removed.run, patience=HURRIED))
+    value(undo(workspace, removed.run, editor_wait=HURRIED))
     assert taught.text(YAML) == before
     assert code_of(delete_fact(workspace, "global:fact:01")) == "no-match"
 
@@ -91,8 +91,8 @@ def test_two_facts_become_one_and_its_words_confirm_it(taught: World) -> None:
     taught.converse("User: b\n")
     run = harvested(taught, says(facts=["One or so"])).run
     assert facts_of(taught)[0].source_count == 3
-    value(undo(workspace, run, patience=HURRIED))
-    value(undo(workspace, merged.run, patience=HURRIED))
+    value(undo(workspace, run, editor_wait=HURRIED))
+    value(undo(workspace, merged.run, editor_wait=HURRIED))
     assert taught.text(YAML) == before
     assert code_of(merge_facts(workspace, "global:fact:001", "global:fact:001")) == "usage"
 

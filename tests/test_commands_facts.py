@@ -143,7 +143,7 @@ def test_what_is_let_out_of_the_quarantine_becomes_a_fact(world: World) -> None:
     report = harvested(world, says(facts=["Invented"]))
     assert report.facts == {"new": 0, "confirmed": 1, "total": 2, "too_long": 0}
     assert value(sync_facts(workspace, accepted=True, now=lambda: world.clock)).new == 0
-    value(undo(workspace, done.run, now=lambda: world.clock, patience=HURRIED))
+    value(undo(workspace, done.run, now=lambda: world.clock, editor_wait=HURRIED))
     left = {fact.fact: fact.source_count for fact in facts_of(world)}
     assert left == {"Kept": 1, "Invented": 1}, "the second conversation still says so"
     assert value(sync_facts(workspace, accepted=True, now=lambda: world.clock)).new == 0
@@ -192,7 +192,7 @@ def test_undo_takes_the_facts_of_the_run_back(world: World) -> None:
     world.converse("User: b\n")
     run = harvested(world, says(facts=["Two", "One"])).run
     assert {fact.fact: fact.source_count for fact in facts_of(world)} == {"One": 2, "Two": 1}
-    report = value(undo(workspace_of(world), run, patience=HURRIED))
+    report = value(undo(workspace_of(world), run, editor_wait=HURRIED))
     assert report.notes == ["1 fact of the run left the fact index too"]
     assert {fact.fact: fact.source_count for fact in facts_of(world)} == {"One": 1}
     harvested(world, says(facts=["Three"]))
@@ -205,7 +205,7 @@ def test_an_undo_that_was_cut_before_the_facts_is_finished_by_the_next_sync(
     world.converse("User: a\n")
     run = harvested(world, says(facts=["One"])).run
     monkeypatch.setattr("core.commands.undo._undo_facts", lambda *_: None)
-    value(undo(workspace_of(world), run, patience=HURRIED))
+    value(undo(workspace_of(world), run, editor_wait=HURRIED))
     assert [fact.fact for fact in facts_of(world)] == ["One"]
     assert value(sync_facts(workspace_of(world))).taken_back == 1
     assert facts_of(world) == []

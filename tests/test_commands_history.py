@@ -22,7 +22,7 @@ from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, m
 
 
 def undo(workspace: Workspace, run: str) -> UndoReport:
-    return value(take_back(workspace, run, patience=HURRIED))
+    return value(take_back(workspace, run, editor_wait=HURRIED))
 
 
 def entries(workspace: Workspace) -> dict[str, dict[str, Any]]:
@@ -93,7 +93,7 @@ def test_what_was_purged_keeps_its_bullets(tmp_path: Path) -> None:
     workspace, clock = make_home(tmp_path), Clock()
     converse(workspace)
     report = harvested(workspace, Model(), clock)
-    value(trash_purge(workspace, everything=True, now=clock, patience=HURRIED))
+    value(trash_purge(workspace, everything=True, now=clock, editor_wait=HURRIED))
     done = undo(workspace, report.run)
     assert [problem.code for problem in done.errors] == ["purged"]
     assert "fact 1" in read(workspace, "facts.md") and len(read_plans(workspace.paths.plans, report.run)) == 1
@@ -144,7 +144,7 @@ def _offline(workspace: Workspace, clock: Clock) -> Any:
     from core.commands.harvest_options import HarvestRequest
 
     wanted = HarvestRequest(apply=True, provider="offline", keep=True)
-    return harvest(workspace, wanted, now=clock, patience=HURRIED)
+    return harvest(workspace, wanted, now=clock, editor_wait=HURRIED)
 
 
 def test_a_line_that_a_later_harvest_rests_on_stays(tmp_path: Path) -> None:
@@ -207,19 +207,19 @@ def test_undo_cut_at_any_step_is_finished_by_the_next(
 def test_an_unknown_run_names_the_newest_and_an_undo_is_no_run(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     edited = value(bullets.add(workspace, "facts", "a"))
-    found = error(take_back(workspace, "20200101T000000-abcdef", patience=HURRIED))
+    found = error(take_back(workspace, "20200101T000000-abcdef", editor_wait=HURRIED))
     assert found.code == "unknown-run" and edited.run in found.hint
     for name in ("../../etc/passwd", ".", "", "x" * 999, "a\0b"):
-        assert error(take_back(workspace, name, patience=HURRIED)).code == "unknown-run"
+        assert error(take_back(workspace, name, editor_wait=HURRIED)).code == "unknown-run"
     undo(workspace, edited.run)
-    assert error(take_back(workspace, f"undo-{edited.run}", patience=HURRIED)).code == "not-undoable"
+    assert error(take_back(workspace, f"undo-{edited.run}", editor_wait=HURRIED)).code == "not-undoable"
 
 
 def test_undo_waits_for_no_running_harvest(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     edited = value(bullets.add(workspace, "facts", "a"))
     with locks.locked(workspace.paths.lock):
-        assert error(take_back(workspace, edited.run, patience=HURRIED)).code == "lock-held"
+        assert error(take_back(workspace, edited.run, editor_wait=HURRIED)).code == "lock-held"
     assert "- a [from: by-hand" in read(workspace, "facts.md")
 
 

@@ -26,7 +26,7 @@ def listed(world: World) -> list[Missing]:
 
 
 def settled(world: World, action: str, which: str = "") -> Result[Any]:
-    return missing(workspace_of(world), action, which, now=lambda: world.clock, patience=HURRIED)
+    return missing(workspace_of(world), action, which, now=lambda: world.clock, editor_wait=HURRIED)
 
 
 def swallowed(world: World) -> dict[str, bytes]:
@@ -56,7 +56,7 @@ def test_the_next_run_says_so_once_and_the_named_command_puts_everything_back(wo
     assert isinstance(back, Ok) and "4 lines put back" in settled_text(back.value)
     assert {name: (world.paths.knowledge / name).read_bytes() for name in whole} == whole
     assert listed(world) == [] and missing_text([]) == "nothing is missing\n"
-    assert isinstance(undo(workspace_of(world), back.value.run, patience=HURRIED), Ok)
+    assert isinstance(undo(workspace_of(world), back.value.run, editor_wait=HURRIED), Ok)
     assert world.text("facts.md") == "# Facts\n\n- mine\n" and listed(world) == []  # taken out on purpose now
 
 
@@ -86,7 +86,7 @@ def test_a_word_given_too_early_can_be_taken_back(world: World) -> None:
     swallowed(world)
     gone = settled(world, "accept")
     assert isinstance(gone, Ok)
-    done = undo(workspace_of(world), gone.value.run, patience=HURRIED)
+    done = undo(workspace_of(world), gone.value.run, editor_wait=HURRIED)
     assert isinstance(done, Ok) and any("missing restore" in note for note in done.value.notes)
     assert len(listed(world)) == 2 and world.text("facts.md") == "# Facts\n\n- mine\n"
 
@@ -100,7 +100,7 @@ def test_one_deleted_bullet_is_told_once_and_its_conversation_stays_in_the_trash
     world.clock = NOW + timedelta(days=99)
     quiet = world.run(FakeModel(never))
     assert not quiet.notes and not quiet.errors and len(world.trash()) == 1
-    purged = trash_purge(workspace_of(world), now=lambda: world.clock, patience=HURRIED)
+    purged = trash_purge(workspace_of(world), now=lambda: world.clock, editor_wait=HURRIED)
     assert isinstance(purged, Ok) and "missing accept" in purged.value.errors[0].hint
 
 
@@ -120,7 +120,7 @@ def test_what_a_person_does_to_lines_is_not_called_missing(world: World, act: st
         for text in ("one", "two"):
             assert isinstance(bullets.remove(workspace_of(world), "facts", text), Ok)
     elif act == "undo":
-        assert isinstance(undo(workspace_of(world), report.run, patience=HURRIED), Ok)
+        assert isinstance(undo(workspace_of(world), report.run, editor_wait=HURRIED), Ok)
     else:
         world.knowledge("facts.md", f"# Facts\n\n{lines[1]}\n")
     assert listed(world) == []
@@ -164,6 +164,6 @@ def test_a_note_that_vanished_is_missing_too(world: World, tmp_path: Path) -> No
 
 def test_a_restored_conversation_whose_lines_are_gone_is_still_the_persons(world: World) -> None:
     swallowed(world)
-    trash_restore(workspace_of(world), world.trash()[0].name, patience=HURRIED)
+    trash_restore(workspace_of(world), world.trash()[0].name, editor_wait=HURRIED)
     report = world.run(FakeModel(ordinary))
     assert not report.errors and report.reclaimed == 0 and len(report.notes) == 1

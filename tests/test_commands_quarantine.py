@@ -84,9 +84,9 @@ def test_dropping_and_accepting_can_be_undone(tmp_path: Path) -> None:
     dropped = value(quarantine_drop(workspace, "swept"))
     accepted = value(quarantine_accept(workspace, "water"))
     assert read(workspace, "quarantine.md") == "# Quarantine\n\n"
-    value(undo(workspace, accepted.run, patience=HURRIED))
+    value(undo(workspace, accepted.run, editor_wait=HURRIED))
     assert read(workspace, "facts.md") == "- a\n"
-    value(undo(workspace, dropped.run, patience=HURRIED))
+    value(undo(workspace, dropped.run, editor_wait=HURRIED))
     assert sorted(read(workspace, "quarantine.md").split("\n")) == sorted(HELD.split("\n"))
 
 
@@ -134,7 +134,7 @@ def test_many_are_let_in_or_dropped_at_once_and_one_undo_takes_it_back(tmp_path:
     rest = value(quarantine(workspace, action, all=True)) if action == "drop" else None
     assert rest is None or read(workspace, "quarantine.md") == "# Quarantine\n\n"
     for run in filter(None, (rest and rest.run, done.run)):  # type: ignore[union-attr]
-        value(undo(workspace, run, patience=HURRIED))
+        value(undo(workspace, run, editor_wait=HURRIED))
     assert sorted(read(workspace, "quarantine.md").split("\n")) == sorted(held.split("\n"))
     assert read(workspace, "facts.md") == "# Facts\n\n- a\n"
     assert read(workspace, "tasks.md") == "# Tasks\n\n## Open\n\n## Done\n"

@@ -22,7 +22,7 @@ from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, m
 def restored(workspace: Workspace, clock: Clock, at: int = 0) -> str:
     """Bring the one at that place of the list back; its hash."""
     row = value(trash_list(workspace))[at]
-    value(trash_restore(workspace, row.name, now=clock, patience=HURRIED))
+    value(trash_restore(workspace, row.name, now=clock, editor_wait=HURRIED))
     return row.sha256
 
 
@@ -68,8 +68,8 @@ def test_a_released_one_goes_with_the_next_harvest(tmp_path: Path, clock: Clock)
     path = converse(workspace)
     harvested(workspace, model, clock)
     sha = restored(workspace, clock)
-    assert error(trash_release(workspace, "0000", now=clock, patience=HURRIED)).code == "not-restored"
-    let_go = value(trash_release(workspace, sha[:9], now=clock, patience=HURRIED))
+    assert error(trash_release(workspace, "0000", now=clock, editor_wait=HURRIED)).code == "not-restored"
+    let_go = value(trash_release(workspace, sha[:9], now=clock, editor_wait=HURRIED))
     assert released_text(let_go).startswith(f"released: {path}\n") and let_go.to_json()["paths"] == [str(path)]
     assert harvested(workspace, model, clock).reclaimed == 1 and not path.exists() and model.asked == 1
     assert "nothing is kept" in error(trash_release(workspace, sha)).hint
@@ -80,7 +80,7 @@ def test_a_better_model_reads_it_and_leaves_it_there(tmp_path: Path, clock: Cloc
     workspace, model = make_home(tmp_path), Model()
     path = converse(workspace)
     with patch("core.harvest.distil.distil_offline", lambda conversation: {"facts": ["by rule"]}):
-        value(harvest(workspace, HarvestRequest(apply=True, provider="offline"), now=clock, patience=HURRIED))
+        value(harvest(workspace, HarvestRequest(apply=True, provider="offline"), now=clock, editor_wait=HURRIED))
     assert not path.exists()
     restored(workspace, clock)
     report = harvested(workspace, model, clock)
@@ -94,7 +94,7 @@ def test_a_crash_between_the_promise_and_the_move_keeps_the_promise(tmp_path: Pa
     harvested(workspace, Model(), clock)
     [row] = value(trash_list(workspace))
     with patch.object(trash_commands, "note_restored", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
-        trash_restore(workspace, row.name, now=clock, patience=HURRIED)
+        trash_restore(workspace, row.name, now=clock, editor_wait=HURRIED)
     assert path.exists() and harvested(workspace, Model(), clock).reclaimed == 0 and path.exists()
 
 
@@ -104,7 +104,7 @@ def test_a_refused_restore_promises_nothing(tmp_path: Path, clock: Clock) -> Non
     harvested(workspace, Model(), clock)
     path.write_text("another one of that name")
     [row] = value(trash_list(workspace))
-    assert error(trash_restore(workspace, row.name, now=clock, patience=HURRIED)).code == "occupied"
+    assert error(trash_restore(workspace, row.name, now=clock, editor_wait=HURRIED)).code == "occupied"
     assert "restored" not in json.dumps(value(read_ledger(workspace.paths)))
 
 
@@ -115,6 +115,6 @@ def test_a_copy_that_an_undo_brought_back_stays_while_its_harvest_stands(tmp_pat
     harvested(workspace, model, clock)
     late = converse(workspace, "late", "same")
     second = harvested(workspace, model, clock)
-    value(undo(workspace, second.run, patience=HURRIED))
+    value(undo(workspace, second.run, editor_wait=HURRIED))
     harvested(workspace, model, clock)
     assert late.exists() and model.asked == 1

@@ -18,7 +18,7 @@ from tests.harvest_world import HURRIED, FakeModel, World, says, workspace_of
 
 
 def taken_back(world: World, run: str) -> UndoReport:
-    done = undo(workspace_of(world), run, patience=HURRIED)
+    done = undo(workspace_of(world), run, editor_wait=HURRIED)
     assert isinstance(done, Ok), done
     return done.value
 
@@ -152,5 +152,5 @@ def test_a_run_of_which_every_conversation_failed_is_not_offered(world: World) -
     kept = world.run(FakeModel(lambda number, prompt: "no json" if number < 3 else {"facts": [f"x {number}"]}))
     listed = runs(workspace_of(world))
     assert isinstance(listed, Ok) and [run.run for run in listed.value] == [kept.run]
-    unknown = undo(workspace_of(world), "20200101T000000-abcdef", patience=HURRIED)
+    unknown = undo(workspace_of(world), "20200101T000000-abcdef", editor_wait=HURRIED)
     assert isinstance(unknown, Err) and unknown.error.hint == f"the newest runs are: {kept.run}"

@@ -106,7 +106,7 @@ def test_a_bullet_tells_its_past(tmp_path: Path) -> None:
     events = value(bullet_history(workspace, "facts.md", row.bullet.raw))
     assert [event.what for event in events] == ["struck", "edited", "harvested"]
     assert events[-1].sha and events[-1].before == "" and "water boils [" in events[1].before
-    assert isinstance(undo(workspace, struck.run, patience=HURRIED), Ok)
+    assert isinstance(undo(workspace, struck.run, editor_wait=HURRIED), Ok)
     row = next(row for row in value(category_view(workspace, "facts")).rows if "100" in row.bullet.text)
     assert value(bullet_history(workspace, "facts.md", row.bullet.raw))[0].what == "undone"
     assert value(bullet_history(workspace, "facts.md", "- never seen")) == ()
@@ -219,7 +219,7 @@ def test_a_conversation_is_found_in_the_trash_and_back_in_its_place(tmp_path: Pa
     assert given["water boils"].line == row.bullet.line
     bullets.remove(workspace, "facts", row.ref)
     assert {row.text: row.line for row in value(conversation_view(workspace, key)).given}["water boils"] == 0
-    trash_restore(workspace, key, patience=HURRIED)
+    trash_restore(workspace, key, editor_wait=HURRIED)
     assert value(conversation_view(workspace, key)).where == "in place"
     path.write_text("other words", encoding="utf-8")
     assert value(conversation_view(workspace, key)).where == "changed"

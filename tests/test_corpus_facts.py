@@ -23,7 +23,7 @@ from core.factindex.feed import Lesson, kind_of
 from core.factindex.index import NAME, validate_index
 from core.factindex.places import read_all
 from core.factindex.similar import similar_pairs
-from core.knowledge.swap import Patience
+from core.knowledge.swap import EditorWait
 from tests.corpus import CORPUS, archive_into, need_corpus
 from tests.factindex_world import Shelf
 
@@ -64,7 +64,7 @@ def test_a_harvest_of_real_conversations_gives_a_valid_index(tmp_path: Path) -> 
     opened = open_workspace(str(home), environment=environment, cwd=tmp_path)
     assert isinstance(opened, Ok)
     workspace = opened.value
-    done = harvest(workspace, HarvestRequest(apply=True), patience=Patience(0, 0, 0))
+    done = harvest(workspace, HarvestRequest(apply=True), editor_wait=EditorWait(0, 0, 0))
     assert isinstance(done, Ok) and done.value.facts is not None
     assert not [error for error in done.value.errors if error.code.startswith("facts")]
     require_valid(workspace.paths.knowledge)
@@ -77,7 +77,7 @@ def test_a_harvest_of_real_conversations_gives_a_valid_index(tmp_path: Path) -> 
     show(f"{done.value.harvested} conversations: {done.value.facts}", facts)
     chosen = bootstrap(workspace, [fact.domain for fact in facts])
     assert isinstance(chosen, Ok) and 0 < chosen.value.tokens <= 2000
-    again = harvest(workspace, HarvestRequest(apply=True), patience=Patience(0, 0, 0))
+    again = harvest(workspace, HarvestRequest(apply=True), editor_wait=EditorWait(0, 0, 0))
     assert isinstance(again, Ok) and again.value.facts is not None
     assert (again.value.facts["new"], again.value.facts["confirmed"]) == (0, 0)
 

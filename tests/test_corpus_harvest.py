@@ -17,11 +17,11 @@ from core.commands.workspace import Workspace, open_workspace
 from core.harvest.reclaim import restore
 from core.harvest.report import HarvestReport
 from core.knowledge.journal import plan_from_json, read_journal
-from core.knowledge.swap import Patience
+from core.knowledge.swap import EditorWait
 from tests.chatty_model import chatty_model
 from tests.corpus import archive_into, text_conversations, tree
 
-NO_WAITING = Patience(0, 0, 0)
+NO_WAITING = EditorWait(0, 0, 0)
 LIMIT = 1_048_576
 
 
@@ -35,7 +35,7 @@ def workspace_of(tmp_path: Path, settings: str = "") -> Workspace:
 
 
 def run(workspace: Workspace, request: HarvestRequest) -> HarvestReport:
-    done = harvest(workspace, request, patience=NO_WAITING)
+    done = harvest(workspace, request, editor_wait=NO_WAITING)
     assert isinstance(done, Ok), done
     return done.value
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ import pytest
 from core.commands.fact_edits import FactRow, facts_view
 from core.commands.facts import Fact
 from core.commands.workspace import Workspace
-from gui.views.facts import Facts, chosen, gather, row_of, same_words, tags_in, values_of
-from tests.gui_stand import Stand
+from gui.views.facts import Facts, FactsView, chosen, gather, row_of, same_words, tags_in, values_of
+from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import error, make_home, read, value, write
 
@@ -65,32 +64,7 @@ def home_fixture(tmp_path: Path) -> Workspace:
     return workspace
 
 
-@pytest.fixture(name="stand")
-def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
-    from gui.views.facts import FactsView
-
-    stand = Stand(desk, home, FactsView, width=640)
-    yield stand
-    stand.close()
-
-
-def texts(stand: Stand) -> list[str]:
-    return [str(row.text) for row in stand.view.list.rows]
-
-
-def slot(stand: Stand, words: str) -> int:
-    row = next(row for row in stand.view.list.rows if words in row.text)
-    shown = stand.view.list.slot_of(row.key)
-    assert shown is not None
-    return int(shown.text)
-
-
-def begin(stand: Stand, words: str) -> Any:
-    """Open the editor with two clicks, and go to the end of its text."""
-    stand.click(slot(stand, words), times=2)
-    assert stand.view.session.target is not None and stand.look.typing()
-    stand.press("ctrl+End")
-    return stand.view.session.editor
+stand_fixture = standing(FactsView)
 
 
 # --- plain -----------------------------------------------------------------------------------------------------------
@@ -155,7 +129,7 @@ def test_only_what_was_changed_is_written(home: Workspace) -> None:
 
 
 def test_a_fact_is_edited_where_it_stands_and_taken_back(stand: Stand, home: Workspace) -> None:
-    editor = begin(stand, "boils at 100")
+    editor = stand.begin("boils at 100")
     stand.type_text(" deg")
     stand.click(editor.small["confidence"], times=2)
     stand.press("ctrl+a")
@@ -163,15 +137,15 @@ def test_a_fact_is_edited_where_it_stands_and_taken_back(stand: Stand, home: Wor
     stand.press("ctrl+Return")
     wanted = FACTS.replace('at 100"', 'at 100 deg"').replace("confidence: 0.8", "confidence: 1.0", 1)
     assert read(home, GLOBAL).replace("confidence: 1\n", "confidence: 1.0\n") == wanted, "no other byte has changed"
-    assert "The kettle boils at 100 deg" in texts(stand) and stand.view.session.target is None
+    assert "The kettle boils at 100 deg" in stand.texts() and stand.view.session.target is None
     words, button = stand.toast()
     assert words == "Changed the fact"
     stand.click(button)
-    assert read(home, GLOBAL) == FACTS and "The kettle boils at 100" in texts(stand)
+    assert read(home, GLOBAL) == FACTS and "The kettle boils at 100" in stand.texts()
 
 
 def test_a_value_that_is_not_allowed_is_told_beside_the_buttons(stand: Stand, home: Workspace) -> None:
-    editor = begin(stand, "boils at 101")
+    editor = stand.begin("boils at 101")
     stand.desk.dpg.set_value(editor.small["tags"], "NOT_A_TAG")
     stand.press("ctrl+Return")
     note = stand.desk.dpg.get_value(editor.sentence)
@@ -182,7 +156,7 @@ def test_a_value_that_is_not_allowed_is_told_beside_the_buttons(stand: Stand, ho
 
 @pytest.mark.parametrize("choice", ["again", "theirs", "copy"])
 def test_a_file_changed_outside_refuses_the_edit_and_loses_nothing(stand: Stand, home: Workspace, choice: str) -> None:
-    editor = begin(stand, "boils at 100")
+    editor = stand.begin("boils at 100")
     stand.type_text(" deg")
     outside = FACTS + "\n# from outside\n"
     write(home, GLOBAL, outside)
@@ -200,7 +174,7 @@ def test_a_file_changed_outside_refuses_the_edit_and_loses_nothing(stand: Stand,
 
 
 def test_a_fact_that_was_itself_changed_is_shown_before_it_is_overwritten(stand: Stand, home: Workspace) -> None:
-    editor = begin(stand, "boils at 100")
+    editor = stand.begin("boils at 100")
     stand.type_text(" deg")
     write(home, GLOBAL, FACTS.replace("boils at 100", "boils at 99"))
     stand.press("ctrl+Return", "ctrl+Return")  # the second one: try again
@@ -214,10 +188,10 @@ def test_a_pair_is_merged_by_key_or_button_and_taken_back(stand: Stand, home: Wo
     stand.click(stand.view.kinds["alike"].item)
     stand.press("Down", "m")
     assert "global:fact:002\n" not in read(home, GLOBAL) and "related: [global:fact:002]" in read(home, GLOBAL)
-    assert texts(stand) == []
+    assert stand.texts() == []
     stand.press("ctrl+z")
     assert read(home, GLOBAL) == FACTS
-    stand.desk.move(*stand.desk.middle(slot(stand, "boils")))
+    stand.desk.move(*stand.desk.middle(stand.slot("boils")))
     stand.settle()
     stand.click(stand.view.list.bar.buttons["merge-other"].item)
     assert "related: [global:fact:001]" in read(home, GLOBAL) and "at 100" not in read(home, GLOBAL)
@@ -225,29 +199,29 @@ def test_a_pair_is_merged_by_key_or_button_and_taken_back(stand: Stand, home: Wo
 
 def test_chips_keys_and_words_filter_and_esc_shows_all(stand: Stand) -> None:
     stand.click(stand.view.chips["pitfall"].item)
-    assert texts(stand) == ["Чайник нельзя ставить пустым"]
+    assert stand.texts() == ["Чайник нельзя ставить пустым"]
     stand.click(stand.view.chips["pitfall"].item)
     stand.click(stand.view.places[0].item)
-    assert len(texts(stand)) == 3
+    assert len(stand.texts()) == 3
     stand.press("Escape", "Left")
-    assert texts(stand) == [] and stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item)
+    assert stand.texts() == [] and stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item)
     stand.press("Escape", "slash")
     stand.type_text("tea")
-    assert len(texts(stand)) == 2, "a tag of one, the domain of the other"
+    assert len(stand.texts()) == 2, "a tag of one, the domain of the other"
     stand.press("Escape")
     stand.click(stand.view.kinds["wrong"].item)
-    assert len(texts(stand)) == 1
+    assert len(stand.texts()) == 1
     opened: list[tuple[str, int]] = []
     stand.shell.open_path = lambda *what: opened.append(what)  # type: ignore[method-assign, assignment, misc]
     stand.press("Down", "o")
     stand.press("v")
-    assert len(texts(stand)) == 4, "the key that shows what is not valid also leaves it"
+    assert len(stand.texts()) == 4, "the key that shows what is not valid also leaves it"
     stand.press("shift+Right", "shift+Right")
-    assert texts(stand) == ["Чайник нельзя ставить пустым"] and stand.view.domains == {"teapot"}
+    assert stand.texts() == ["Чайник нельзя ставить пустым"] and stand.view.domains == {"teapot"}
     stand.press("shift+Right", "x")
-    assert texts(stand) == ["お湯は100度で沸く 🫖"]
+    assert stand.texts() == ["お湯は100度で沸く 🫖"]
     stand.press("x", "a")
-    assert len(texts(stand)) == 1 and stand.view.kind == "alike"
+    assert len(stand.texts()) == 1 and stand.view.kind == "alike"
     assert opened == [(str(stand.shell.workspace.paths.knowledge / TEAPOT), 6)], "at the line that is wrong"
 
 
@@ -288,4 +262,4 @@ def test_refreshing_makes_no_item_with_thousands_of_facts(stand: Stand, home: Wo
     stand.press("End", "Home", "Down")
     stand.view.typed("number 77")
     stand.settle()
-    assert len(texts(stand)) == 24 and stand.desk.items() == before
+    assert len(stand.texts()) == 24 and stand.desk.items() == before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,8 @@ from core.base.result import Ok
 from core.commands import bullets
 from core.commands.workspace import Workspace
 from gui.toolkit.source_lines import LONGEST, drawable
-from gui.views.files import cell, gather, headline, load, matching_notes, note_rows
-from tests.gui_stand import Stand
+from gui.views.files import FilesView, cell, gather, headline, load, matching_notes, note_rows
+from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home
 
@@ -38,13 +37,7 @@ def home_fixture(tmp_path: Path) -> Workspace:
     return workspace
 
 
-@pytest.fixture(name="stand")
-def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
-    from gui.views.files import FilesView
-
-    stand = Stand(desk, home, FilesView, width=900)
-    yield stand
-    stand.close()
+stand_fixture = standing(FilesView, 900)
 
 
 def shown_lines(stand: Stand) -> dict[int, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,10 @@ from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.toolkit.editor import broken, joined
 from gui.toolkit.flow_rows import matching
+from gui.views.knowledge import KnowledgeView
 from gui.views.knowledge_rows import found_again, gather, meta_of
 from gui.views.looks import short_name
-from tests.gui_stand import Stand
+from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, read, value, write
 
@@ -46,36 +46,7 @@ def home_fixture(tmp_path: Path) -> Workspace:
     return workspace
 
 
-@pytest.fixture(name="stand")
-def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
-    from gui.views.knowledge import KnowledgeView
-
-    stand = Stand(desk, home, KnowledgeView, width=640)
-    yield stand
-    stand.close()
-
-
-def row(stand: Stand, words: str) -> Any:
-    found = [row for row in stand.view.list.rows if words in row.text]
-    assert len(found) == 1, (words, stand.view.list.rows)
-    return found[0]
-
-
-def slot(stand: Stand, words: str) -> int:
-    shown = stand.view.list.slot_of(row(stand, words).key)
-    assert shown is not None
-    return int(shown.text)
-
-
-def texts(stand: Stand) -> list[str]:
-    return [str(row.text) for row in stand.view.list.rows]
-
-
-def begin(stand: Stand, words: str) -> None:
-    """Open the editor with two clicks, and go to the end of its text."""
-    stand.click(slot(stand, words), times=2)
-    assert stand.view.session.target is not None and stand.look.typing()
-    stand.press("ctrl+End")
+stand_fixture = standing(KnowledgeView)
 
 
 # --- plain -----------------------------------------------------------------------------------------------------------
@@ -154,19 +125,19 @@ def test_an_edited_bullet_is_found_again(home: Workspace) -> None:
 
 
 def test_a_bullet_is_edited_where_it_stands_and_taken_back(stand: Stand, home: Workspace) -> None:
-    begin(stand, "boils at 100")
+    stand.begin("boils at 100")
     stand.type_text(" deg")
     stand.press("ctrl+Return")
     assert f"- The kettle boils at 100 deg [from: kettle{UUID}, 2026-05-01]\n" in read(home, "facts.md")
-    assert "The kettle boils at 100 deg" in texts(stand) and stand.view.session.target is None
+    assert "The kettle boils at 100 deg" in stand.texts() and stand.view.session.target is None
     words, button = stand.toast()
     assert words == "Changed the bullet"
     stand.click(button)
-    assert read(home, "facts.md") == FACTS and "The kettle boils at 100" in texts(stand)
+    assert read(home, "facts.md") == FACTS and "The kettle boils at 100" in stand.texts()
 
 
 def test_esc_leaves_the_file_alone_and_gives_the_words_back(stand: Stand, home: Workspace) -> None:
-    begin(stand, "boils at 100")
+    stand.begin("boils at 100")
     stand.type_text(" deg")
     stand.press("Escape")
     assert read(home, "facts.md") == FACTS and stand.view.session.target is None
@@ -178,12 +149,12 @@ def test_esc_leaves_the_file_alone_and_gives_the_words_back(stand: Stand, home: 
 
 def test_strike_delete_and_undo_by_the_buttons_of_a_row(stand: Stand, home: Workspace) -> None:
     buttons = stand.view.list.bar.buttons
-    stand.desk.move(*stand.desk.middle(slot(stand, "boils at 100")))
+    stand.desk.move(*stand.desk.middle(stand.slot("boils at 100")))
     stand.settle()
     stand.click(buttons["strike"].item)
     assert "- ~~The kettle boils at 100~~ [from" in read(home, "facts.md")
-    assert row(stand, "boils at 100").text_color == "hint"
-    stand.desk.move(*stand.desk.middle(slot(stand, "お湯")))
+    assert stand.row("boils at 100").text_color == "hint"
+    stand.desk.move(*stand.desk.middle(stand.slot("お湯")))
     stand.settle()
     stand.click(buttons["delete"].item)
     assert "お湯" not in read(home, "facts.md") and "Umlaut" not in read(home, "facts.md")
@@ -195,7 +166,7 @@ def test_strike_delete_and_undo_by_the_buttons_of_a_row(stand: Stand, home: Work
 
 def test_the_keyboard_alone_ticks_off_adds_and_drops(stand: Stand, home: Workspace) -> None:
     stand.press("Right", "Right", "Right", "Right")
-    assert stand.view.category == "tasks_open" and texts(stand) == ["clean the kettle\nwith vinegar", "buy tea"]
+    assert stand.view.category == "tasks_open" and stand.texts() == ["clean the kettle\nwith vinegar", "buy tea"]
     stand.press("Down", "space")
     assert "## Done\n\n- boil water\n- clean the kettle\n  with vinegar\n" in read(home, "tasks.md")
     assert stand.view.list.selected is not None, "the next task is selected, so that the keys can go on"
@@ -224,14 +195,14 @@ def test_plain_letters_are_only_letters_while_somebody_types(stand: Stand, home:
 
 @pytest.mark.parametrize("choice", ["again", "theirs", "copy"])
 def test_a_file_changed_outside_refuses_the_edit_and_loses_nothing(stand: Stand, home: Workspace, choice: str) -> None:
-    begin(stand, "boils at 100")
+    stand.begin("boils at 100")
     stand.type_text(" deg")
     outside = FACTS + "- from outside\n"  # the bullet's own line is as it was: only the hash tells
     write(home, "facts.md", outside)
     stand.press("ctrl+Return")
     editor = stand.view.session.editor
     assert read(home, "facts.md") == outside and editor.asking and editor.words.endswith(" deg")
-    assert "from outside" in texts(stand), "the person sees what is there now"
+    assert "from outside" in stand.texts(), "the person sees what is there now"
     stand.click(editor.choices[choice].item)
     if choice == "again":
         assert read(home, "facts.md") == outside.replace("at 100 [", "at 100 deg [")
@@ -276,7 +247,7 @@ def test_a_file_that_changes_all_the_time_does_not_keep_a_person_from_saving(
 
 
 def test_a_bullet_that_was_itself_changed_is_shown_before_it_is_overwritten(stand: Stand, home: Workspace) -> None:
-    begin(stand, "boils at 100")
+    stand.begin("boils at 100")
     stand.type_text(" deg")
     write(home, "facts.md", FACTS.replace("boils at 100", "boils at 99"))
     stand.press("ctrl+Return", "ctrl+Return")  # the second one: try again
@@ -289,7 +260,7 @@ def test_a_bullet_that_was_itself_changed_is_shown_before_it_is_overwritten(stan
 
 
 def test_a_bullet_that_is_gone_can_be_written_anew(stand: Stand, home: Workspace) -> None:
-    begin(stand, "boils at 100")
+    stand.begin("boils at 100")
     stand.type_text(" deg")
     write(home, "facts.md", "# Facts\n\n- nothing of that kind is here now\n")
     stand.press("ctrl+Return", "ctrl+Return", "ctrl+Return")
@@ -301,7 +272,7 @@ def test_a_selection_from_elsewhere_brings_its_category(stand: Stand) -> None:
     stand.shell.select("bullet", "tasks.md", 6, "- clean the kettle")
     stand.settle()
     assert stand.view.category == "tasks_open" and stand.view.list.current.text.startswith("clean the kettle")
-    stand.click(slot(stand, "buy tea"))
+    stand.click(stand.slot("buy tea"))
     assert stand.shell.state.selected.raw == "- buy tea"
 
 
@@ -332,7 +303,7 @@ def test_what_is_empty_teaches(stand: Stand) -> None:
     assert stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item)
     stand.view.clear()
     stand.settle()
-    assert not stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item) and len(texts(stand)) == 4
+    assert not stand.desk.dpg.is_item_shown(stand.view._states["nothing"].item) and len(stand.texts()) == 4
 
 
 # --- Ctrl+Z is of this window ----------------------------------------------------------------------------------------
@@ -352,7 +323,7 @@ def test_ctrl_z_takes_back_what_this_window_did_and_never_another_process(stand:
     elsewhere(home, "add", "facts", "theirs before")
     stand.gather()
     stand.settle()
-    begin(stand, "boils at 100")
+    stand.begin("boils at 100")
     stand.type_text(" deg")
     stand.press("ctrl+Return")
     elsewhere(home, "add", "facts", "theirs after")
@@ -372,7 +343,7 @@ def test_ctrl_z_takes_back_what_this_window_did_and_never_another_process(stand:
 
 
 def test_a_line_that_somebody_has_changed_since_stays_and_is_told(stand: Stand, home: Workspace) -> None:
-    begin(stand, "boils at 100")
+    stand.begin("boils at 100")
     stand.type_text(" deg")
     stand.press("ctrl+Return")
     elsewhere(home, "edit", "facts", "boils at 100", "It boils at 99")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,8 +10,9 @@ from core.commands.alike import similar, supersede_list
 from core.commands.workspace import Workspace
 from gui.state import Selection
 from gui.views.inspector_rows import load
+from gui.views.knowledge import KnowledgeView
 from gui.views.knowledge_rows import gather, pair_lists
-from tests.gui_stand import Stand
+from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, read, value, write
 
@@ -36,26 +35,7 @@ def home_fixture(tmp_path: Path) -> Workspace:
     return workspace
 
 
-@pytest.fixture(name="stand")
-def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
-    from gui.views.knowledge import KnowledgeView
-
-    stand = Stand(desk, home, KnowledgeView, width=640)
-    yield stand
-    stand.close()
-
-
-def texts(stand: Stand) -> list[str]:
-    return [str(row.text) for row in stand.view.list.rows]
-
-
-def point(stand: Stand, words: str) -> dict[str, Any]:
-    """Move the mouse to a row; its buttons."""
-    row = next(row for row in stand.view.list.rows if words in row.text)
-    stand.desk.move(*stand.desk.middle(stand.view.list.slot_of(row.key).text))
-    stand.settle()
-    buttons: dict[str, Any] = stand.view.list.bar.buttons
-    return buttons
+stand_fixture = standing(KnowledgeView)
 
 
 # --- plain -----------------------------------------------------------------------------------------------------------
@@ -89,12 +69,12 @@ def test_what_seems_outdated_and_what_is_alike_are_rows(home: Workspace) -> None
 
 
 def test_what_is_done_to_the_row_is_done_to_every_line(stand: Stand, home: Workspace) -> None:
-    stand.click(point(stand, "お湯")["strike"].item)
+    stand.click(stand.point("お湯")["strike"].item)
     assert read(home, "facts.md").count("- ~~お湯は100度で沸く 🫖~~ [from: ") == 2
     stand.press("ctrl+z")
     assert read(home, "facts.md") == FACTS
-    stand.click(point(stand, "お湯")["delete"].item)
-    assert "お湯" not in read(home, "facts.md") and len(texts(stand)) == 4
+    stand.click(stand.point("お湯")["delete"].item)
+    assert "お湯" not in read(home, "facts.md") and len(stand.texts()) == 4
     stand.press("ctrl+z")
     assert read(home, "facts.md") == FACTS
 
@@ -115,22 +95,22 @@ def test_an_edit_reaches_every_line_also_one_that_came_meanwhile(stand: Stand, h
 
 def test_the_outdated_one_is_struck_through_by_key_and_comes_back(stand: Stand, home: Workspace) -> None:
     stand.press("Left")
-    assert stand.view.category == "alike" and len(texts(stand)) == 1
+    assert stand.view.category == "alike" and len(stand.texts()) == 1
     stand.press("Left")
     assert stand.view.category == "outdated"
     stand.press("Down", "space")
     text = read(home, "facts.md")
     assert "- ~~The tea server listens on port 8080~~ [from: alpha, 2026-05-01]\n  superseded by: " in text
     assert "- ~~The tea server listens on port `8080`.~~ [from: beta, 2026-05-02]\n  superseded by: " in text
-    assert texts(stand) == [] and stand.desk.dpg.is_item_shown(stand.view._states["outdated"].item)
+    assert stand.texts() == [] and stand.desk.dpg.is_item_shown(stand.view._states["outdated"].item)
     stand.press("ctrl+z")
-    assert read(home, "facts.md") == FACTS and len(texts(stand)) == 1
+    assert read(home, "facts.md") == FACTS and len(stand.texts()) == 1
 
 
 def test_keep_both_is_remembered_and_writes_no_bullet(stand: Stand, home: Workspace) -> None:
     stand.click(stand.view.tabs["outdated"].item)
-    stand.click(point(stand, "→")["both"].item)
-    assert read(home, "facts.md") == FACTS and texts(stand) == [] and stand.view.tabs["outdated"].count == 0
+    stand.click(stand.point("→")["both"].item)
+    assert read(home, "facts.md") == FACTS and stand.texts() == [] and stand.view.tabs["outdated"].count == 0
     assert value(supersede_list(home)).to_json() == []
 
 
@@ -138,14 +118,14 @@ def test_the_buttons_of_a_pair_do_what_they_say(stand: Stand, home: Workspace) -
     """With the mouse on the wrong one of two buttons' meanings, the line that still holds is struck through."""
     stand.click(stand.view.tabs["alike"].item)
     for name, goes in (("first", "in about three minutes~~"), ("second", "in three minutes~~")):
-        stand.click(point(stand, "kettle")[name].item)
+        stand.click(stand.point("kettle")[name].item)
         assert goes in read(home, "facts.md") and read(home, "facts.md").count("~~") == 2
         stand.click(stand.toast()[1])
-        assert read(home, "facts.md") == FACTS and len(texts(stand)) == 1
+        assert read(home, "facts.md") == FACTS and len(stand.texts()) == 1
     stand.click(stand.view.tabs["outdated"].item)
-    stand.click(point(stand, "→")["replace"].item)
+    stand.click(stand.point("→")["replace"].item)
     text = read(home, "facts.md")
-    assert "- ~~The tea server listens on port 8080~~" in text and "9090~~" not in text and texts(stand) == []
+    assert "- ~~The tea server listens on port 8080~~" in text and "9090~~" not in text and stand.texts() == []
     stand.click(stand.toast()[1])
     assert read(home, "facts.md") == FACTS
 
@@ -179,7 +159,7 @@ def test_of_two_that_are_alike_one_is_struck_through(stand: Stand, home: Workspa
     stand.press("Down", key)
     goes = "in about three minutes~~" if key == "m" else "in three minutes~~"
     assert goes in read(home, "facts.md") and read(home, "facts.md").count("~~") == 2
-    assert texts(stand) == [] and all("kettle" not in row.first.bullet.text for row in value(similar(home)).pairs)
+    assert stand.texts() == [] and all("kettle" not in row.first.bullet.text for row in value(similar(home)).pairs)
 
 
 def test_a_decision_about_a_file_that_has_changed_is_refused(stand: Stand, home: Workspace) -> None:
@@ -190,7 +170,7 @@ def test_a_decision_about_a_file_that_has_changed_is_refused(stand: Stand, home:
     write(home, "facts.md", outside)
     stand.press("m")
     assert read(home, "facts.md") == outside and "changed outside" in stand.errors[0].message
-    assert len(texts(stand)) == 1
+    assert len(stand.texts()) == 1
 
 
 def test_comparing_makes_no_item(stand: Stand, home: Workspace) -> None:

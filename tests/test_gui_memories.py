@@ -61,25 +61,6 @@ def stand_on(desk: Desk, workspace: Workspace) -> Iterator[Stand]:
     stand.close()
 
 
-def texts(stand: Stand) -> list[str]:
-    return [str(row.text) for row in stand.view.list.rows]
-
-
-def slot(stand: Stand, words: str) -> int:
-    found = [row for row in stand.view.list.rows if words in row.text]
-    assert len(found) == 1, (words, texts(stand))
-    shown = stand.view.list.slot_of(found[0].key)
-    assert shown is not None
-    return int(shown.text)
-
-
-def press_button(stand: Stand, words: str, name: str) -> None:
-    """Click one of the small buttons of a row."""
-    stand.desk.move(*stand.desk.middle(slot(stand, words)))
-    stand.settle()
-    stand.click(stand.view.list.bar.buttons[name].item)
-
-
 def contents(workspace: Workspace, archived: bool = False) -> list[str]:
     return [row.content for row in value(all_memories(workspace, archived=archived)).memories]
 
@@ -152,13 +133,13 @@ def test_the_panel_hears_of_memories_that_others_save(home: Workspace) -> None:
 
 def test_a_memory_of_several_lines_is_edited_where_it_stands_and_taken_back(stand: Stand, home: Workspace) -> None:
     before = read(home, "memories/001-use-tabs-in-makefiles-and-nowhere-else.md")
-    stand.click(slot(stand, "Makefiles"), times=2)
+    stand.click(stand.slot("Makefiles"), times=2)
     assert stand.look.typing()
     stand.press("ctrl+End", "Return")
     stand.type_text("ever")
     stand.press("ctrl+Return")
     assert contents(home)[0] == "Use tabs in Makefiles\nand nowhere else\never"
-    assert "Use tabs in Makefiles\nand nowhere else\never" in texts(stand) and stand.view.session.target is None
+    assert "Use tabs in Makefiles\nand nowhere else\never" in stand.texts() and stand.view.session.target is None
     words, button = stand.toast()
     assert words == "Changed the memory"
     stand.click(button)
@@ -178,7 +159,7 @@ def test_the_keyboard_alone_writes_archives_and_brings_back(stand: Stand, home: 
     assert saved.content == "drink tea\ndaily" and saved.tags == ("habit",)
     assert stand.view.list.current.text == "drink tea\ndaily", "what was saved is selected"
     stand.press("Delete")
-    assert contents(home, archived=True) == ["drink tea\ndaily"] and len(texts(stand)) == 3
+    assert contents(home, archived=True) == ["drink tea\ndaily"] and len(stand.texts()) == 3
     stand.press("Delete", "ctrl+z")
     assert len(contents(home)) == 3
     stand.press("Right", "Down", "r")
@@ -190,19 +171,19 @@ def test_the_keyboard_alone_writes_archives_and_brings_back(stand: Stand, home: 
 
 
 def test_buttons_of_a_row_archive_and_the_toast_brings_back(stand: Stand, home: Workspace) -> None:
-    press_button(stand, "お湯", "archive")
+    stand.click(stand.point("お湯")["archive"].item)
     assert contents(home, archived=True) == ["お湯は100度で沸く"]
     assert stand.view.piles[True].count == 1
     stand.click(stand.toast()[1])
-    assert not contents(home, archived=True) and len(texts(stand)) == 3
-    press_button(stand, "お湯", "archive")
+    assert not contents(home, archived=True) and len(stand.texts()) == 3
+    stand.click(stand.point("お湯")["archive"].item)
     stand.click(stand.view.piles[True].item)
-    assert texts(stand) == ["お湯は100度で沸く"]
-    press_button(stand, "お湯", "restore")
+    assert stand.texts() == ["お湯は100度で沸く"]
+    stand.click(stand.point("お湯")["restore"].item)
     assert len(contents(home)) == 3
     stand.desk.move(*stand.desk.middle(stand.view.add.item))
     stand.click(stand.view.piles[False].item)
-    press_button(stand, "Makefiles", "copy")
+    stand.click(stand.point("Makefiles")["copy"].item)
     assert stand.desk.dpg.get_clipboard_text() == TEXTS[0][0]
 
 
@@ -210,7 +191,7 @@ def test_buttons_of_a_row_archive_and_the_toast_brings_back(stand: Stand, home: 
 def test_a_memory_changed_outside_refuses_the_edit_and_loses_nothing(
     stand: Stand, home: Workspace, choice: str
 ) -> None:
-    stand.click(slot(stand, "Makefiles"), times=2)
+    stand.click(stand.slot("Makefiles"), times=2)
     stand.press("ctrl+End")
     stand.type_text(" ever")
     value(memories_edit(home, "1", "Use spaces"))
@@ -232,7 +213,7 @@ def test_a_memory_changed_outside_refuses_the_edit_and_loses_nothing(
 
 
 def test_a_memory_that_is_gone_can_be_saved_anew(stand: Stand, home: Workspace) -> None:
-    stand.click(slot(stand, "Makefiles"), times=2)
+    stand.click(stand.slot("Makefiles"), times=2)
     stand.press("ctrl+End")
     stand.type_text(" ever")
     value(memories_archive(home, "1"))
@@ -258,13 +239,13 @@ def test_the_filter_takes_letters_and_a_tag_chip_narrows_the_list(stand: Stand, 
     stand.press("Delete")
     assert stand.view.words == "r n" and len(contents(home)) == 3
     stand.press("Escape")
-    assert not stand.look.typing() and len(texts(stand)) == 3
+    assert not stand.look.typing() and len(stand.texts()) == 3
     chip = stand.view.tag_chips[0]
     assert chip.name == "#make"
     stand.click(chip.item)
-    assert texts(stand) == [TEXTS[2][0], TEXTS[0][0]]
+    assert stand.texts() == [TEXTS[2][0], TEXTS[0][0]]
     stand.click(chip.item)
-    assert len(texts(stand)) == 3
+    assert len(stand.texts()) == 3
 
 
 def test_context_files_are_begun_and_opened(stand: Stand, home: Workspace) -> None:

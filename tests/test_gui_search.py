@@ -52,10 +52,6 @@ def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
     stand.close()
 
 
-def texts(stand: Stand) -> list[str]:
-    return [str(row.text) for row in stand.view.list.rows]
-
-
 def ask(stand: Stand, words: str) -> None:
     """Type a query into the field, and wait for the answer."""
     if not stand.look.typing():
@@ -67,12 +63,6 @@ def ask(stand: Stand, words: str) -> None:
 def settle(stand: Stand) -> None:
     assert stand.desk.until(lambda: not stand.view.pending and not stand.shell.busy())
     stand.settle()
-
-
-def slot(stand: Stand, words: str) -> Any:
-    found = [row for row in stand.view.list.rows if words in row.text]
-    assert len(found) == 1, (words, texts(stand))
-    return stand.view.list.slot_of(found[0].key)
 
 
 # --- plain -----------------------------------------------------------------------------------------------------------
@@ -133,11 +123,11 @@ def test_results_come_while_you_type_and_esc_clears(stand: Stand) -> None:
     shown: Any = stand.desk.dpg.is_item_shown
     assert shown(stand.view._states["begin"].item)
     ask(stand, "kettle")
-    assert len(texts(stand)) == 4 and not shown(stand.view._states["begin"].item)
+    assert len(stand.texts()) == 4 and not shown(stand.view._states["begin"].item)
     assert [chip.count for chip in (stand.view.all, stand.view.chips["bullet"])] == [4, 2]
     assert not shown(stand.view.chips["fact"].item)
     ask(stand, "zzqq")
-    assert texts(stand) == [] and shown(stand.view._states["nothing"].item)
+    assert stand.texts() == [] and shown(stand.view._states["nothing"].item)
     stand.press("Escape")
     settle(stand)
     assert not stand.look.typing() and shown(stand.view._states["begin"].item)
@@ -145,7 +135,7 @@ def test_results_come_while_you_type_and_esc_clears(stand: Stand) -> None:
 
 def test_the_matched_words_are_shaded(stand: Stand) -> None:
     ask(stand, "boils")
-    found = slot(stand, "boils")
+    found = stand.shown("boils")
     shades = [stand.desk.dpg.get_item_configuration(item) for item in found.marks]
     shown = [shade for shade in shades if shade["show"]]
     begin = stand.desk.dpg.get_text_size("The kettle ", font=stand.look.font_id("text"))[0]
@@ -156,23 +146,23 @@ def test_chips_filter_by_kind_with_mouse_and_keys(stand: Stand) -> None:
     ask(stand, "kettle")
     stand.click(stand.view.chips["memory"].item)
     settle(stand)
-    assert texts(stand) == ["Descale the kettle in May"]
+    assert stand.texts() == ["Descale the kettle in May"]
     stand.press("Right")
     settle(stand)
-    assert texts(stand) == ["No kettle at night."]
+    assert stand.texts() == ["No kettle at night."]
     stand.click(stand.view.all.item)
     settle(stand)
-    assert len(texts(stand)) == 4
+    assert len(stand.texts()) == 4
 
 
 def test_a_click_selects_and_enter_opens_the_view_where_it_stands(stand: Stand) -> None:
     ask(stand, "kettle")
-    stand.click(slot(stand, "Green tea").text)
+    stand.click(stand.shown("Green tea").text)
     selected = stand.shell.state.selected
     assert (selected.kind, selected.key, selected.line) == ("bullet", "decisions.md", 3)
     stand.press("Return")
     assert stand.ran == ["knowledge"]  # type: ignore[attr-defined]
-    stand.click(slot(stand, "Descale").text, times=2)
+    stand.click(stand.shown("Descale").text, times=2)
     assert stand.ran[-1] == "memories" and stand.shell.state.selected.key.startswith("memories/001-")  # type: ignore[attr-defined]
     stand.press("ctrl+o", "ctrl+c")
     assert stand.ran[-1].endswith(".md") and stand.desk.dpg.get_clipboard_text() == "Descale the kettle in May"  # type: ignore[attr-defined]
@@ -200,10 +190,10 @@ def test_the_last_query_wins_however_slow_the_first_was(stand: Stand, monkeypatc
     for words in ("kettle", "kettle b", "kettle bo", "retries"):
         stand.view.typed(words)
     stand.desk.frames(3)
-    assert stand.view.pending and texts(stand) == []
+    assert stand.view.pending and stand.texts() == []
     gate.set()
     settle(stand)
-    assert asked == ["kettle", "retries"] and texts(stand) == ["The index retries a locked file"]
+    assert asked == ["kettle", "retries"] and stand.texts() == ["The index retries a locked file"]
 
 
 def test_a_change_of_the_store_is_found_and_a_note_is_shown(stand: Stand, home: Workspace) -> None:
@@ -212,7 +202,7 @@ def test_a_change_of_the_store_is_found_and_a_note_is_shown(stand: Stand, home: 
     write(home, "memories/002-bad.md", "no memory\n")
     stand.shell.put({"knowledge": object()})
     settle(stand)
-    assert texts(stand) == ["The kettle boils at 99"]
+    assert stand.texts() == ["The kettle boils at 99"]
     view, dpg = stand.view, stand.desk.dpg
     assert dpg.is_item_shown(view._remark) and "002-bad.md" in dpg.get_value(view.remark)
 
@@ -227,7 +217,7 @@ def test_searching_makes_no_item_once_the_list_is_full(stand: Stand, home: Works
     for words in ("many", "words", "fact 7", "nothing like it", "with words"):
         stand.view.typed(words)
         settle(stand)
-    assert texts(stand) and stand.desk.items() == before
+    assert stand.texts() and stand.desk.items() == before
 
 
 def test_the_palette_hands_its_words_over_and_a_result_opens_its_view(desk: Desk, at_home: Path) -> None:

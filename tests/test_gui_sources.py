@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 import tomllib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +13,8 @@ import pytest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.sources import SourceFound, SourcesReport
 from core.commands.workspace import Workspace
-from gui.views.sources import expiry_words, named_paths, row_of, rows_of, summary, switch_source, switched
-from tests.gui_stand import Stand
+from gui.views.sources import SourcesView, expiry_words, named_paths, row_of, rows_of, summary, switch_source, switched
+from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, value
 
@@ -45,13 +44,7 @@ def home_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     return replace(workspace, environment={**workspace.environment, "HOME": str(tmp_path)})
 
 
-@pytest.fixture(name="stand")
-def stand_fixture(desk: Desk, home: Workspace) -> Iterator[Stand]:
-    from gui.views.sources import SourcesView
-
-    stand = Stand(desk, home, SourcesView, width=640)
-    yield stand
-    stand.close()
+stand_fixture = standing(SourcesView)
 
 
 def setting(home: Workspace) -> list[str]:

@@ -287,7 +287,7 @@ def test_the_same_words_of_two_conversations_of_one_name_are_told_once(world: Wo
         [(sha256("a"), FrozenPlan((planned,), {})), (sha256("b"), FrozenPlan((planned,), {}))],
         known=lambda _: False,
         on_applied=lambda sha, row: told.append((sha, row.added)),
-        patience=HURRIED,
+        editor_wait=HURRIED,
     )
     assert wrong == {} and told == [(sha256("a"), planned.lines), (sha256("b"), ())]
     assert world.text("facts.md").count("- same") == 1

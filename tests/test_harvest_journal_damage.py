@@ -78,7 +78,7 @@ def test_a_move_that_no_record_tells_of_can_be_taken_back(world: World, again: b
     world.run(says())
     workspace = open_workspace(str(world.paths.home))
     assert isinstance(workspace, Ok) and origins(world) == [str(path)] and world.entry("a")["deleted"]
-    back = trash_restore(workspace.value, world.trash()[0].name, patience=HURRIED)
+    back = trash_restore(workspace.value, world.trash()[0].name, editor_wait=HURRIED)
     assert isinstance(back, Ok) and path.read_text() == "a"
 
 
@@ -166,7 +166,7 @@ def judged(world: World, what: str, data: bytes, before: list[str], names: list[
     if standing(world) != texts or again.failed:
         wrong.append(f"{what}: the second run is not quiet: {again.errors}")
     for run in dict.fromkeys(str(entry.get("run")) for entry in world.entries().values() if "unproven" in entry):
-        assert isinstance(undo(workspace_of(world), run, patience=HURRIED), Ok)
+        assert isinstance(undo(workspace_of(world), run, editor_wait=HURRIED), Ok)
     world.run(other_words())
     here = [path.name for path in world.paths.conversations.glob("talk-*")]
     trashed = len(world.trash())

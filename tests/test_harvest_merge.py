@@ -18,7 +18,7 @@ from core.harvest.answer import Item
 from core.harvest.merge import freeze
 from core.harvest.named_paths import allowed_path, source_file
 from core.harvest.reclaim import purge, reclaim, remove_split, restore
-from core.knowledge.journal import gather, read_journal
+from core.knowledge.journal import read_journal, states_by_sha
 from tests.harvest_world import NOW, FakeModel, World, says, sha256
 
 
@@ -108,7 +108,7 @@ def test_the_quotes_of_what_was_let_in_stay_in_the_plan(world: World) -> None:
     held = {"statement": "Key", "quote": f"its token was {key} back then"}
     world.run(says(facts=[said, held], decisions=[{"statement": "Not 80", "quote": "8123, not 80"}]))
     [archive] = world.paths.plans.iterdir()
-    [plan] = [record.plan for record in gather(read_journal(archive)).values()]
+    [plan] = [record.plan for record in states_by_sha(read_journal(archive)).values()]
     assert plan is not None and sorted(plan.facts["quotes"].values()) == ["8123, not 80", "the port is 8123"]
     everything = b"".join(path.read_bytes() for path in world.paths.home.rglob("*") if path.is_file())
     assert key.encode() not in everything and b"its token was" in everything

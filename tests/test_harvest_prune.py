@@ -30,7 +30,7 @@ def by_hand(world: World) -> list[str]:
     """`knowledge trash purge`."""
     workspace = open_workspace(str(world.paths.home))
     assert isinstance(workspace, Ok)
-    purged = trash_purge(workspace.value, now=lambda: world.clock, patience=HURRIED)
+    purged = trash_purge(workspace.value, now=lambda: world.clock, editor_wait=HURRIED)
     assert isinstance(purged, Ok)
     return [error.message for error in purged.value.errors]
 

@@ -14,7 +14,7 @@ from core.harvest.merge import with_old_dates
 from core.harvest.named_paths import allowed_path
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.journal import FrozenPlan, encode
-from core.knowledge.ledger import PART_BYTES, let_go, parse_ledger, rebuild
+from core.knowledge.ledger import PART_BYTES, forget_restored, parse_ledger, rebuild
 from core.knowledge.lines import PlannedFile
 from tests.harvest_world import HURRIED, World
 
@@ -33,7 +33,7 @@ def test_lines_that_are_not_there_after_writing_are_no_proof(world: World, monke
         [("a", plan), ("b", other)],
         known=lambda _: True,
         on_applied=lambda *_: None,
-        patience=HURRIED,
+        editor_wait=HURRIED,
     )
     assert {sha: str(error.strerror) for sha, error in wrong.items()} == {
         "a": "1 planned lines are not in the file after writing"
@@ -81,7 +81,7 @@ def test_an_archive_with_a_move_alone_still_tells_where_the_conversation_was(tmp
 def test_a_place_that_was_let_go_leaves_the_others_held() -> None:
     """Two copies of one conversation were restored: letting the harvest have one must not give it the other."""
     entry = {"restored": ["/a", "/b"]}
-    let_go(entry, ["/a"])
+    forget_restored(entry, ["/a"])
     assert entry == {"restored": ["/b"]}
-    let_go(entry, ["/b"])
+    forget_restored(entry, ["/b"])
     assert entry == {}

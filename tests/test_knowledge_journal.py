@@ -22,11 +22,11 @@ from core.knowledge.journal import (
     archive,
     decode,
     encode,
-    gather,
     plan_from_json,
     plan_to_json,
     read_journal,
     read_plans,
+    states_by_sha,
 )
 from core.knowledge.ledger import (
     counts_by_status,
@@ -86,8 +86,10 @@ def test_a_flipped_byte_ends_the_trust(at: int, mask: int) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_can_be_read(data: bytes) -> None:
-    assert len(gather(decode(data))) <= data.count(b"\n")
-    assert gather(decode(encode(RECORDS[1]) + data))["a"].path == "/c/a"  # what came before the damage still counts
+    assert len(states_by_sha(decode(data))) <= data.count(b"\n")
+    assert (
+        states_by_sha(decode(encode(RECORDS[1]) + data))["a"].path == "/c/a"
+    )  # what came before the damage still counts
 
 
 odd_values = st.one_of(
@@ -102,7 +104,7 @@ odd_keys = st.sampled_from(["t", "sha", "plan", "entry", "file", "path"])
 
 @given(st.lists(st.dictionaries(odd_keys, odd_values), max_size=6))
 def test_any_records_can_be_gathered(records: list[dict[str, Any]]) -> None:
-    found = gather(records)
+    found = states_by_sha(records)
     assert set(found) == {row["sha"] for row in records if isinstance(row.get("sha"), str)}
     assert all(state.sha256 == sha for sha, state in found.items())
 
@@ -112,9 +114,9 @@ def test_a_plan_reads_back_as_it_was() -> None:
 
 
 def test_the_states_of_a_conversation() -> None:
-    state = gather(RECORDS)["a"]
+    state = states_by_sha(RECORDS)["a"]
     assert (state.plan, state.done, state.applied, state.path) == (PLAN, True, {"facts.md"}, "/c/a")
-    again = gather([*RECORDS, RECORDS[1]])["a"]
+    again = states_by_sha([*RECORDS, RECORDS[1]])["a"]
     assert not again.done and not again.applied  # a new plan for the same content begins anew
 
 
@@ -222,12 +224,12 @@ def test_what_the_records_of_a_conversation_add_up_to() -> None:
         {"t": "entry", "sha": "a", "entry": "no table"},
         {"t": "intent", "sha": "c", "path": "/new", "plan": plan_to_json(plan)},
     ]
-    found = gather(records)
+    found = states_by_sha(records)
     assert list(found) == ["a", "b", "c"]
     assert (found["a"].path, found["a"].done, found["a"].moving) == ("/talk", True, ["/talk"])
     assert found["a"].entry == {"status": "harvested", "run": "r"}
     assert (found["b"].plan, found["b"].done, found["c"].plan, found["c"].done) == (None, False, plan, False)
-    assert gather([{"t": "entry", "sha": "d", "entry": {}}])["d"].done is False
+    assert states_by_sha([{"t": "entry", "sha": "d", "entry": {}}])["d"].done is False
 
 
 def test_a_plan_says_nothing_of_facts_where_there_are_none() -> None:

@@ -19,7 +19,7 @@ from core.knowledge.lines import (
     require_lines,
     with_lines,
 )
-from core.knowledge.swap import Patience
+from core.knowledge.swap import EditorWait
 from core.knowledge.tasks import insert_tasks
 from tests.harvest_world import HURRIED
 
@@ -35,7 +35,7 @@ def facts(*lines: str) -> PlannedFile:
 
 
 def test_a_new_category_file_to_the_byte(tmp_path: Path) -> None:
-    added, renamed = ensure_lines(tmp_path, facts(LINE, OTHER), patience=HURRIED)
+    added, renamed = ensure_lines(tmp_path, facts(LINE, OTHER), editor_wait=HURRIED)
     assert (tmp_path / "facts.md").read_bytes() == f"# Facts\n\n{LINE}\n{OTHER}\n".encode()
     assert added == (LINE, OTHER) and renamed and (tmp_path / "facts.md").stat().st_mode & 0o777 == 0o600
 
@@ -49,7 +49,7 @@ def test_a_new_category_file_to_the_byte(tmp_path: Path) -> None:
     ],
 )
 def test_a_new_tasks_file_to_the_byte(tmp_path: Path, opened: tuple[str], done: tuple[str], wanted: str) -> None:
-    ensure_lines(tmp_path, PlannedFile("tasks.md", "# Tasks", opened, done), patience=HURRIED)
+    ensure_lines(tmp_path, PlannedFile("tasks.md", "# Tasks", opened, done), editor_wait=HURRIED)
     assert (tmp_path / "tasks.md").read_bytes() == wanted.encode()
 
 
@@ -85,14 +85,14 @@ def test_tasks_land_in_their_section_whatever_its_shape(before: str, after: str)
 
 def test_line_ends_of_windows_are_kept(tmp_path: Path) -> None:
     (tmp_path / "facts.md").write_bytes(b"# Facts\r\n\r\n- mine")
-    ensure_lines(tmp_path, facts(LINE), patience=HURRIED)
+    ensure_lines(tmp_path, facts(LINE), editor_wait=HURRIED)
     assert (tmp_path / "facts.md").read_bytes() == f"# Facts\r\n\r\n- mine\r\n{LINE}\r\n".encode()
 
 
 def test_a_line_that_is_there_is_not_written_again(tmp_path: Path) -> None:
     (tmp_path / "facts.md").write_bytes(f"{LINE}\r\nx\n{OTHER}".encode())
     before = (tmp_path / "facts.md").stat()
-    assert ensure_lines(tmp_path, facts(LINE, OTHER), patience=HURRIED) == ((), False)
+    assert ensure_lines(tmp_path, facts(LINE, OTHER), editor_wait=HURRIED) == ((), False)
     assert (tmp_path / "facts.md").stat().st_mtime_ns == before.st_mtime_ns
     assert require_lines(tmp_path, facts(LINE, OTHER, "- three")) == ["- three"]
 
@@ -106,7 +106,7 @@ def test_a_part_of_a_line_is_not_the_line() -> None:
 def test_recovery_completes_a_line_torn_at_any_byte(tmp_path: Path, cut: int) -> None:
     before = b"# Facts\n\n- mine\n"
     (tmp_path / "facts.md").write_bytes(before + f"{LINE}\n{OTHER}\n".encode()[:cut])
-    ensure_lines(tmp_path, facts(LINE, OTHER), recovering=True, patience=HURRIED)
+    ensure_lines(tmp_path, facts(LINE, OTHER), recovering=True, editor_wait=HURRIED)
     assert (tmp_path / "facts.md").read_bytes() == before + f"{LINE}\n{OTHER}\n".encode()
 
 
@@ -114,7 +114,7 @@ def test_recovery_completes_a_line_torn_at_any_byte(tmp_path: Path, cut: int) ->
 def test_recovery_completes_a_torn_line_with_line_ends_of_windows(tmp_path: Path, cut: int) -> None:
     before = b"# Facts\r\n\r\n- mine\r\n"
     (tmp_path / "facts.md").write_bytes(before + f"{LINE}\r\n{OTHER}\r\n".encode()[:cut])
-    ensure_lines(tmp_path, facts(LINE, OTHER), recovering=True, patience=HURRIED)
+    ensure_lines(tmp_path, facts(LINE, OTHER), recovering=True, editor_wait=HURRIED)
     assert (tmp_path / "facts.md").read_bytes() == before + f"{LINE}\r\n{OTHER}\r\n".encode()
 
 
@@ -126,7 +126,7 @@ def test_the_line_that_was_torn_is_completed_also_behind_others_that_are_missing
 
 def test_recovery_removes_the_zeros_that_a_power_cut_left(tmp_path: Path) -> None:
     (tmp_path / "facts.md").write_bytes(b"- mine\n" + b"\0" * 40)
-    ensure_lines(tmp_path, facts(LINE), recovering=True, patience=HURRIED)
+    ensure_lines(tmp_path, facts(LINE), recovering=True, editor_wait=HURRIED)
     assert (tmp_path / "facts.md").read_bytes() == f"- mine\n{LINE}\n".encode()
 
 
@@ -136,7 +136,7 @@ def test_recovery_writes_a_fresh_file(tmp_path: Path) -> None:
     path.write_text(f"{LINE}\n")
     before = path.stat().st_ino
     keep = os.open(path, os.O_RDONLY)
-    ensure_lines(tmp_path, facts(LINE), recovering=True, patience=HURRIED)
+    ensure_lines(tmp_path, facts(LINE), recovering=True, editor_wait=HURRIED)
     assert path.stat().st_ino != before and path.read_text() == f"{LINE}\n"
     os.close(keep)
 
@@ -151,7 +151,7 @@ def test_a_write_that_a_full_disk_cuts_is_taken_back(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(files, "write_all", half)
     with pytest.raises(OSError, match="No space"):
-        ensure_lines(tmp_path, facts(LINE), patience=HURRIED)
+        ensure_lines(tmp_path, facts(LINE), editor_wait=HURRIED)
     assert path.read_text() == "- mine\n"
 
 
@@ -174,11 +174,11 @@ def test_a_known_file_that_is_missing_is_waited_for(tmp_path: Path) -> None:
     """An editor renames it away for a moment: a new file in that gap would be lost, or lose theirs."""
     path = tmp_path / "facts.md"
     waiting = Waiting(3, lambda: path.write_text("# Theirs\n"))
-    ensure_lines(tmp_path, facts(LINE), known=True, patience=Patience(2, 0, 0, 0.05, waiting))
+    ensure_lines(tmp_path, facts(LINE), known=True, editor_wait=EditorWait(2, 0, 0, 0.05, waiting))
     assert path.read_text() == f"# Theirs\n{LINE}\n" and waiting.count == 3
     path.unlink()
     waiting = Waiting()
-    ensure_lines(tmp_path, facts(LINE), known=True, patience=Patience(2, 0, 0, 0.5, waiting))
+    ensure_lines(tmp_path, facts(LINE), known=True, editor_wait=EditorWait(2, 0, 0, 0.5, waiting))
     assert waiting.count == 4 and path.read_text() == f"# Facts\n\n{LINE}\n"
 
 
@@ -188,10 +188,10 @@ def test_an_open_editor_is_waited_for_once_in_a_run(tmp_path: Path, name: str) -
     os.utime(tmp_path / "facts.md", (1, 1))
     (tmp_path / name).symlink_to("somebody@host.1") if "#" in name else (tmp_path / name).write_text("x")
     own, waiting = OwnWrites(), Waiting()
-    patience = Patience(2, 1, 2, 0.5, waiting)
-    ensure_lines(tmp_path, facts(LINE), patience=patience, own=own)
+    editor_wait = EditorWait(2, 1, 2, 0.5, waiting)
+    ensure_lines(tmp_path, facts(LINE), editor_wait=editor_wait, own=own)
     assert waiting.count == 4
-    ensure_lines(tmp_path, facts(LINE, OTHER), patience=patience, own=own)
+    ensure_lines(tmp_path, facts(LINE, OTHER), editor_wait=editor_wait, own=own)
     assert waiting.count == 4
 
 
@@ -200,9 +200,9 @@ def test_a_file_saved_just_now_is_left_to_settle_and_our_own_writes_are_not_wait
     path.write_text("# Facts\n")
     own = OwnWrites()
     waiting = Waiting(2, lambda: os.utime(path, (1, 1)))
-    ensure_lines(tmp_path, facts(LINE), patience=Patience(2, 1, 2, 0.1, waiting), own=own)
+    ensure_lines(tmp_path, facts(LINE), editor_wait=EditorWait(2, 1, 2, 0.1, waiting), own=own)
     assert waiting.count == 2
-    ensure_lines(tmp_path, facts(LINE, OTHER), patience=Patience(2, 1, 2, 0.1, waiting), own=own)
+    ensure_lines(tmp_path, facts(LINE, OTHER), editor_wait=EditorWait(2, 1, 2, 0.1, waiting), own=own)
     assert waiting.count == 2
 
 
@@ -220,7 +220,7 @@ def test_what_is_no_regular_file_is_an_error_and_not_followed(tmp_path: Path, ki
         case _:
             os.mkfifo(path)
     with pytest.raises(OSError, match=r"link|regular|directory|No such device"):
-        ensure_lines(tmp_path, facts(LINE), patience=HURRIED)
+        ensure_lines(tmp_path, facts(LINE), editor_wait=HURRIED)
     assert not elsewhere.exists() or elsewhere.read_text() == "theirs\n"
 
 
@@ -228,7 +228,7 @@ def test_a_tasks_file_keeps_its_permissions(tmp_path: Path) -> None:
     path = tmp_path / "tasks.md"
     path.write_text("# Tasks\n")
     path.chmod(0o640)
-    ensure_lines(tmp_path, PlannedFile("tasks.md", "# Tasks", ("- a",)), patience=HURRIED)
+    ensure_lines(tmp_path, PlannedFile("tasks.md", "# Tasks", ("- a",)), editor_wait=HURRIED)
     assert path.stat().st_mode & 0o777 == 0o640 and [entry.name for entry in tmp_path.iterdir()] == ["tasks.md"]
 
 
@@ -318,5 +318,5 @@ def test_a_line_that_another_program_appends_at_the_same_moment_is_not_glued_to_
         real(fd, data, size)
 
     with patch.object(files, "append", append):
-        ensure_lines(tmp_path, PlannedFile("facts.md", "# Facts", ("- ours",)), known=True, patience=HURRIED)
+        ensure_lines(tmp_path, PlannedFile("facts.md", "# Facts", ("- ours",)), known=True, editor_wait=HURRIED)
     assert path.read_bytes() == b"# Facts\n\n- mine\n- theirs, without a line break\n- ours\n"

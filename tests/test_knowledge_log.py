@@ -49,7 +49,7 @@ def test_whatever_an_edit_had_done_when_it_was_killed_can_be_taken_back(world: W
     told = read_changes(world.paths)
     assert [row.removed for row in told] == ([("- one",)] if after != BEFORE else [])
     if told:
-        done = undo(workspace_of(world), told[0].run, patience=HURRIED)
+        done = undo(workspace_of(world), told[0].run, editor_wait=HURRIED)
         assert isinstance(done, Ok) and done.value.lines_back == 1
     assert world.text("facts.md") == BEFORE and not untold(world.paths)
 
@@ -68,7 +68,7 @@ def test_a_first_bullet_that_was_killed_half_way_can_be_taken_back(world: World,
     told = read_changes(world.paths)
     assert [row.file for row in told] == ["decisions.md"] * stands
     if told:
-        assert isinstance(undo(workspace_of(world), told[0].run, patience=HURRIED), Ok)
+        assert isinstance(undo(workspace_of(world), told[0].run, editor_wait=HURRIED), Ok)
         assert "we keep it small" not in path.read_text()
     assert not untold(world.paths)
 
@@ -158,7 +158,7 @@ def test_a_bullet_that_a_crash_tore_is_whole_again(world: World, cut: str, then:
         whole += whole.split("\n")[-2].replace("by hand", "more", 1) + "\n"
     assert world.text("facts.md") == whole
     row = read_changes(world.paths)[0]
-    done = undo(workspace_of(world), row.run, patience=HURRIED)
+    done = undo(workspace_of(world), row.run, editor_wait=HURRIED)
     assert isinstance(done, Ok) and done.value.lines_out == 1 and "- by hand" not in world.text("facts.md")
 
 

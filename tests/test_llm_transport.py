@@ -26,7 +26,7 @@ import pytest
 from core.base.result import Ok
 from core.llm.exchange import CancellableSocket, TransportError, exchange
 from core.llm.generate import connect
-from core.llm.transport import Patience, post, retry_after, retry_info
+from core.llm.transport import RetryPolicy, post, retry_after, retry_info
 from core.llm.wire import Call, ModelSettings, Reply, excerpt, host_of, is_loopback
 from tests.llm_server import (
     KEY,
@@ -540,7 +540,7 @@ def within(url: str, seconds: float) -> Reply | TransportError:
 def test_a_strange_certificate_ends_the_call_before_the_key_is_sent(context: ssl.SSLContext) -> None:
     """Else whoever sits in between would get the key and the conversation."""
     with model_server(reply({}), tls=context) as server:
-        result: Any = post(call_to(server.url), Patience(time.monotonic() + 5, 3, 10_000))
+        result: Any = post(call_to(server.url), RetryPolicy(time.monotonic() + 5, 3, 10_000))
         assert server.broken_off.wait(PATIENT_SECONDS)
     assert result.error.code == "bad-certificate"
     assert "self-signed" in result.error.message.replace(" ", "-") and "REQUESTS_CA_BUNDLE" in result.error.hint

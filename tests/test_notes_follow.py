@@ -103,7 +103,7 @@ def test_lines_that_did_vanish_come_back_into_their_own_note(world: World) -> No
     teach(world, two, "about B")
     note = next(path for path in world.paths.file_notes.iterdir() if "about A" in path.read_text())
     note.unlink()
-    back = missing(workspace_of(world), "restore", now=lambda: world.clock, patience=HURRIED)
+    back = missing(workspace_of(world), "restore", now=lambda: world.clock, editor_wait=HURRIED)
     assert isinstance(back, Ok)
     assert shown(world, two) == ["about B"] and shown(world, one) == ["about A"]
     nothing_is_missing(world)
@@ -384,7 +384,7 @@ class Notes(RuleBasedStateMachine):
 
     @rule()
     def restore_what_is_missing(self) -> None:
-        back = missing(workspace_of(self.world), "restore", now=lambda: self.world.clock, patience=HURRIED)
+        back = missing(workspace_of(self.world), "restore", now=lambda: self.world.clock, editor_wait=HURRIED)
         assert isinstance(back, Ok) and not back.value.rows, back  # type: ignore[union-attr]
         self._settle_shaky()
         self._looked()

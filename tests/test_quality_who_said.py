@@ -104,13 +104,16 @@ def test_a_persons_sentence_is_theirs_although_tools_have_its_names() -> None:
     """A list of the same names in a tool's output took away what the person had asked for."""
     talk = [
         Turn("user", "look at the workers"),
-        Turn("tool", "\n".join(f"worker_{at}.py retry queue shard lease timeout drain {at}" for at in range(9))),
+        Turn(
+            "tool",
+            "worker_3.py" + " ." * 70 + "drain of the queue" + " ." * 70 + "loses its lease" + " ." * 70 + "other",
+        ),
         Turn("user", "put it on a branch with a pull request. is there any other way to solve this?"),
         Turn("assistant", "There are two ways."),
     ]
     said = "Branch and pull request for the drain of the queue: worker_3.py loses its lease; other ways were asked for"
     assert not held(talk, "tasks_open", said, "put it on a branch with a pull request.")
-    assert held(talk[:2], "tasks_open", "worker_3.py: retry queue shard lease timeout drain", "worker_3.py retry queue")
+    assert held(talk, "tasks_open", said, "drain of the queue")
 
 
 def test_what_the_assistant_reports_is_its_own_although_the_name_came_from_a_tool() -> None:

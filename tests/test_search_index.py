@@ -178,7 +178,7 @@ def test_without_a_cache_folder_a_search_still_answers(shelf: Shelf) -> None:
     assert shelf.texts("8080")
     shelf.cache.unlink()
     with locks.locked(shelf.cache / store.LOCK):
-        index = shelf.open(patience=0.05)
+        index = shelf.open(editor_wait=0.05)
         assert "another program is writing it" in index.note
         assert entries_of(index)[0].kind == "bullet"
 

@@ -89,7 +89,7 @@ def test_a_store_of_format_1_is_carried_over_by_whatever_writes_first(
 
     told = [row for row in read_changes(world.paths) if row.added == ("- the port is 8081",)]
     assert len(told) == 1
-    back = undo(workspace_of(world), told[0].run, patience=HURRIED)
+    back = undo(workspace_of(world), told[0].run, editor_wait=HURRIED)
     assert isinstance(back, Ok) and back.value.lines_back == 1 and "- the port is 8080\n" in world.text("facts.md")
 
 

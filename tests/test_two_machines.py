@@ -145,13 +145,13 @@ def test_ending_conflicts_is_asked_for_and_can_be_taken_back(machines: Machines)
     machines.learn()
     world = machines.merge("one")
     before = (world.paths.knowledge / "facts.md").read_bytes()
-    value(doctor(workspace_of(world), repair=True, patience=HURRIED))
+    value(doctor(workspace_of(world), repair=True, editor_wait=HURRIED))
     assert (world.paths.knowledge / "facts.md").read_bytes() == before, "not without being asked"
-    report = value(doctor(workspace_of(world), merge_conflicts=True, patience=HURRIED))
+    report = value(doctor(workspace_of(world), merge_conflicts=True, editor_wait=HURRIED))
     ended = [row for row in report.findings if row.code == "merge-ended"]
     assert {Path(row.path).name for row in ended} == {"facts.md", "tasks.md", "facts.yaml"}
     run = ended[0].message.partition("knowledge undo ")[2].partition("'")[0]
-    value(undo(workspace_of(world), run, patience=HURRIED))
+    value(undo(workspace_of(world), run, editor_wait=HURRIED))
     assert (world.paths.knowledge / "facts.md").read_bytes() == before
 
 
@@ -235,7 +235,7 @@ def test_references_name_both_facts_of_a_number_that_stood_twice(world: World) -
     }  # fmt: skip
     assert found["points"].related == ("global:fact:002", "global:fact:003")
     assert found["older"].first_seen == "2026-02-01" and len(done_.rows) == 2 and done_.references == 1
-    value(undo(workspace_of(world), done_.run, patience=HURRIED))
+    value(undo(workspace_of(world), done_.run, editor_wait=HURRIED))
     assert world.text(YAML) == before
 
 
@@ -270,7 +270,7 @@ def test_marks_taken_out_by_hand_lose_neither_side_and_both_machines_get_the_sam
         assert results[-1].endswith("\nA word below.\n") and done_.parted == (YAML,)
         again = value(renumber_facts(workspace_of(world), apply=True))
         assert not again.rows and not again.parted
-        value(undo(workspace_of(world), done_.run, patience=HURRIED))
+        value(undo(workspace_of(world), done_.run, editor_wait=HURRIED))
         assert world.text(YAML) == text
     assert results[0] == results[1]
 
@@ -350,7 +350,7 @@ def test_a_clone_is_healthy_but_for_one_word_about_permissions(machines: Machine
     report = value(doctor(workspace_of(world)))
     told = [row for row in report.findings if "others on this computer" in row.message]
     assert len(told) == 1 and told[0].note and told[0].repairable and not report.errors, report.findings
-    value(doctor(workspace_of(world), repair=True, patience=HURRIED))
+    value(doctor(workspace_of(world), repair=True, editor_wait=HURRIED))
     (world.paths.knowledge / "facts.md").chmod(0o644)  # as the next pull leaves it
     again = value(doctor(workspace_of(world)))
     assert not [row for row in again.findings if "others on this computer" in row.message]

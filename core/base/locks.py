@@ -30,10 +30,10 @@ class LockHeldError(OSError):
 
 
 @contextlib.contextmanager
-def locked(path: Path, *, work: str = "", patience: float = 0.0) -> Iterator[None]:
+def locked(path: Path, *, work: str = "", editor_wait: float = 0.0) -> Iterator[None]:
     """Hold an exclusive advisory lock on `path` (made when absent). `work` names the command that holds it, for those
-    who are refused. `LockHeldError` when another has it and does not let go within `patience` seconds."""
-    until = time.monotonic() + patience
+    who are refused. `LockHeldError` when another has it and does not let go within `editor_wait` seconds."""
+    until = time.monotonic() + editor_wait
     while True:
         try:
             fd = take(path, work=work)

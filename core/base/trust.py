@@ -149,7 +149,7 @@ def _change(environment: Mapping[str, str], work: Callable[[dict[str, Yes]], dic
 
     file = trust_file(environment)
     try:
-        with locks.locked(file.with_name("trusted.lock"), work="trust", patience=LOCK_SECONDS):
+        with locks.locked(file.with_name("trusted.lock"), work="trust", editor_wait=LOCK_SECONDS):
             known = read_trust(environment)
             if known.problem:
                 return fail("bad-trust", known.problem, file)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from core.commands.history import LedgerRow
     from core.commands.missing import Missing, Settled
     from core.commands.runs import Run
-    from core.commands.trash import LetGo, PurgeReport, Restored, Trashed
+    from core.commands.trash import PurgeReport, ReleasedFromTrash, Restored, Trashed
     from core.commands.undo_edit import UndoReport
 
 
@@ -58,7 +58,7 @@ def restored_text(value: Restored) -> str:
     return f"restored: {value.path}\n" + (f"note: {value.note}\n" if value.note else "")
 
 
-def released_text(value: LetGo) -> str:
+def released_text(value: ReleasedFromTrash) -> str:
     rows = [f"released: {one_line(path)}" for path in value.paths]
     return "\n".join([*rows, "note: the next 'knowledge harvest --apply' may take it away again"]) + "\n"
 

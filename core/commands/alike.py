@@ -200,7 +200,7 @@ def _dismissed(paths: Paths) -> set[str]:
 def _dismiss(paths: Paths, pair: Superseding) -> Result[Dismissed]:
     path = paths.state / "dismissed.json"
     try:
-        with locks.locked(paths.state / "dismissed.lock", work="supersede", patience=LOCK_SECONDS):
+        with locks.locked(paths.state / "dismissed.lock", work="supersede", editor_wait=LOCK_SECONDS):
             keys = sorted(_dismissed(paths) | {pair.key})
             files.write_atomic(path, (json.dumps(keys, indent=1) + "\n").encode())
     except locks.LockHeldError as error:

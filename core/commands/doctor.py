@@ -48,7 +48,7 @@ from core.knowledge.hunks import becoming
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger
 from core.knowledge.leftovers import clear_leftovers
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.memories import load_memories
 from core.sources.scan import holds, sha_in_trash, split_in_trash
 
@@ -217,22 +217,22 @@ def doctor(
     merge_conflicts: bool = False,
     *,
     now: Callable[[], datetime] = utc_now,
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[DoctorReport]:
     """Check the whole store; with `repair`, mend it under the run lock; with `merge_conflicts`, end those in files of
     bullets and of facts by keeping the lines of both sides, each once. Err when another run holds the lock."""
     if merge_conflicts and workspace.paths.knowledge.is_dir():
-        ended = with_store(workspace.paths, "doctor", now(), lambda _: _end_conflicts(workspace, now), patience)
+        ended = with_store(workspace.paths, "doctor", now(), lambda _: _end_conflicts(workspace, now), editor_wait)
         if isinstance(ended, Err):
             return ended
-        report = doctor(workspace, repair, now=now, patience=patience)
+        report = doctor(workspace, repair, now=now, editor_wait=editor_wait)
         if isinstance(report, Ok):
             report.value.findings[:0] = ended.value
         return report
     before = list(examine_store(workspace))
     if not repair or not workspace.paths.knowledge.is_dir():
         return Ok(DoctorReport(before))
-    return with_store(workspace.paths, "doctor", now(), lambda _: _repair(workspace, before), patience)
+    return with_store(workspace.paths, "doctor", now(), lambda _: _repair(workspace, before), editor_wait)
 
 
 def _repair(workspace: Workspace, before: list[Finding]) -> Result[DoctorReport]:

@@ -11,7 +11,7 @@ from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import Result, fail
 from core.harvest.recovery import Recovered, recover
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 
 T = TypeVar("T")
 
@@ -21,13 +21,13 @@ def with_store(
     name: str,
     now: datetime,
     work: Callable[[Recovered], Result[T]],
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[T]:
     """Run `work` of the command `name` while nobody else changes the store. Err when another command holds the lock, or
     the disk refuses."""
     try:
         with locks.locked(paths.lock, work=name):
-            return work(recover(paths, now, patience))
+            return work(recover(paths, now, editor_wait))
     except locks.LockHeldError as error:
         return locks.refused(error)
     except OSError as error:

@@ -53,7 +53,7 @@ from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.check import Finding
 from core.knowledge.edit import EDIT_RUN, QUARANTINE
-from core.knowledge.journal import FrozenPlan, Pending, gather, read_journal
+from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.leftovers import clear_leftovers
 from core.knowledge.projects import is_inside
@@ -244,7 +244,7 @@ def _tell_plans(paths: Paths, found: dict[str, Accepted]) -> None:
     """Put beside each item the plan that held it back, the newest if there are several."""
     waiting = set(found)
     for path in sorted(paths.plans.glob("*.jsonl"), reverse=True) if paths.plans.is_dir() else ():
-        for sha, state in gather(read_journal(path)).items():
+        for sha, state in states_by_sha(read_journal(path)).items():
             if not state.done or state.plan is None:
                 continue
             held = {line for planned in state.plan.files if planned.name == QUARANTINE for line in planned.all_lines}
@@ -310,7 +310,7 @@ def sync_facts(
 def with_facts(paths: Paths, work: Callable[[], T], wait: float = LOCK_SECONDS) -> Result[T]:
     """Do the work while no other process writes facts, with sentences for what can go wrong."""
     try:
-        with locks.locked(paths.state / "facts.lock", work="facts", patience=wait):
+        with locks.locked(paths.state / "facts.lock", work="facts", editor_wait=wait):
             return Ok(work())
     except locks.LockHeldError as error:
         hint = "wait until it is done, then 'knowledge facts sync'"
@@ -407,7 +407,7 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
     for path in fresh:
         run = path.stem
         sizes[run] = path.stat().st_size
-        for sha, state in gather(read_journal(path)).items():
+        for sha, state in states_by_sha(read_journal(path)).items():
             if not state.done or state.plan is None:
                 continue
             committed.add((sha, run))

@@ -33,7 +33,7 @@ from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_fil
 from core.knowledge.changes import read_changes
 from core.knowledge.ledger import rebuild, seen_ledger
 from core.knowledge.same import statements
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import HashCache
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def harvest(
     cancelled: Callable[[], bool] = lambda: False,
     now: Callable[[], datetime] = utc_now,
     generate: Generate | None = None,
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[HarvestReport]:
     """Dry run or, with `request.apply`, the harvest. `generate` stands in for the configured provider (for tests).
 
@@ -60,7 +60,7 @@ def harvest(
     """
     if request.apply:
         import_module("core.commands.fact_feed")  # now: a full table of files at the end must not stop the report
-    options = harvest_options(workspace, request, patience)
+    options = harvest_options(workspace, request, editor_wait)
     if isinstance(options, Err):
         return options
     if generate is None and not (request.rough or request.no_harvest):

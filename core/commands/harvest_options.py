@@ -14,7 +14,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.commands.sources import chosen_sources, set_sources
 from core.commands.workspace import Workspace
 from core.harvest.steps import DistilSettings, HarvestOptions, Limits, read_prompt
-from core.knowledge.swap import Patience
+from core.knowledge.swap import EditorWait
 from core.sources.artifact import HOME
 from core.sources.tools import ALL, places
 
@@ -53,7 +53,7 @@ def prompt_names(style: str) -> tuple[str, str]:
     return (CATEGORY_PROMPT if style == "per_category" else HARVEST_PROMPT, SUMMARIZE_PROMPT)
 
 
-def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Patience) -> Result[HarvestOptions]:
+def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: EditorWait) -> Result[HarvestOptions]:
     """All settings of a run. Err for a prompt that cannot be read or a source that there is not."""
     config, paths = workspace.config, workspace.paths
     shipped = shipped_root() / "assets" / "prompts"
@@ -103,7 +103,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, patience: Pat
             digest_max_bytes=config.digest_max_bytes if config.digest_enabled else None,
             jobs=request.jobs or config.jobs,
             max_run_tokens=config.max_run_tokens,
-            patience=patience,
+            editor_wait=editor_wait,
             home=HOME in named.value or ALL in named.value,
             copies=caches / "stores",
             kept=caches / "answers",

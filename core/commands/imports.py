@@ -13,7 +13,7 @@ from core.commands.harvest_options import HarvestRequest, harvest_options
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.imports import ImportReport, plan_import, run_import
 from core.knowledge.ledger import rebuild, seen_ledger
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 
 __all__ = ["ImportReport", "import_memories"]
 
@@ -24,7 +24,7 @@ def import_memories(
     *,
     apply: bool = False,
     now: Callable[[], datetime] = utc_now,
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[ImportReport]:
     """A dry run, or with `apply` the import. Err when nothing is there or the store cannot be used."""
     if not path.strip():
@@ -34,7 +34,7 @@ def import_memories(
         ledger = seen_ledger(workspace.paths)
         entries = ledger.value if isinstance(ledger, Ok) else rebuild(workspace.paths)
         return plan_import(workspace.paths, where, entries, secrets=workspace.config.redact)
-    options = harvest_options(workspace, HarvestRequest(), patience)
+    options = harvest_options(workspace, HarvestRequest(), editor_wait)
     if isinstance(options, Err):
         return options
     done = run_import(workspace.paths, where, options.value, now)

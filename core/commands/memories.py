@@ -459,7 +459,7 @@ def _warnings(found: Memories, more: Sequence[str] = ()) -> tuple[str, ...]:
 def _locked(where: Paths, work: Callable[[], Any]) -> Result[Any]:
     """Do the work while no other process writes memories there: an id is given once."""
     try:
-        with locks.locked(where.state / "memories.lock", work="memories", patience=LOCK_SECONDS):
+        with locks.locked(where.state / "memories.lock", work="memories", editor_wait=LOCK_SECONDS):
             return Ok(work())
     except locks.LockHeldError as error:
         return locks.refused(error)

@@ -22,7 +22,7 @@ from core.knowledge.edit import could_not_write, new_edit_run
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
 from core.knowledge.log import carry_out
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 
 __all__ = ["Missing", "Settled", "missing", "missing_list"]
 
@@ -49,7 +49,7 @@ def missing(
     which: str = "",
     *,
     now: Callable[[], datetime] = utc_now,
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[list[Missing]] | Result[Settled]:
     """`knowledge missing list|restore|accept`. `which` begins a conversation's hash or is a run's id, "" is all."""
     if action == "list":
@@ -59,7 +59,7 @@ def missing(
         "missing",
         now(),
         lambda store: _settle(workspace, action == "restore", which, store, now()),
-        patience,
+        editor_wait,
     )
 
 

@@ -15,7 +15,7 @@ from core.commands.workspace import Workspace
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import EDIT_RUN as EDIT_RUN
 from core.knowledge.hunks import bare
-from core.knowledge.journal import gather, read_journal
+from core.knowledge.journal import read_journal, states_by_sha
 from core.knowledge.log import untold
 
 UNDO_RUN = "undo-"
@@ -96,7 +96,7 @@ def _iso(run: str) -> str:
 
 
 def _run(paths: Paths, name: str, rows: list[Change], undone: bool) -> Run:
-    states = gather(read_journal(paths.plans / f"{name}.jsonl")).values()
+    states = states_by_sha(read_journal(paths.plans / f"{name}.jsonl")).values()
     return Run(
         name,
         "edit" if name.startswith(EDIT_RUN) else "harvest",

@@ -22,15 +22,15 @@ from core.knowledge.ledger import (
     Entries,
     Entry,
     drop_from_trash,
+    forget_restored,
     keep_in_place,
-    let_go,
     note_restored,
     rebuild,
     restored_paths,
     seen_ledger,
     write_ledger,
 )
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.scan import grace_end, origin, sha_in_trash, split_in_trash, tree_bytes
 
 SHOWN = 5
@@ -66,7 +66,7 @@ class Restored:
 
 
 @dataclass(frozen=True)
-class LetGo:
+class ReleasedFromTrash:
     """A restored conversation, at one or several `paths`, is the harvest's again."""
 
     paths: tuple[str, ...]
@@ -139,12 +139,12 @@ def trash_restore(
     which: str,
     *,
     now: Callable[[], datetime] = utc_now,
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[Restored]:
     """Put one conversation back where it was. `which` is its name in the trash or a prefix of its hash that only one
     has. An occupied place is refused."""
     return with_store(
-        workspace.paths, "trash", now(), lambda store: _restore(workspace, which.strip(), store), patience
+        workspace.paths, "trash", now(), lambda store: _restore(workspace, which.strip(), store), editor_wait
     )
 
 
@@ -173,7 +173,7 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Result[Resto
     if entry is None:
         return back if isinstance(back, Err) else Ok(Restored(str(back.value), row.sha256))
     if isinstance(back, Err):
-        let_go(entry, [row.path])
+        forget_restored(entry, [row.path])
     else:
         note_restored(entry, row.name)
     write_ledger(paths, store.entries)
@@ -190,15 +190,15 @@ def trash_release(
     which: str,
     *,
     now: Callable[[], datetime] = utc_now,
-    patience: Patience = DEFAULT_PATIENCE,
-) -> Result[LetGo]:
+    editor_wait: EditorWait = EDITOR_WAIT,
+) -> Result[ReleasedFromTrash]:
     """Let the next harvest take a restored conversation away again. `which` begins its hash."""
     return with_store(
-        workspace.paths, "trash", now(), lambda store: _release(workspace.paths, which.strip(), store), patience
+        workspace.paths, "trash", now(), lambda store: _release(workspace.paths, which.strip(), store), editor_wait
     )
 
 
-def _release(paths: Paths, which: str, store: Recovered) -> Result[LetGo]:
+def _release(paths: Paths, which: str, store: Recovered) -> Result[ReleasedFromTrash]:
     kept = {sha: entry for sha, entry in store.entries.items() if restored_paths(entry)}
     found = [sha for sha in kept if which and sha.startswith(which.lower())]
     if len(found) != 1:
@@ -210,9 +210,9 @@ def _release(paths: Paths, which: str, store: Recovered) -> Result[LetGo]:
         )
     entry = kept[found[0]]
     places = sorted(restored_paths(entry))
-    let_go(entry, places)
+    forget_restored(entry, places)
     write_ledger(paths, store.entries)
-    return Ok(LetGo(tuple(places), found[0]))
+    return Ok(ReleasedFromTrash(tuple(places), found[0]))
 
 
 # --- for good --------------------------------------------------------------------------------------------------------
@@ -223,14 +223,14 @@ def trash_purge(
     *,
     everything: bool = False,
     now: Callable[[], datetime] = utc_now,
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[PurgeReport]:
     """Remove what is past its grace period, or with `everything` all that the trash holds.
 
     A conversation stays when its hash is no longer the one it went in with, and for the reasons of `why_not_purge`.
     """
     return with_store(
-        workspace.paths, "trash", now(), lambda store: _purge(workspace, everything, store, now()), patience
+        workspace.paths, "trash", now(), lambda store: _purge(workspace, everything, store, now()), editor_wait
     )
 
 

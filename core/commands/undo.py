@@ -28,11 +28,11 @@ from core.harvest.recovery import Recovered
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.edit import EDIT_RUN
 from core.knowledge.file_notes import note_now
-from core.knowledge.journal import Pending, encode, gather, read_journal
+from core.knowledge.journal import Pending, encode, read_journal, states_by_sha
 from core.knowledge.ledger import Entries, Entry, keep_in_place, note_restored, write_ledger
 from core.knowledge.lines import require_lines
 from core.knowledge.reversal import take_out
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.scan import holds
 
 NEEDED = "another harvest rests on it"
@@ -43,7 +43,7 @@ def undo(
     run: str,
     *,
     now: Callable[[], datetime] = utc_now,
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[UndoReport]:
     """Take back one run: of the home, or an edit of the project around the current folder. Err when there is no such
     run or the store cannot be used; what could not be taken back of a run that exists stands in `errors` of the report,
@@ -58,7 +58,9 @@ def undo(
         found = undo_in_project(workspace, wanted, now())
         if found is not None:
             return found
-    undone = with_store(workspace.paths, "undo", now(), lambda store: _undo(workspace, wanted, store, now()), patience)
+    undone = with_store(
+        workspace.paths, "undo", now(), lambda store: _undo(workspace, wanted, store, now()), editor_wait
+    )
     if isinstance(undone, Ok):
         _undo_facts(workspace, undone.value, now)
     return undone
@@ -69,11 +71,13 @@ def redo(
     run: str,
     *,
     now: Callable[[], datetime] = utc_now,
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
 ) -> Result[Redone]:
     """Make an edit of the home again that was taken back. Err when it was not, and when somebody has changed since what
     stands there."""
-    made = with_store(workspace.paths, "redo", now(), lambda _store: redo_edit(workspace.paths, run, now()), patience)
+    made = with_store(
+        workspace.paths, "redo", now(), lambda _store: redo_edit(workspace.paths, run, now()), editor_wait
+    )
     if isinstance(made, Ok):
         problem = refresh_digest(workspace)
         return Ok(replace(made.value, warning=made.value.warning or problem))
@@ -95,7 +99,7 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Re
     paths = workspace.paths
     changes = read_changes(paths)
     mine = [row for row in changes if row.run == run]
-    archived = gather(read_journal(archive_of(paths, run))) if _is_name(run) else {}
+    archived = states_by_sha(read_journal(archive_of(paths, run))) if _is_name(run) else {}
     owned = {key for key, entry in store.entries.items() if entry.get("run") == run}
     if not run or not (mine or archived or owned):
         newest = ", ".join(newest_runs(paths, changes)) or "none yet"
@@ -145,7 +149,7 @@ def _undo_harvest(
             report.notes.append(f"{sha.removeprefix('path:')} was removed for good and cannot be brought back")
         elif _bring_back(paths, sha, entry, archived.get(sha), report):
             forgotten.add(sha)
-    waiting = gather(read_journal(paths.journal))
+    waiting = states_by_sha(read_journal(paths.journal))
     waiting = {sha: state for sha, state in waiting.items() if sha in forgotten and _is_of(state, run)}
     rows = [*rows, *_tell_unfinished(paths, run, waiting, now)]
     gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
@@ -203,7 +207,7 @@ def _surviving(paths: Paths, run: str, forgotten: set[str], lines: set[str]) -> 
     entries: Entries = {}
     needed: set[tuple[str, str]] = set()
     for path in sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []:
-        for sha, state in gather(read_journal(path)).items():
+        for sha, state in states_by_sha(read_journal(path)).items():
             if not state.done or state.plan is None or (path.stem == run and sha in forgotten):
                 continue
             if sha in forgotten and state.entry is not None:

@@ -22,7 +22,7 @@ from core.harvest.meter import Meter
 from core.harvest.steps import Step
 from core.knowledge.journal import FrozenPlan, JournalError
 from core.knowledge.lines import OwnWrites, PlannedFile, ensure_lines, noting_tail, require_lines
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 
 PART = 4
 """A batch is full when its lines are this part (a quarter) of the files that it touches."""
@@ -159,7 +159,7 @@ def write_together(
     known: Callable[[str], bool],
     on_applied: Callable[[str, Applied], None],
     recovering: bool = False,
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
     own: OwnWrites | None = None,
 ) -> dict[str, OSError]:
     """Make every line of all plans stand in its file, then read each file back by its path: the gate. What kept a plan
@@ -192,7 +192,7 @@ def write_together(
                 planned,
                 known=known(planned.name),
                 recovering=recovering,
-                patience=patience,
+                editor_wait=editor_wait,
                 own=own,
             )
         except (files.SyncError, JournalError):

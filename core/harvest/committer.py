@@ -122,7 +122,7 @@ class Committer:
                 [(row.step.sha256, row.plan) for row in rows],
                 known=lambda name: name in self._known,
                 on_applied=self._applied,
-                patience=self.options.patience,
+                editor_wait=self.options.editor_wait,
                 own=self._own,
             )
             for row in rows:

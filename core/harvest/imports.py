@@ -241,7 +241,7 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
     unquoted = replace(options, limits=limits, distil=replace(options.distil, quotes="off"))
     try:
         with locks.locked(paths.lock, work="import"):
-            recovered = recover(paths, now(), options.patience)
+            recovered = recover(paths, now(), options.editor_wait)
             planned = plan_import(paths, path, recovered.entries, secrets=options.distil.redact)
             if not isinstance(planned, Ok):
                 return planned

@@ -67,7 +67,7 @@ def run_harvest(
         options = replace(options, limits=replace(options.limits, provider="offline"))
     try:
         with locks.locked(paths.lock, work="harvest"):
-            recovered = recover(paths, now(), options.patience)
+            recovered = recover(paths, now(), options.editor_wait)
             plan = plan_harvest(paths, options, recovered.entries, now(), cache or HashCache())
             if generate is not None:
                 options = replace(options, known=KnownStore.read(paths, recovered.entries))

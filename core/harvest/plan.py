@@ -24,7 +24,7 @@ NAMED = 4
 """So many are told by name; of more only the number."""
 
 
-def passed_over(plan: HarvestPlan, folder: str, limit: int) -> tuple[str, ...]:
+def skipped_notes(plan: HarvestPlan, folder: str, limit: int) -> tuple[str, ...]:
     """The sentences about a plan, one for each reason that there is. `folder` is that of the conversations, `limit` the
     setting `max_harvest_source_bytes`."""
     return (*_unknown_names(plan, folder), *_too_large(plan, limit))
@@ -132,7 +132,7 @@ def _judged(
     )
     told = (
         *_never_read(plan.classified),
-        *passed_over(plan, str(paths.conversations), options.limits.max_source_bytes),
+        *skipped_notes(plan, str(paths.conversations), options.limits.max_source_bytes),
     )
     return replace(plan, notes=told) if told else plan
 

@@ -33,8 +33,8 @@ from core.knowledge.journal import (
     decode,
     decode_line,
     encode,
-    gather,
     plan_to_json,
+    states_by_sha,
 )
 from core.knowledge.ledger import (
     Entries,
@@ -50,7 +50,7 @@ from core.knowledge.ledger import (
 from core.knowledge.leftovers import clear_leftovers, folders_below
 from core.knowledge.lines import PlannedFile, lines_in
 from core.knowledge.log import carry_over, settle
-from core.knowledge.swap import Patience
+from core.knowledge.swap import EditorWait
 from core.sources.scan import origin, sha_in_trash
 
 UNPROVEN = "unproven"
@@ -80,7 +80,7 @@ class Recovered:
             self.notes.append(f"the journal of the last run was damaged{what}; it was kept as {aside.name}")
 
 
-def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
+def recover(paths: Paths, now: datetime, editor_wait: EditorWait) -> Recovered:
     """Finish the last run. Call it under the run lock. Raises OSError when the store itself cannot be used."""
     state = Recovered({})
     require_known(paths)
@@ -105,11 +105,11 @@ def recover(paths: Paths, now: datetime, patience: Patience) -> Recovered:
     else:
         raise OSError(errno.EIO, f"{ledger.error.message}; {ledger.error.hint}", str(paths.ledger))
     if files.exists(paths.journal):
-        _replay(paths, files.read_or_empty(paths.journal), state, now, patience)
+        _replay(paths, files.read_or_empty(paths.journal), state, now, editor_wait)
     return state
 
 
-def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, patience: Patience) -> None:
+def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_wait: EditorWait) -> None:
     lines = data.split(b"\n")
     read = [decode_line(line) for line in lines]
     bad = [number for number, record in enumerate(read, start=1) if record is None and lines[number - 1]]
@@ -127,8 +127,8 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, patience
     told = {(change.file, line) for change in read_changes(paths) for line in change.added}
     journal = Journal(paths.journal)
     try:
-        waiting = [row for row in gather(records).values() if row.plan is not None and not row.done]
-        replayed = _apply(paths, waiting, journal, run, state, patience, told)
+        waiting = [row for row in states_by_sha(records).values() if row.plan is not None and not row.done]
+        replayed = _apply(paths, waiting, journal, run, state, editor_wait, told)
     finally:
         journal.close()
     if replayed:
@@ -141,7 +141,7 @@ def _made_whole(paths: Paths, records: list[Record], entries: Entries) -> list[R
     """The whole records of a damaged journal, with what can be told of the lost ones: a harvest that says DONE was
     written and read back, so its other records prove it. What is neither is for unproven.py."""
     found: list[Record] = []
-    states = gather(records)
+    states = states_by_sha(records)
     told = {(change.file, line) for change in read_changes(paths) for line in change.added}
     run = run_of(records) or next(
         (str(state.entry["run"]) for state in states.values() if state.entry and state.entry.get("run")), ""
@@ -194,7 +194,7 @@ def _apply(
     journal: Journal,
     run: str,
     state: Recovered,
-    patience: Patience,
+    editor_wait: EditorWait,
     told: set[tuple[str, str]],
 ) -> int:
     """Write what stands in the plans, each file once for all of them; how many were finished."""
@@ -209,7 +209,7 @@ def _apply(
             known=lambda name: (paths.knowledge / name).exists(),
             on_applied=lambda sha, row: tell[sha](row),
             recovering=True,
-            patience=patience,
+            editor_wait=editor_wait,
         )
     except (files.SyncError, JournalError):
         raise
@@ -278,7 +278,7 @@ def close_run(paths: Paths, run: str, entries: Entries, when: str, behind: Seque
     """
     data = files.read_or_empty(paths.journal)
     records = list(decode(data))
-    states = gather(records)
+    states = states_by_sha(records)
     finished: list[Record] = []
     unfinished: list[Record] = []
     for record in records:

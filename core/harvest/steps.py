@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from core.base.result import ErrorInfo
 from core.harvest.known import KnownStore
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience
+from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier
 from core.sources.tools import Place
@@ -156,7 +156,7 @@ class HarvestOptions:
     digest_max_bytes: int | None
     jobs: int = 4
     max_run_tokens: int = 0
-    patience: Patience = field(default_factory=lambda: DEFAULT_PATIENCE)
+    editor_wait: EditorWait = field(default_factory=lambda: EDITOR_WAIT)
     home: bool = True
     places: tuple[Place, ...] = ()
     copies: Path = Path("copies")

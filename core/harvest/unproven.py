@@ -20,7 +20,7 @@ from core.harvest.steps import Step
 from core.knowledge.categories import note_files
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import is_absent
-from core.knowledge.journal import gather, read_journal
+from core.knowledge.journal import read_journal, states_by_sha
 
 Lines = dict[str, list[str]]
 """File below the knowledge folder -> exact lines."""
@@ -115,7 +115,7 @@ def _unvouched(paths: Paths, standing: dict[str, Lines], changes: list[Change], 
 def _planned(paths: Paths) -> set[str]:
     """Every line of every archived plan."""
     archives = sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
-    states = [state for path in archives for state in gather(read_journal(path)).values()]
+    states = [state for path in archives for state in states_by_sha(read_journal(path)).values()]
     plans = [state.plan for state in states if state.plan is not None]
     return {line for plan in plans for planned in plan.files for line in planned.all_lines}
 

@@ -32,7 +32,7 @@ from core.knowledge.file_notes import bind_note, examine, notes_for
 from core.knowledge.hunks import FileEdit, Hunk, apply_hunks, bare, join, line_break, made, section_at, split
 from core.knowledge.lines import PlannedFile, ensure_lines
 from core.knowledge.log import begin, carry_out, put_in_place
-from core.knowledge.swap import Patience
+from core.knowledge.swap import EditorWait
 
 BY_HAND = "by-hand"
 EDIT_RUN = "edit-"
@@ -40,7 +40,7 @@ QUARANTINE = "quarantine.md"
 ATTEMPTS = 5
 _NOTE = re.compile(r"(?:(?:files|memories)/[^/.][^/]*\.md|(?:global|repos|agents)/(?:[^/.][^/]*/)?[^/.][^/]*\.ya?ml)\Z")
 
-PATIENCE = Patience(settle=0, swap_file=0)
+PATIENCE = EditorWait(settle=0, swap_file=0)
 """Whoever types an edit does not wait for an editor to settle: a clash is noticed by the exchange itself."""
 
 AS_FACT = "write it as a fact instead"
@@ -191,7 +191,7 @@ def add_lines(
         def put() -> Change:
             known = any(row.file == file for row in read_changes(paths))  # an editor may have it renamed away just now
             files.make_folder(path.parent)
-            ensure_lines(paths.knowledge, planned, known=known, patience=PATIENCE)
+            ensure_lines(paths.knowledge, planned, known=known, editor_wait=PATIENCE)
             files.sync_folder(path.parent)
             return replace(change, edit=_creation(files.read_file(path), block, section))
 

@@ -279,7 +279,7 @@ def _seen(path: str) -> SourceFile | None:
 def _alone(paths: Paths) -> Iterator[None]:
     """Hold the lock of file_ids.json; whoever has it needs it for a moment only. OSError(EBUSY) after LOCK_SECONDS."""
     try:
-        with locks.locked(paths.file_ids.with_suffix(".lock"), patience=LOCK_SECONDS):
+        with locks.locked(paths.file_ids.with_suffix(".lock"), editor_wait=LOCK_SECONDS):
             _finish_moves(paths)
             yield
     except locks.LockHeldError as error:

@@ -150,7 +150,7 @@ def read_journal(path: Path) -> list[Record]:
     return list(decode(files.read_or_empty(path)))
 
 
-def gather(records: Iterable[Record]) -> dict[str, Pending]:
+def states_by_sha(records: Iterable[Record]) -> dict[str, Pending]:
     """The state of each conversation, by sha256 (or `path:` key for pruned things)."""
     found: dict[str, Pending] = {}
     for record in records:
@@ -221,5 +221,5 @@ def read_plans(plans: Path, run: str) -> dict[str, FrozenPlan]:
     """The committed plans in the archive of one run, by sha256: those that were proven. Raises OSError."""
     if not run or "/" in run or "\0" in run or run.startswith("."):
         return {}
-    states = gather(read_journal(plans / f"{run}.jsonl"))
+    states = states_by_sha(read_journal(plans / f"{run}.jsonl"))
     return {sha: state.plan for sha, state in states.items() if state.done and state.plan is not None}

@@ -238,10 +238,10 @@ def rebuild(paths: Paths) -> Entries:
     entries: Entries = {}
     if not paths.plans.is_dir():
         return entries
-    from core.knowledge.journal import gather, read_journal
+    from core.knowledge.journal import read_journal, states_by_sha
 
     for archived in sorted(paths.plans.glob("*.jsonl")):
-        for sha, state in gather(read_journal(archived)).items():
+        for sha, state in states_by_sha(read_journal(archived)).items():
             if state.entry is not None:
                 entries[sha] = merged_entry(entries.get(sha), state.entry)
             for moved in state.reclaimed:
@@ -278,7 +278,7 @@ def keep_in_place(entry: Entry, path: str) -> None:
     entry["restored"] = sorted({*restored_paths(entry), path})
 
 
-def let_go(entry: Entry, paths: Iterable[str]) -> None:
+def forget_restored(entry: Entry, paths: Iterable[str]) -> None:
     """Take places out of what `keep_in_place` wrote."""
     left = sorted(restored_paths(entry) - set(paths))
     if left:

@@ -16,7 +16,7 @@ from pathlib import Path
 from core.base import files
 from core.base.locks import folder_lock
 from core.knowledge.categories import NEW_TASKS, TASKS_FILE
-from core.knowledge.swap import DEFAULT_PATIENCE, Patience, swap_in
+from core.knowledge.swap import EDITOR_WAIT, EditorWait, swap_in
 from core.knowledge.tasks import insert_tasks
 
 ATTEMPTS = 10
@@ -106,7 +106,7 @@ def ensure_lines(
     *,
     known: bool = False,
     recovering: bool = False,
-    patience: Patience = DEFAULT_PATIENCE,
+    editor_wait: EditorWait = EDITOR_WAIT,
     own: OwnWrites | None = None,
 ) -> tuple[tuple[str, ...], bool]:
     """Make `planned.lines` stand in the file and be durable; returns the lines added and whether a name changed.
@@ -119,7 +119,7 @@ def ensure_lines(
     own = own or OwnWrites()
     for _ in range(ATTEMPTS):
         if not files.exists(path):
-            if known and not _wait_for(path, patience):
+            if known and not _wait_for(path, editor_wait):
                 known = False
             if not files.exists(path):
                 try:
@@ -128,7 +128,7 @@ def ensure_lines(
                     continue
                 _remember(path, own)
                 return planned.all_lines, True
-        _settle(path, patience, own)
+        _settle(path, editor_wait, own)
         write = _insert if planned.name == TASKS_FILE else _append
         try:
             with folder_lock(Path(path).parent):
@@ -260,32 +260,32 @@ def _text(lines: list[bytes]) -> list[str]:
 # --- waiting for editors ---------------------------------------------------------------------------------------------
 
 
-def _wait_for(path: str, patience: Patience) -> bool:
+def _wait_for(path: str, editor_wait: EditorWait) -> bool:
     waited = 0.0
-    while waited < patience.missing:
+    while waited < editor_wait.missing:
         if os.path.exists(path):
             return True
-        patience.sleep(patience.step)
-        waited += patience.step
+        editor_wait.sleep(editor_wait.step)
+        waited += editor_wait.step
     return os.path.exists(path)
 
 
-def _settle(path: str, patience: Patience, own: OwnWrites) -> None:
+def _settle(path: str, editor_wait: EditorWait, own: OwnWrites) -> None:
     """Wait while somebody else has just written the file, or has it open in an editor."""
     waited = 0.0
-    while waited < max(patience.settle, patience.swap_file):
+    while waited < max(editor_wait.settle, editor_wait.swap_file):
         try:
             found = os.stat(path)
         except FileNotFoundError:
             return
         now = files.Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-        fresh = own.seen.get(path) != now and 0 <= time.time() - found.st_mtime < patience.settle
-        busy = path not in own.waited and waited < patience.swap_file and _is_open_elsewhere(path)
+        fresh = own.seen.get(path) != now and 0 <= time.time() - found.st_mtime < editor_wait.settle
+        busy = path not in own.waited and waited < editor_wait.swap_file and _is_open_elsewhere(path)
         if not fresh and not busy:
             return
-        patience.sleep(patience.step)
-        waited += patience.step
-        if waited >= patience.swap_file:
+        editor_wait.sleep(editor_wait.step)
+        waited += editor_wait.step
+        if waited >= editor_wait.swap_file:
             own.waited.add(path)
 
 

@@ -18,7 +18,7 @@ from core.base.conflict import both_sides
 from core.base.paths import Paths
 from core.knowledge.categories import is_done_heading, is_open_heading
 from core.knowledge.changes import parse_change
-from core.knowledge.journal import gather, read_journal
+from core.knowledge.journal import read_journal, states_by_sha
 from core.knowledge.lines import missing_lines
 from core.knowledge.swap import replace_expected
 
@@ -38,7 +38,7 @@ def whole_of(paths: Paths, path: Path, torn: str) -> str:
     name = path.relative_to(paths.knowledge).as_posix()
     found: set[str] = set()
     for archive in sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else ():
-        for pending in gather(read_journal(archive)).values():
+        for pending in states_by_sha(read_journal(archive)).values():
             for planned in pending.plan.files if pending.plan is not None and pending.done else ():
                 if planned.name == name:
                     found.update(line for line in planned.all_lines if line.startswith(torn) and line != torn)

@@ -23,7 +23,7 @@ from core.base.locks import folder_lock
 
 
 @dataclass(frozen=True)
-class Patience:
+class EditorWait:
     """How long to wait for an editor that is at work on the same file, in seconds."""
 
     missing: float = 2.0
@@ -33,7 +33,7 @@ class Patience:
     sleep: Callable[[float], None] = time.sleep
 
 
-DEFAULT_PATIENCE = Patience()
+EDITOR_WAIT = EditorWait()
 
 
 ATTEMPTS = 10

@@ -11,7 +11,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.base.search_entry import Embed
 from core.llm.credentials import KeyFinder
 from core.llm.openai_compatible import BASE_URL, endpoint
-from core.llm.transport import Patience, post, refusal
+from core.llm.transport import RetryPolicy, post, refusal
 from core.llm.wire import Call, decode_object, rows
 
 
@@ -37,7 +37,7 @@ def connect_embeddings(
     def embed(texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
         body: dict[str, Any] = {"model": model, "input": [text or " " for text in texts], "encoding_format": "float"}
         call = Call("the embedder", url, headers, body, key)
-        answer = post(call, Patience(time.monotonic() + seconds, 2, max_bytes))
+        answer = post(call, RetryPolicy(time.monotonic() + seconds, 2, max_bytes))
         if isinstance(answer, Err):
             return answer
         if not 200 <= answer.value.status <= 299:

@@ -14,7 +14,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.llm import anthropic, gemini, ollama, openai_compatible
 from core.llm.command import run_command
 from core.llm.credentials import KeyFinder
-from core.llm.transport import Patience, complaint, never, post, refusal
+from core.llm.transport import RetryPolicy, complaint, never, post, refusal
 from core.llm.wire import (
     MODEL_CHARACTERS,
     Call,
@@ -161,7 +161,7 @@ def _http(
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
         nonlocal known
         question = replace(template, prompt=_encodable(prompt), schema=schema)
-        patience = Patience(
+        retry_policy = RetryPolicy(
             clock() + settings.timeout_seconds,
             settings.max_retries,
             settings.max_answer_bytes,
@@ -173,7 +173,7 @@ def _http(
             dialect = known
         while True:  # ends: each refusal makes the dialect smaller
             call = wire.build(base_url, question, dialect)
-            match post(call, patience):
+            match post(call, retry_policy):
                 case Err() as problem:
                     return problem
                 case Ok(reply):

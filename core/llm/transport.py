@@ -29,7 +29,7 @@ def never() -> bool:
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How long and how often to try.
 
     `deadline` is a time of `clock` (seconds); `sleep` takes seconds. The two are replaced in tests only: waiting for
@@ -48,7 +48,7 @@ class Patience:
         return self.deadline - self.clock()
 
 
-def post(call: Call, patience: Patience) -> Result[Reply]:
+def post(call: Call, retry_policy: RetryPolicy) -> Result[Reply]:
     """POST `call`, repeating what may pass. `Ok` holds a reply with any status that is not worth another try.
 
     Errors: `timed-out`, `cancelled`, `unreachable` (nobody took the call), `connection-failed` (it broke off),
@@ -56,25 +56,25 @@ def post(call: Call, patience: Patience) -> Result[Reply]:
     """
     attempt = 0
     while True:
-        if patience.cancelled():
-            return _broken(call, TransportError("cancelled"), patience)
-        if patience.remaining() <= 0:
-            return _broken(call, TransportError("timeout"), patience)
+        if retry_policy.cancelled():
+            return _broken(call, TransportError("cancelled"), retry_policy)
+        if retry_policy.remaining() <= 0:
+            return _broken(call, TransportError("timeout"), retry_policy)
         result = exchange(
             call,
-            seconds=patience.remaining(),
-            max_bytes=patience.max_answer_bytes,
-            cancelled=patience.cancelled,
+            seconds=retry_policy.remaining(),
+            max_bytes=retry_policy.max_answer_bytes,
+            cancelled=retry_policy.cancelled,
         )
         if not _may_pass(result):
-            return _broken(call, result, patience) if isinstance(result, TransportError) else Ok(result)
-        gave_up = _broken(call, result, patience) if isinstance(result, TransportError) else refusal(call, result)
-        if attempt >= patience.max_retries:
+            return _broken(call, result, retry_policy) if isinstance(result, TransportError) else Ok(result)
+        gave_up = _broken(call, result, retry_policy) if isinstance(result, TransportError) else refusal(call, result)
+        if attempt >= retry_policy.max_retries:
             return gave_up
         pause = _pause_before(attempt, result)
-        if pause >= patience.remaining():
+        if pause >= retry_policy.remaining():
             return gave_up  # the next try would begin after the deadline: say now what is wrong
-        _wait(pause, patience)
+        _wait(pause, retry_policy)
         attempt += 1
 
 
@@ -124,15 +124,15 @@ def retry_info(body: bytes) -> float | None:
     return None
 
 
-def _wait(seconds: float, patience: Patience) -> None:
+def _wait(seconds: float, retry_policy: RetryPolicy) -> None:
     """Sleep in short steps, so that a cancellation is noticed."""
-    while seconds > 0 and not patience.cancelled():
+    while seconds > 0 and not retry_policy.cancelled():
         step = min(SLICE_SECONDS, seconds)
-        patience.sleep(step)
+        retry_policy.sleep(step)
         seconds -= step
 
 
-def _broken(call: Call, broken: TransportError, patience: Patience) -> Err:
+def _broken(call: Call, broken: TransportError, retry_policy: RetryPolicy) -> Err:
     """The sentence for an exchange that brought no answer."""
     who, detail = f"{call.label} at {host_of(call.url)}", excerpt(broken.detail, call.key)
     if broken.kind == "timeout":
@@ -141,7 +141,7 @@ def _broken(call: Call, broken: TransportError, patience: Patience) -> Err:
     if broken.kind == "cancelled":
         return fail("cancelled", f"the call to {who} was cancelled", hint="run again to go on")
     if broken.kind == "too-large":
-        size = f"{patience.max_answer_bytes} bytes"
+        size = f"{retry_policy.max_answer_bytes} bytes"
         return fail("answer-too-large", f"the answer of {who} is larger than {size}", hint="choose another model")
     if broken.kind == "certificate":
         because = f" ({detail})" if detail else ""

@@ -133,10 +133,10 @@ class Index:
 
 
 def open_index(
-    folder: Path, sources: Sequence[SearchSource], *, anew: bool = False, patience: float = LOCK_SECONDS
+    folder: Path, sources: Sequence[SearchSource], *, anew: bool = False, editor_wait: float = LOCK_SECONDS
 ) -> Index:
     """The index in `folder`, made or brought up to date as far as needed; `anew` makes it in any case. Never fails: at
-    worst it is made in memory and says so. `patience` is how many seconds to wait for another writer."""
+    worst it is made in memory and says so. `editor_wait` is how many seconds to wait for another writer."""
     import sqlite3
 
     stems = Stems()
@@ -146,7 +146,7 @@ def open_index(
         if index is not None:
             return index
     try:
-        with locks.locked(folder / store.LOCK, work="search", patience=patience):
+        with locks.locked(folder / store.LOCK, work="search", editor_wait=editor_wait):
             if not anew:
                 index = _updated(folder, sources, stems, same)
                 if index is not None:

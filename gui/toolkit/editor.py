@@ -214,7 +214,7 @@ class Editor:
             self._wrapping.end()
         self.open = self.asking = False
 
-    def let_go(self) -> None:
+    def leave(self) -> None:
         """Its words are being saved: the next keys are for what comes after it."""
         self._look.leaving = self.field
         dpg.configure_item(self.field, enabled=False)

@@ -131,7 +131,7 @@ def set_digest(shell: Shell, on: bool, back: object = None) -> None:
 def write_digest(shell: Shell) -> None:
     """Make digest.md from the knowledge as it is; switched on as well, where it was off."""
     snapshot = shell.state.snapshot
-    if snapshot is None or shell.puts_off(lambda: write_digest(shell)):
+    if snapshot is None or shell.defers(lambda: write_digest(shell)):
         return
     if not has_bullets(snapshot):
         shell.toast("There is no knowledge yet: a harvest writes the digest", icon="info", color="accent",
@@ -147,7 +147,7 @@ def write_digest(shell: Shell) -> None:
         return
     # The switch is written first, and the digest with the settings as they are then.
     set_digest(shell, True)
-    shell.puts_off(lambda: write() if shell.workspace.config.digest_enabled else None)
+    shell.defers(lambda: write() if shell.workspace.config.digest_enabled else None)
 
 
 def delete_words(state: DigestState) -> tuple[str, str]:

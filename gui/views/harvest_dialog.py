@@ -483,7 +483,7 @@ class HarvestDialog:
         self._shell.write(
             "The limit",
             lambda workspace: config_set(workspace, "max_harvest_source_bytes", str(enough)),
-            done=lambda _value: self._shell.puts_off(look_again),
+            done=lambda _value: self._shell.defers(look_again),
             said=f"Conversations up to {size(enough)} are read",
         )
 

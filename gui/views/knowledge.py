@@ -50,7 +50,7 @@ STAY = "It changes in all {} lines that say it; where they came from stays"
 
 
 @dataclass(frozen=True)
-class Target:
+class BulletTarget:
     """What is being edited: the row in whose place the editor stands, the bullet (None: a new one) with the older ones
     that say the same, what was seen."""
 
@@ -66,7 +66,7 @@ class Target:
         return STAY.format(len(self.others) + 1) if self.others else STAYS
 
 
-class BulletSession(Editing[Target]):
+class BulletSession(Editing[BulletTarget]):
     """The editor of a list of bullets; `on_show(category)` asks for a category to be shown."""
 
     KIND = EditorKind(
@@ -83,7 +83,7 @@ class BulletSession(Editing[Target]):
         rows: FlowList,
         *,
         on_arrange: Callable[[], object],
-        on_saved: Callable[[Target, Any], object],
+        on_saved: Callable[[BulletTarget, Any], object],
         on_show: Callable[[str], object],
     ) -> None:
         super().__init__(look, shell, rows, on_arrange=on_arrange, on_saved=on_saved)
@@ -91,25 +91,25 @@ class BulletSession(Editing[Target]):
 
     def edit(self, key: BulletKey, found: Found, seen: str, others: tuple[Found, ...] = ()) -> None:
         """Open the editor in the place of a row; `others` say the same, and are changed with it."""
-        target = Target(key, found.category, seen, found, others)
+        target = BulletTarget(key, found.category, seen, found, others)
         self.open(target, found.bullet.text, target.note)
 
     def add(self, category: str, seen: str) -> None:
         """Open the editor over a new row at the top."""
         label, _, _, noun = CATEGORIES[category]
-        self.open(Target(ADDING, category, seen), "", f"A new {noun}, written by hand, for {label}", "Add")
+        self.open(BulletTarget(ADDING, category, seen), "", f"A new {noun}, written by hand, for {label}", "Add")
 
-    def key_of(self, target: Target) -> Hashable:
+    def key_of(self, target: BulletTarget) -> Hashable:
         """The key of the row in whose place the editor stands."""
         return target.key
 
-    def reopen(self, target: Target, typed: Typed) -> None:
+    def reopen(self, target: BulletTarget, typed: Typed) -> None:
         """Open the editor once more, with what was typed before it was closed."""
         self._on_show(target.category)
         before = target.found.bullet.text if target.found is not None else ""
         self.open(target, before, target.note, "Save" if before else "Add", mine=typed.words)
 
-    def save(self, target: Target) -> None:
+    def save(self, target: BulletTarget) -> None:
         """Write the words into the bullet as it was seen, or as a new one."""
         words = self.editor.words
         if target.found is not None and words == target.found.bullet.text:
@@ -120,7 +120,7 @@ class BulletSession(Editing[Target]):
             target, lambda workspace: written(workspace, target.category, one, words, target.seen), said=said_of(target)
         )
 
-    def again(self, target: Target) -> None:
+    def again(self, target: BulletTarget) -> None:
         """Look at the file as it is now and write at once, in one piece of work: between two frames a harvest would
         change the file again, and the person would be refused for as long as it runs."""
         words = self.editor.words
@@ -142,11 +142,11 @@ class BulletSession(Editing[Target]):
                     break
             return result
 
-        def failed(now: Target, error: ErrorInfo) -> None:
+        def failed(now: BulletTarget, error: ErrorInfo) -> None:
             if looked:
                 view, found = looked[0]
                 others = said_with(view.rows, found).others if found is not None else ()
-                now = self.target = Target(target.key, target.category, view.sha256, found, others)
+                now = self.target = BulletTarget(target.key, target.category, view.sha256, found, others)
             if error.code == OTHER_WORDS:
                 self._show_other(now, words)
             else:
@@ -154,7 +154,7 @@ class BulletSession(Editing[Target]):
 
         self.write(target, write, failed, said_of(target))
 
-    def _show_other(self, now: Target, words: str) -> None:
+    def _show_other(self, now: BulletTarget, words: str) -> None:
         """The bullet itself is another one, or gone: shown before anything is written."""
         if now.found is None:
             self.open(now, "", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)
@@ -172,7 +172,7 @@ def written(workspace: Workspace, category: str, one: Said | None, words: str, s
     return bullets.edit(workspace, category, one.found.ref, words, seen=seen)
 
 
-def said_of(target: Target) -> str:
+def said_of(target: BulletTarget) -> str:
     """What the toast says when it is saved."""
     return "Changed the bullet" if target.found is not None else f"Added to {CATEGORIES[target.category].name}"
 

@@ -153,7 +153,7 @@ class Editing(Generic[T]):
         """Run a command; one at a time: whoever presses twice must not write twice."""
         self.writing = True
         self.editor.tell("Saving…")
-        self.editor.let_go()
+        self.editor.leave()
 
         def done(value: Any) -> None:
             self.writing = False

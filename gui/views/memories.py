@@ -152,7 +152,7 @@ GONE = "The file is gone: it was deleted or archived outside. Yours can be saved
 
 
 @dataclass(frozen=True)
-class Target:
+class MemoryTarget:
     """What is edited: the row in whose place the editor stands, the memory (None: a new one) as it was seen, and its
     name for the commands."""
 
@@ -161,7 +161,7 @@ class Target:
     name: str = ""
 
 
-class MemorySession(Editing[Target]):
+class MemorySession(Editing[MemoryTarget]):
     """The editor of the list of memories. `project` is the folder of the project that a new one may go into."""
 
     NAME = "The memory"
@@ -182,25 +182,25 @@ class MemorySession(Editing[Target]):
 
     def edit(self, memory: Memory, name: str) -> None:
         """Open the editor in the place of a row."""
-        self.open(Target(str(memory.path), memory, name), memory.content, STAYS)
+        self.open(MemoryTarget(str(memory.path), memory, name), memory.content, STAYS)
 
     def add(self, words: str = "", tags: str = "", note: str = NEW, key: str = ADDING) -> None:
         """Open the editor over a new row at the top, or in the place of another one."""
         switch = False if self.project else None
-        self.open(Target(key), "", note, "Save it", mine=words or None, small={"tags": tags}, switch=switch)
+        self.open(MemoryTarget(key), "", note, "Save it", mine=words or None, small={"tags": tags}, switch=switch)
 
-    def key_of(self, target: Target) -> Hashable:
+    def key_of(self, target: MemoryTarget) -> Hashable:
         """The key of the row in whose place the editor stands."""
         return target.key
 
-    def reopen(self, target: Target, typed: Typed) -> None:
+    def reopen(self, target: MemoryTarget, typed: Typed) -> None:
         """Open the editor once more, with what was typed before it was closed."""
         if target.memory is None:
             self.add(typed.words, typed.small["tags"])
         else:
             self.open(target, target.memory.content, STAYS, mine=typed.words)
 
-    def save(self, target: Target) -> None:
+    def save(self, target: MemoryTarget) -> None:
         """Write the words into the memory as it was seen, or as a new one."""
         typed = self.editor.now
         if target.memory is not None and typed.words.strip() == target.memory.content:
@@ -210,13 +210,13 @@ class MemorySession(Editing[Target]):
         tags = tags_in(typed.small["tags"])
         self.write(target, lambda workspace: written(workspace, target, typed.words, tags, project))
 
-    def again(self, target: Target) -> None:
+    def again(self, target: MemoryTarget) -> None:
         """Write over what the question has shown."""
         self.editor.settle()
         words = self.editor.words
         self.write(target, lambda workspace: written(workspace, target, words, (), ""))
 
-    def refused(self, target: Target, error: ErrorInfo) -> None:
+    def refused(self, target: MemoryTarget, error: ErrorInfo) -> None:
         """What was not saved, and why; of a file that changed it shows what stands there now, before anything is
         written over it."""
         old = target.memory
@@ -235,7 +235,7 @@ class MemorySession(Editing[Target]):
                 typed = self.editor.now
                 self.add(typed.words, typed.small["tags"], GONE, target.key)
             else:
-                self.target = Target(target.key, found, target.name)
+                self.target = MemoryTarget(target.key, found, target.name)
                 self.editor.ask(f"{CHANGED} Now it says: {shortened(' '.join(found.content.split()))}")
 
         self._shell.submit(
@@ -243,7 +243,7 @@ class MemorySession(Editing[Target]):
         )
 
 
-def written(workspace: Workspace, target: Target, words: str, tags: Sequence[str], project: str) -> Result[Any]:
+def written(workspace: Workspace, target: MemoryTarget, words: str, tags: Sequence[str], project: str) -> Result[Any]:
     """Put the words into that memory, or into a new one; on a worker."""
     if target.memory is None:
         return save(workspace, words, tag=list(tags), project=project)
@@ -253,7 +253,7 @@ def written(workspace: Workspace, target: Target, words: str, tags: Sequence[str
     return edited
 
 
-def is_undone_here(target: Target, value: Any) -> bool:
+def is_undone_here(target: MemoryTarget, value: Any) -> bool:
     """Whether `knowledge undo` can take it back: what was edited in the home, not in a project's folder."""
     return target.memory is not None and target.memory.scope == GLOBAL and bool(getattr(value, "run", ""))
 
@@ -315,7 +315,7 @@ class MemoryChanges:
         if step in self._shell.history.done or step in self._shell.history.taken_back:
             step.act()
 
-    def saved(self, target: Target, value: Any) -> None:
+    def saved(self, target: MemoryTarget, value: Any) -> None:
         """Say what was saved, with the way back."""
         if target.memory is None:
             memory: Memory = value.memory

@@ -11,7 +11,7 @@ from typing import Any
 from core.base.files import TEMPORARY_MARK
 from core.knowledge.changes import parse_change
 from core.knowledge.digest import current_digest
-from core.knowledge.journal import FrozenPlan, decode, gather
+from core.knowledge.journal import FrozenPlan, decode, states_by_sha
 from tests.faults.store import Store, held, look
 
 _OURS = re.compile(r"\[from: (talk-[^,\]]*), \d{4}-\d\d-\d\d\]\Z")
@@ -48,7 +48,7 @@ class Seen:
         plans: dict[str, list[FrozenPlan]] = {}
         for name, data in sorted(self.files.items()):
             if name.startswith(f"{KNOWLEDGE}.state/plans/") or name == f"{KNOWLEDGE}.state/journal":
-                for sha, state in gather(decode(data)).items():
+                for sha, state in states_by_sha(decode(data)).items():
                     if state.done and state.plan is not None:
                         plans.setdefault(sha, []).append(state.plan)
         return plans

@@ -21,7 +21,7 @@ from core.base import disk
 from core.base.result import Ok
 from core.cli.main import build_parser, main
 from core.commands.workspace import Workspace, open_workspace
-from core.knowledge.swap import DEFAULT_PATIENCE
+from core.knowledge.swap import EDITOR_WAIT
 from tests.harvest_world import FakeModel, World, ordinary, sha256
 
 OLD_DAYS = 30
@@ -203,7 +203,7 @@ def _parser(words: Collection[str]) -> argparse.ArgumentParser:
 @contextlib.contextmanager
 def quick() -> Iterator[None]:
     """No waiting for editors, no threads, no folder of the machine's own: every point is alike."""
-    before = {name: getattr(DEFAULT_PATIENCE, name) for name in ("missing", "settle", "swap_file")}
+    before = {name: getattr(EDITOR_WAIT, name) for name in ("missing", "settle", "swap_file")}
     with (
         patch("core.harvest.pipeline.ThreadPoolExecutor", AtOnce),
         patch("core.cli.main.build_parser", _parser),
@@ -211,12 +211,12 @@ def quick() -> Iterator[None]:
         patch("core.harvest.named_paths.FORBIDDEN_ROOTS", ()),  # the homes of a campaign may lie below /dev/shm
     ):
         for name in before:
-            object.__setattr__(DEFAULT_PATIENCE, name, 0.0)
+            object.__setattr__(EDITOR_WAIT, name, 0.0)
         try:
             yield
         finally:
             for name, value in before.items():
-                object.__setattr__(DEFAULT_PATIENCE, name, value)
+                object.__setattr__(EDITOR_WAIT, name, value)
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ from core.knowledge.bullet_text import BulletRef, with_text, without
 from core.knowledge.categories import CATEGORY, bullets_in
 from core.knowledge.changes import parse_change
 from core.knowledge.hunks import join, split
-from core.knowledge.journal import decode, encode, gather, plan_from_json, plan_to_json
+from core.knowledge.journal import decode, encode, plan_from_json, plan_to_json, states_by_sha
 from core.knowledge.ledger import counts_by_status, format_ledger, merged_entry, parse_ledger
 from core.knowledge.lines import PlannedFile, missing_lines, with_lines
 from core.llm.credentials import read_keys
@@ -118,7 +118,7 @@ def ledger(data: bytes) -> None:
 
 def journal(data: bytes) -> None:
     """Bytes of a journal as they are, and records of any shape behind a checksum that is right."""
-    gather(decode(data))
+    states_by_sha(decode(data))
     records = []
     for line in data.split(b"\n"):
         try:
@@ -128,7 +128,7 @@ def journal(data: bytes) -> None:
         if isinstance(row, dict):
             records.append(row)
     assert list(decode(b"".join(map(encode, records)))) == json.loads(json.dumps(records))
-    for pending in gather(records).values():
+    for pending in states_by_sha(records).values():
         if pending.plan is not None:
             assert plan_from_json(json.loads(json.dumps(plan_to_json(pending.plan)))) == pending.plan
 

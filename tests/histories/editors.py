@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from core.base.result import Ok
 from core.commands.missing import missing
-from core.knowledge.swap import Patience
+from core.knowledge.swap import EditorWait
 from tests.harvest_world import FakeModel, World, workspace_of
 from tests.histories.look import HARVESTED, look, plan_lines
 from tests.histories.terminal import EDITORS, Terminal, is_there
@@ -72,7 +72,7 @@ def opened(name: str, path: Path, home: Path) -> Iterator[Editing]:
 def session(name: str, folder: Path, file: str = "facts.md") -> tuple[list[str], int]:
     """One editor beside one harvest; what is wrong afterwards, and how many lines its saves had swallowed."""
     world = World(folder)
-    world.options = replace(world.options, patience=Patience(missing=2.0, settle=0.02, swap_file=0.05, step=0.01))
+    world.options = replace(world.options, editor_wait=EditorWait(missing=2.0, settle=0.02, swap_file=0.05, step=0.01))
     path = world.knowledge(file, MINE)
     for number in range(TALKS):
         world.converse(f"User: talk {number}\n")
@@ -94,7 +94,7 @@ def session(name: str, folder: Path, file: str = "facts.md") -> tuple[list[str],
     swallowed = sum(len(row) for row in _missing(world))
     if swallowed and not any("'knowledge missing restore'" in note for note in report.notes):
         wrong.append(f"{swallowed} lines are gone, and the report says only {report.notes}")
-    back = missing(workspace_of(world), "restore", now=lambda: world.clock, patience=world.options.patience)
+    back = missing(workspace_of(world), "restore", now=lambda: world.clock, editor_wait=world.options.editor_wait)
     wrong += [] if isinstance(back, Ok) else [str(back.error)]
     world.run(_answers(file, 2))
     now = look(world.paths)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.paths import Paths
-from core.knowledge.journal import decode, gather
+from core.knowledge.journal import decode, states_by_sha
 
 HARVESTED = re.compile(r"- .* \[from: talk-[^,\]]+, \d{4}-\d\d-\d\d\]\Z")
 KNOWN = ("facts.md", "decisions.md", "questions.md", "playbooks.md", "tasks.md", "quarantine.md")
@@ -111,7 +111,7 @@ def plan_lines(paths: Paths) -> dict[str, list[tuple[str, ...]]]:
     found: dict[str, list[tuple[str, ...]]] = {}
     archives = sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
     for path in [*archives, paths.journal]:
-        for sha, state in gather(decode(files.read_or_empty(path))).items():
+        for sha, state in states_by_sha(decode(files.read_or_empty(path))).items():
             if state.done and state.plan is not None:
                 found.setdefault(sha, []).append(tuple(line for row in state.plan.files for line in row.all_lines))
     return found

@@ -153,7 +153,7 @@ class Histories(Ground):
                     listed = runs.runs(self._workspace())
                     assert isinstance(listed, Ok)
                     name = listed.value[0].run if listed.value else "none"
-                    undo(self._workspace(), name, patience=HURRIED)
+                    undo(self._workspace(), name, editor_wait=HURRIED)
 
         self._interrupted(at, lambda: in_child_whole(other))
 
@@ -165,7 +165,7 @@ class Histories(Ground):
         assert isinstance(listed, Ok)
         if listed.value:
             run = listed.value[at % len(listed.value)].run
-            self._command("undo", lambda: undo(self._workspace(), run, now=self._now, patience=HURRIED), kill)
+            self._command("undo", lambda: undo(self._workspace(), run, now=self._now, editor_wait=HURRIED), kill)
 
     @rule(at=places, kill=st.none() | operations)
     def restore_a_conversation(self, at: int, kill: int | None) -> None:
@@ -174,7 +174,7 @@ class Histories(Ground):
             name = held[at % len(held)].name
             self._command(
                 "trash restore",
-                lambda: trash.trash_restore(self._workspace(), name, now=self._now, patience=HURRIED),
+                lambda: trash.trash_restore(self._workspace(), name, now=self._now, editor_wait=HURRIED),
                 kill,
             )
 
@@ -182,7 +182,7 @@ class Histories(Ground):
     def purge_the_trash(self, everything: bool, kill: int | None) -> None:
         self._command(
             "trash purge",
-            lambda: trash.trash_purge(self._workspace(), everything=everything, now=self._now, patience=HURRIED),
+            lambda: trash.trash_purge(self._workspace(), everything=everything, now=self._now, editor_wait=HURRIED),
             kill,
         )
 
@@ -190,7 +190,7 @@ class Histories(Ground):
     def settle_what_is_missing(self, act: str, kill: int | None) -> None:
         self._command(
             f"missing {act}",
-            lambda: missing.missing(self._workspace(), act, now=self._now, patience=HURRIED),
+            lambda: missing.missing(self._workspace(), act, now=self._now, editor_wait=HURRIED),
             kill,
         )
 
