@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,13 +10,13 @@ from typing import Any
 import pytest
 
 from core.base.result import Err, Ok, Result
-from core.cli.main import main
 from core.commands.facts import list_facts
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
 from core.factindex.facts import Fact
 from core.harvest.report import HarvestReport
+from tests.cli_call import call
 from tests.harvest_world import HURRIED, FakeModel, World, says
 
 YAML = "global/facts.yaml"
@@ -53,9 +52,7 @@ def facts_of(world: World) -> list[Fact]:
 
 
 def cli(world: World, *words: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    code = main([*words, "--home", str(world.paths.home)], out, err)
-    return code, out.getvalue(), err.getvalue()
+    return call(*words, "--home", str(world.paths.home))
 
 
 def claude_session(folder: str, *said: str) -> str:

@@ -19,7 +19,7 @@ from gui.views.settings import help_words
         ("POST needs an `Idempotency-Key`.", "POST needs an Idempotency-Key."),
         ("``a ` b`` and `c`", "a ` b and c"),
         ("a lone ` stays", "a lone ` stays"),
-        ("**Release**: run `make`", "Release: run make"),
+        ("**Release**: run `make`", "Release: run `make`"),
         ("```", "```"),
     ],
 )

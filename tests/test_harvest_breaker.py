@@ -3,7 +3,6 @@ what was never asked must not stand in the ledger as failed."""
 
 from __future__ import annotations
 
-import io
 import json
 import socket
 import threading
@@ -16,8 +15,8 @@ import pytest
 
 from core.base.answer import Answer
 from core.base.result import Result, fail
-from core.cli.main import main
 from core.harvest.meter import DOUBTFUL, HOPELESS
+from tests.cli_call import call
 from tests.harvest_world import FakeModel, World, ordinary, sha256
 from tests.llm_server import model_server, reply
 
@@ -115,9 +114,7 @@ def configured(world: World, url: str) -> str:
 
 
 def knowledge(world: World, url: str, *words: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    status = main(["--home", str(world.paths.home), "--config", configured(world, url), *words], out, err)
-    return status, out.getvalue(), err.getvalue()
+    return call("--home", str(world.paths.home), "--config", configured(world, url), *words)
 
 
 @pytest.fixture

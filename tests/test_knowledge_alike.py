@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from pathlib import Path
@@ -13,9 +12,9 @@ from hypothesis import strategies as st
 
 from core.base import locks
 from core.base.markdown import parse_bullets
-from core.cli.main import main
 from core.knowledge import log
 from core.knowledge.alike import alike, placed, superseding
+from tests.cli_call import call
 
 
 def pair(old: str, new: str) -> list[str]:
@@ -117,8 +116,7 @@ FACTS = (
 
 
 def run(home: Path, *words: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return main([*words, "--home", str(home)], out, err), out.getvalue(), err.getvalue()
+    return call(*words, "--home", str(home))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import subprocess
@@ -13,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from core.base.result import Err, Ok
-from core.cli.main import main
 from core.memories import entries, load_memories, next_id, recall
 from core.memory_file import (
     Memory,
 )
+from tests.cli_call import call
 from tests.memory_home import put
 
 
@@ -92,9 +91,7 @@ def test_entries_for_the_search() -> None:
 
 def run(home: Path, *words: str) -> tuple[int, str, str]:
     home.mkdir(exist_ok=True)
-    out, err = io.StringIO(), io.StringIO()
-    code = main([*words, "--home", str(home)], out, err)
-    return code, out.getvalue(), err.getvalue()
+    return call(*words, "--home", str(home))
 
 
 def test_display_texts_are_the_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
