@@ -119,8 +119,8 @@ def test_a_limitation_of_a_tool_that_was_run_needs_no_second_session() -> None:
 def test_a_remark_counts_only_when_somebody_named_the_tool(tmp_path: Path) -> None:
     file = tmp_path / "waiting.json"
     borne_out(session("a", "The diagnostics are stale and show the old errors."), file)
-    assert borne_out(session("b", "The diagnostics are stale and show the old errors again."), file) == []
-    (fact,) = borne_out(session("c", "The gopls diagnostics are stale and show errors."), file)
+    assert borne_out(session("b", "The diagnostics are stale and show the old errors again."), file).get("facts") == []
+    (fact,) = borne_out(session("c", "The gopls diagnostics are stale and show errors."), file)["facts"]
     assert fact["statement"] == "The gopls diagnostics are stale and show errors."
 
 
@@ -218,12 +218,12 @@ def test_an_issue_that_was_opened_is_open_until_it_is_closed() -> None:
 
 def test_how_things_are_now_is_work_that_was_done() -> None:
     text = "All handlers now use `load_rates()` instead of `fetch()`."
-    assert said(harvest(user("Use it"), edited("rates.py"), says(text)), "tasks_done") == [text]
+    assert said(harvest(user("Use it"), edited("rates.py", "feed.py"), says(text)), "tasks_done") == [text]
     text = "All tests of `rates.py` are now green."
     assert said(harvest(user("Use it"), edited("rates.py"), says(text)), "tasks_done") == []
     listed = "## What changed\n\n- `rates show` prints the local table when there is no network"
     assert said(harvest(user("Use it"), edited("rates.py"), says(listed)), "tasks_done") == [
-        "`rates show` prints the local table when there is no network"
+        "`rates show` prints the local table when there is no network (in `rates.py`)"
     ]
 
 
@@ -286,4 +286,9 @@ def test_conflicts_of_a_merge_that_was_aborted_are_not_open() -> None:
 
 
 def test_a_check_that_ran_is_told_without_an_edit_too() -> None:
-    assert harvest(user("Review"), ran("pnpm test", "12 passed"), says("Fine."))["playbooks"][0]["steps"] == "pnpm test"
+    assert (
+        harvest(user("Review, then run pnpm test"), ran("pnpm test", "12 passed"), says("Fine."))["playbooks"][0][
+            "steps"
+        ]
+        == "pnpm test"
+    )

@@ -185,7 +185,7 @@ def session(kind: str, parts: tuple[str, ...]) -> tuple[Turn, ...]:
     if kind == CORRECTION:
         return user("rates"), ran("cat feed.py"), says(parts[0]), user(parts[1]), ran("ls"), says("OK")
     if kind in (CONCEDED, ANSWERED):
-        return user("rates"), ran("cat feed.py"), says("OK"), user(parts[0]), says(parts[1])
+        return user("rates"), ran("cat feed.py", "def fetch_rates(): ..."), says("OK"), user(parts[0]), says(parts[1])
     if kind == DECIDED:
         return user("rates"), edited("a.py"), says(parts[0])
     return user("rates"), ran("cat feed.py"), says(parts[0]), user(parts[1]), edited("a.py"), says("OK")
@@ -328,11 +328,12 @@ def test_what_the_person_took_back_themselves_is_not_told() -> None:
 
 
 def test_a_question_that_a_later_reply_never_touches_is_open() -> None:
-    last = user("commit it\n\nQ: the second pass over the feed? is it really needed...?")
-    found = harvest(user("read the feed"), edited("a.py"), says("OK"), last, says("Committed."))
-    assert only_question(found) == "The second pass over the feed? is it really needed...?"
+    last = user("commit it\n\nQ: the second pass of `read_feed`? is it really needed...?")
+    first = (user("read the feed"), ran("cat a.py", "def read_feed(): ..."), edited("a.py"), says("OK"), last)
+    found = harvest(*first, says("Committed."))
+    assert only_question(found) == "The second pass of `read_feed`? is it really needed...?"
     told = says("The second pass fills the gaps of the first one, which skips weekends.")
-    found = harvest(user("read the feed"), edited("a.py"), says("OK"), last, told)
+    found = harvest(*first, told)
     assert found["questions"] == [] and "→ The second pass fills the gaps" in found["facts"][0]["statement"]
 
 
@@ -356,7 +357,8 @@ def test_what_answers_nothing_for_good_is_no_fact(question: str, answer: str) ->
 
 
 def test_an_answer_that_the_person_doubts_is_no_fact() -> None:
-    turns = (user("rates"), ran("ls"), says("OK"), user("does `fetch_rates` need the key of the bank?"))
+    seen = ran("cat feed.py", "def fetch_rates(): ...")
+    turns = (user("rates"), seen, says("OK"), user("does `fetch_rates` need the key of the bank?"))
     answer = says("No, `fetch_rates` reads the public feed without a key.")
     assert len(harvest(*turns, answer)["facts"]) == 1
     assert harvest(*turns, answer, user("that's wrong, look again"), says("OK"))["facts"] == []
@@ -446,7 +448,11 @@ def test_what_a_textbook_says_is_not_kept_unless_it_names_ones_own_code() -> Non
     def asked_about(thing: str) -> list[dict[str, str]]:
         answer = says(f"A {thing} groups the values of the report by their common axis.")
         return harvest(
-            user("rates"), ran("cat feed.py"), says("OK"), user(f"what is a {thing} in the report?"), answer
+            user("rates"),
+            ran("cat feed.py", "class RateAxis: ..."),
+            says("OK"),
+            user(f"what is a {thing} in the report?"),
+            answer,
         )["facts"]
 
     assert asked_about("dimension") == []

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from core.base.result import Ok
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Command, FileRead
 from core.harvest.distil import borne_out, distil
 from core.harvest.steps import DistilSettings
+from core.offline.rules import distil_offline
 
 
 def session(name: str, text: str, repository: str = "git@example.org:m/rates.git", time: str = "") -> Conversation:
@@ -16,10 +19,14 @@ def session(name: str, text: str, repository: str = "git@example.org:m/rates.git
     return Conversation(name, "claude_code", turns, repository=repository)
 
 
+def facts(conversation: Conversation, file: Path) -> list[dict[str, str]]:
+    return borne_out(conversation, file).get("facts", [])
+
+
 def test_a_remark_waits_until_another_session_bears_it_out(tmp_path: Path) -> None:
     file = tmp_path / "waiting.json"
-    assert borne_out(session("a", "The gopls diagnostics are stale again."), file) == []
-    (fact,) = borne_out(session("b", "Those diagnostics of gopls are stale, the build is fine."), file)
+    assert facts(session("a", "The gopls diagnostics are stale again."), file) == []
+    (fact,) = facts(session("b", "Those diagnostics of gopls are stale, the build is fine."), file)
     assert "diagnostics" in fact["statement"] and fact["detail"] == "said in 2 sessions of this project"
     assert fact["quote"] == "Those diagnostics of gopls are stale, the build is fine."
 
@@ -27,8 +34,8 @@ def test_a_remark_waits_until_another_session_bears_it_out(tmp_path: Path) -> No
 def test_a_third_session_confirms_in_the_same_words(tmp_path: Path) -> None:
     file = tmp_path / "waiting.json"
     borne_out(session("a", "The gopls diagnostics are stale again."), file)
-    (second,) = borne_out(session("b", "Those diagnostics of gopls are stale, the build is fine."), file)
-    (third,) = borne_out(session("c", "These gopls diagnostics look stale to me."), file)
+    (second,) = facts(session("b", "Those diagnostics of gopls are stale, the build is fine."), file)
+    (third,) = facts(session("c", "These gopls diagnostics look stale to me."), file)
     assert third["statement"] == second["statement"] and third["detail"] == "said in 3 sessions of this project"
 
 
@@ -45,17 +52,17 @@ def test_a_harvest_by_rules_keeps_what_was_borne_out(tmp_path: Path) -> None:
 def test_the_same_session_and_another_project_bear_nothing_out(tmp_path: Path) -> None:
     file = tmp_path / "waiting.json"
     text = "The gopls diagnostics are stale again."
-    assert borne_out(session("a", text), file) == []
-    assert borne_out(session("a", text), file) == []
-    assert borne_out(session("b", text, repository="git@example.org:m/taxes.git"), file) == []
-    assert borne_out(session("c", "The linter only checks new code here."), file) == []
+    assert facts(session("a", text), file) == []
+    assert facts(session("a", text), file) == []
+    assert facts(session("b", text, repository="git@example.org:m/taxes.git"), file) == []
+    assert facts(session("c", "The linter only checks new code here."), file) == []
 
 
 def test_a_copy_of_a_session_bears_nothing_out(tmp_path: Path) -> None:
     file = tmp_path / "waiting.json"
     text = "The gopls diagnostics are stale again."
-    assert borne_out(session("a", text, time="2026-01-02T03:04:05Z"), file) == []
-    assert borne_out(session("fork-of-a", text, time="2026-01-02T03:04:05Z"), file) == []
+    assert facts(session("a", text, time="2026-01-02T03:04:05Z"), file) == []
+    assert facts(session("fork-of-a", text, time="2026-01-02T03:04:05Z"), file) == []
 
 
 def test_deleting_or_damaging_the_file_loses_waiting_remarks_alone(tmp_path: Path) -> None:
@@ -63,10 +70,10 @@ def test_deleting_or_damaging_the_file_loses_waiting_remarks_alone(tmp_path: Pat
     borne_out(session("a", "The gopls diagnostics are stale again."), file)
     for damage in (b"", b"{", b"[1]", b'{"git@example.org:m/rates.git": [{"session": 1}, 2]}', b"\xff\x00"):
         file.write_bytes(damage)
-        assert borne_out(session("b", "Nothing of note about the tax tables."), file) == []
+        assert facts(session("b", "Nothing of note about the tax tables."), file) == []
     file.unlink()
-    assert borne_out(session("c", "The gopls diagnostics are stale again."), file) == []
-    assert borne_out(session("d", "The gopls diagnostics are stale again."), file)
+    assert facts(session("c", "The gopls diagnostics are stale again."), file) == []
+    assert facts(session("d", "The gopls diagnostics are stale again."), file)
 
 
 def test_no_secret_waits(tmp_path: Path) -> None:
@@ -75,3 +82,41 @@ def test_no_secret_waits(tmp_path: Path) -> None:
     borne_out(session("a", f"The linter only checks new code with {secret[:40]} set."), file)
     assert secret[:40] not in file.read_text()
     assert all(isinstance(rows, list) for rows in json.loads(file.read_text()).values())
+
+
+def checked(name: str, *commands: str, asked: str = "go") -> Conversation:
+    events = [Command(tool="Bash", words=words, answered=True, failed=False, output="ok") for words in commands]
+    turns = (
+        Turn("user", asked),
+        *(Turn("tool", "ok", events=(event,)) for event in events),
+        Turn("assistant", "Done."),
+    )
+    return Conversation(name, "claude_code", turns, repository="git@example.org:m/rates.git")
+
+
+def test_checks_count_when_two_sessions_ran_them(tmp_path: Path) -> None:
+    settings = DistilSettings(
+        attempts=1, summarize_bytes=1, quotes="check", redact=True, waiting=tmp_path / "waiting.json"
+    )
+    first = distil(checked("a", "npm run lint", "npm test"), "a", settings, None)
+    again = distil(checked("a", "npm run lint", "npm test"), "a", settings, None)
+    second = distil(checked("b", "npm run build", "npm test"), "b", settings, None)
+    assert isinstance(first, Ok) and isinstance(again, Ok) and isinstance(second, Ok)
+    assert not first.value.items and not again.value.items
+    assert [item.category for item in second.value.items] == ["playbooks"]
+    assert "npm test" in str(second.value.items[0]) and "build" not in str(second.value.items[0])
+
+
+def test_checks_that_the_person_or_a_page_for_contributors_names_need_no_second_session() -> None:
+    def playbooks(conversation: Conversation) -> list[dict[str, str]]:
+        return distil_offline(conversation)["playbooks"]
+
+    assert playbooks(checked("a", "npm run lint", "npm test")) == []
+    (told,) = playbooks(checked("a", "npm run lint", "npm test", asked="Before you stop, `npm test` has to pass"))
+    assert told["steps"] == "npm test"
+    bare = checked("a", "npm run lint", "npm test")
+    page = FileRead(tool="Read", path="/home/m/rates/AGENTS.md", answered=True, output="Run npm run lint first.")
+    (told,) = playbooks(replace(bare, turns=(*bare.turns, Turn("tool", page.output, events=(page,)))))
+    assert told["steps"] == "npm run lint"
+    page = replace(page, path="/home/m/rates/old.md")
+    assert playbooks(replace(bare, turns=(*bare.turns, Turn("tool", page.output, events=(page,))))) == []

@@ -53,8 +53,10 @@ from core.harvest.merge import mark_of_text, persons_of
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
-from core.offline.recurring import bear_out, find_remarks
+from core.offline.closing import read_session
+from core.offline.recurring import bear_out, checks_borne_out, find_remarks
 from core.offline.rules import distil_offline
+from core.offline.sessions import check_steps
 from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, Earlier, Tail, TailSink, facts_of, tail_of
 from core.sources.sessions import StoreCache
@@ -69,22 +71,25 @@ MAX_BYTES = 4 << 20
 _lock = Lock()
 
 
-def borne_out(conversation: Conversation, file: Path) -> list[dict[str, str]]:
-    """Facts of this conversation that one of an earlier conversation bears out; the rest of its remarks wait."""
+def borne_out(conversation: Conversation, file: Path) -> dict[str, list[dict[str, str]]]:
+    """Facts and playbooks of this conversation that an earlier one of its project bears out; the rest waits."""
     project = project_of(conversation)
     remarks = list(find_remarks(conversation))
-    if not project or not remarks:
-        return []
-    session = conversation.id or conversation.started
+    session = read_session(conversation)
+    steps, _ = check_steps(session)
+    if not project or not (remarks or steps):
+        return {}
+    name = conversation.id or conversation.started
     with _lock:
         known = _read(file)
-        facts, rows = bear_out(remarks, known.pop(project, []), session)
+        facts, rows = bear_out(remarks, known.pop(project, []), name)
+        checks, rows = checks_borne_out(session.project, steps, rows, name, conversation.started)
         known[project] = [row for row in rows if not redact(json.dumps(row, ensure_ascii=False)).counts]
         kept = dict(list(known.items())[-MOST_PROJECTS:])
         data = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
         if len(data) <= MAX_BYTES:
             files.write_cache(file, data)
-    return facts
+    return {"facts": facts, "playbooks": checks}
 
 
 def project_of(conversation: Conversation) -> str:
@@ -185,7 +190,8 @@ def distil(
     if generate is None:
         arrays = distil_offline(conversation)
         if settings.waiting is not None:
-            arrays["facts"] += borne_out(conversation, settings.waiting)
+            for kind, rows in borne_out(conversation, settings.waiting).items():
+                arrays[kind] += [row for row in rows if row not in arrays[kind]]
         return Ok(_finish(arrays, conversation, settings, counts, whole))
     called = redact(name).text if settings.redact else name
     prompt, version = split_version(settings.harvest_prompt)

@@ -305,6 +305,8 @@ def find_answered(exchanges: list[Exchange], session: Session) -> Iterator[Found
             answer = None if row.doubted else _answer(row, asked)
             if answer is not None:
                 text, reason, at, line = answer
+                if not cues.PUT_OFF.search(f"{text} {reason}") and not _borne_out(session, asked, text, at):
+                    continue
                 put_off = cues.PUT_OFF.search(f"{text} {reason}") is not None
                 category = "questions" if put_off else "facts"
                 told.append(found(category, f"{asked} → {begun(text)}", reason, line, 57 + 3 * put_off, at))
@@ -340,6 +342,17 @@ def _answer(row: Exchange, asked: str) -> tuple[str, str, int, str] | None:
                 if direct or len(telling & _telling(text)) >= 2:
                     return text, _reason(rows, at, sentence.end), number, sentence.quote
     return None
+
+
+def _borne_out(session: Session, asked: str, text: str, at: int) -> bool:
+    """Whether an answer is about the person's own systems, stands in what a tool gave back before, and was not
+    overtaken by later work: what an assistant says by itself anybody can ask again."""
+    names = [name.strip("`@()").casefold() for name in (*_OF_PROJECT.findall(asked), *cues.ANCHOR.findall(asked))]
+    shown = "\n".join(turn.text for turn in session.conversation.turns[: at + 1] if turn.role == "tool").casefold()
+    if not names or not any(name in shown for name in names) or not session.bears_out(f"{asked} {text}"):
+        return False
+    edits = " ".join(row.path for turn, row in session.events if turn > at and isinstance(row, Edit)).casefold()
+    return not any(name in edits for name in names if len(name) > 3) and not session.named_later(at, text)
 
 
 def _reason(rows: list[Row], at: int, end: int) -> str:

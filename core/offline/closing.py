@@ -16,6 +16,17 @@ from core.offline import cues
 from core.offline.prose import Row, begun, clean, looks_like_code, read_prose
 from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
 from core.offline.statements import Found
+from core.offline.substance import (
+    BY_TOOL,
+    CODE,
+    COMMITS,
+    DOCUMENT,
+    moved,
+    of_substance,
+    overtaken,
+    uncommitted,
+    with_file,
+)
 
 MOST_COMMITS = 3
 MOST_DONE = 3
@@ -55,9 +66,6 @@ def fits(text: str) -> bool:
     return (SHORT if text.isascii() or len(text) == len(text.encode()) else SHORT_UNBROKEN) <= len(text) <= LONG
 
 
-CODE = re.compile(r"`[^`\n]*`")
-
-
 def readable(text: str) -> bool:
     """Whether a sentence reads as a statement of its own: whole, about something named, neither offer nor template."""
     return (
@@ -94,9 +102,7 @@ _SMALL = re.compile(
     r"^(?:style|chore|docs|test|ci|build|lint|format)\b[(!:]|^(?:fix|address) (?:lint|typo|format)", re.I
 )
 _CONVENTIONAL = re.compile(r"[a-z]{2,10}(?:\([^)]*\))?!?: ")
-_BY_TOOL = re.compile(r"^aider:\s+", re.IGNORECASE)
 _BRANCH = re.compile(r"^\[(?P<branch>[^\s\]]+) (?:\(root-commit\) )?[0-9a-f]{7,40}\]")
-_COMMITS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+commit\b")
 _MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 
 
@@ -113,7 +119,7 @@ def _done(session: Session) -> Iterator[Found]:
         call = next((row for row in session.commands if row.start == commit.start), None)
         body = message_body(call.words) if call else ""
         line = _line(session, commit)
-        statement = f"{_BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
+        statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         yield Found("tasks_done", {"statement": statement, "detail": body or _joined(*fresh), "quote": line}, 70, turn)
     found = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
@@ -125,9 +131,11 @@ def _done(session: Session) -> Iterator[Found]:
             for row in told_done(session, closing.number)
             if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)
         ]
+        told = of_substance(session, closing, told)
         if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
             (text, quote), *more = told
-            detail = _joined(*(row[0] for row in more), _uncommitted(session))
+            text = with_file(session, closing, text)
+            detail = _joined(*(row[0] for row in more), uncommitted(session))
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
     found = [
         one
@@ -148,12 +156,14 @@ _EVERYWHERE = frozenset({
 })  # fmt: skip
 
 
+def stems(text: str) -> set[str]:
+    """The words of a text that tell what it is about, cut to five letters."""
+    return {word[:5] for word in {word.casefold() for word in _TELLING.findall(text)} - _EVERYWHERE}
+
+
 def _of_commit(session: Session, turn: int, commit: Commit, text: str) -> bool:
     """Whether a sentence tells of this commit: they share a word, or it names a file that was edited before it."""
-    subject, said = (
-        {word.casefold() for word in _TELLING.findall(part)} - _EVERYWHERE for part in (commit.subject, text)
-    )
-    if any(one[:5] == other[:5] for one in subject for other in said):
+    if stems(commit.subject) & stems(text):
         return True
     return any(name and name in text for name in _files_of(session, turn))
 
@@ -197,12 +207,18 @@ def _worked_on(session: Session) -> Iterator[Found]:
         or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names))
     ):
         return
+    if len(names) == 1 and DOCUMENT.search(names[0]) and not any(row.how == "created" for _, row in edits):
+        return
     shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
     more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
-    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": _uncommitted(session), "quote": ""}
+    made = [BY_TOOL.sub("", row.subject).rstrip(".") for _, row in session.events if isinstance(row, Commit)]
+    steps = f"in the commits: {'; '.join(made[-MOST_STEPS:])}" if made else ""
+    detail = _joined(steps, uncommitted(session))
+    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": detail, "quote": ""}
     yield Found("tasks_done", fields, 45, edits[-1][0])
 
 
+MOST_STEPS = 4
 _ASKS = re.compile(
     r"^(?!(?:I|we|there|it|the|my|our|this|that|when|if|refreshing)\b(?! (?:want|need|'d like|would like)))|"
     r"[^\x00-\x7f]",
@@ -242,17 +258,19 @@ def _commits(session: Session) -> list[tuple[int, Commit]]:
         row.subject: (turn, row)
         for turn, row in made
         if not (_MERGE.match(row.subject) or (_CHECKPOINT.match(row.subject) and not _says_more(session, row)))
-        and not TRIVIAL.match(_BY_TOOL.sub("", row.subject))
+        and not TRIVIAL.match(BY_TOOL.sub("", row.subject))
         and not _tryout(session, row.subject)
         and f'Revert "{row.subject}"' not in undone
     }
+    for subject in overtaken(session, made):
+        last.pop(subject, None)
     subjects = list(last)
     for at, subject in enumerate(subjects):
         if any(alike(subject, later) or _replaced(subject, later) for later in subjects[at + 1 :]):
             del last[subject]  # a second try at the same
     for subject, (turn, _) in list(last.items()):
         sent = any(at >= turn and isinstance(row, Push | PullRequest) for at, row in session.events)
-        told = _BY_TOOL.sub("", subject)
+        told = BY_TOOL.sub("", subject)
         if not (sent or cues.ANCHOR.search(told) or _CONVENTIONAL.match(told)) or _gone(session, turn, subject):
             del last[subject]  # nobody could tell later where that is
     large = [found for subject, found in last.items() if not _SMALL.match(subject)]
@@ -319,9 +337,9 @@ def _became(session: Session, at: int, commit: Commit, line: str) -> str:
     pushes = [row for row in later if isinstance(row, Push)]
     if link:
         parts.append(link)
-    elif any(row.succeeded for row in pushes):
+    elif any(row.succeeded and moved(session, row, commit, on["branch"] if on else "") for row in pushes):
         parts.append("pushed")
-    elif not pushes and session.paired and any(_COMMITS.search(row.words) for row in session.commands):
+    elif not pushes and session.paired and any(COMMITS.search(row.words) for row in session.commands):
         parts.append("not pushed in the session")
     return ", ".join(parts)
 
@@ -411,10 +429,18 @@ def _opened(session: Session) -> Iterator[Found]:
             for line in body.split("\n")
             if (found := _ITEM.match(line)) and found["mark"] == " "
         ]
-        unticked = [text for text in unticked if not text.lower().startswith("no ")]
+        unticked = [text for text in unticked if not text.lower().startswith("no ") and not _ran(session, text)]
         if 0 < len(unticked) <= MOST_UNTICKED:
             text = f"Of the checks of “{name}” ({url[0]}) these are not ticked off: {'; '.join(unticked)}"
             yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 63, turn)
+
+
+def _ran(session: Session, text: str) -> bool:
+    """Whether the command that a box names was run in the session and passed, in whatever folder."""
+    named = [" ".join(part.strip("`").split()) for part in CODE.findall(text) if " " in part]
+    passed = [row.words for row in session.commands if row.answered and not (row.failed or session.failure(row))]
+    lines = [" ".join(part.split()) for words in passed for part in re.split(r"&&|;|\n", words)]
+    return any(line.startswith(command) for command in named for line in lines)
 
 
 _CREATES = re.compile(r"\b(?:gh|glab) (?P<what>pr|mr|issue) create\b")
@@ -458,12 +484,6 @@ def _beside(session: Session, turn: int) -> list[int]:
     return after + before
 
 
-def _uncommitted(session: Session) -> str:
-    uses_git = any("git " in row.words for row in session.commands) or bool(session.conversation.branch)
-    commits = any(isinstance(row, Commit) or sends_something(row) for _, row in session.events)
-    return "not committed when the session ended" if uses_git and session.paired and not commits else ""
-
-
 _SUBJECT = re.compile(
     r"^(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?|he (?=\w+[ai]d[oa]s?\b)|j'ai )",
     re.IGNORECASE,
@@ -482,6 +502,7 @@ _CUT = re.compile(
     r"\b(?:uses?|using|to|with|by|covering|includes?|including|now|as|of|for|in|on|so|that|from|are|is|and|the|a)$",
     re.IGNORECASE,
 )
+_LEADS_IN = re.compile(r"\b(?:the following|as follows|listed below)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"^(?:chunk|task|step|phase|part|item|point|stage|option) #?[\dA-Z]+\b", re.IGNORECASE)
 
 
@@ -489,7 +510,8 @@ _NUMBERED = re.compile(r"^(?:chunk|task|step|phase|part|item|point|stage|option)
 _NOW = re.compile(
     r"^(?!.{0,60}\b(?:pass|clean|green|ready|running|should|will)\b)(?:the |all |both )?[^.,;:]{0,60}"
     r"(?:`[^`]+`|[A-Z]\w*[a-z_]\w*)[^.,;:]{0,60}\bnow (?:also |only |always |automatically )?"
-    r"(?!runn?ing|pass|have\b|has\b|clarif|document|mention|explain|say)(?:\w+s|use|are|no longer|\w+ed)\b",
+    r"(?!runn?ing|pass|have\b|has\b|clarif|document|mention|explain|say|"
+    r"captur|reflect|cover|describ|contain|match)(?:\w+s|use|are|no longer|\w+ed)\b",
 )
 _DONE_HEADING = re.compile(
     r"^(?:what (?:changed|was done|i (?:did|changed)|is new)|implemented|done|completed|changes?(?: made)?|key changes|"
@@ -521,7 +543,7 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
                 continue
             text = (f"Fix: {fix['rest']}" if fix else begun(_SUBJECT.sub("", text))).rstrip(":： ")
             text = re.sub(r",? (?:with|as follows|by)$", "", text)
-            if _CUT.search(text) or _NUMBERED.match(text):
+            if _CUT.search(text) or _NUMBERED.match(text) or _LEADS_IN.search(text):
                 continue
             if where and where not in text and (label or "`" not in text) and len(text) < 200:
                 text = f"{text.rstrip('.')} (in `{where}`)"

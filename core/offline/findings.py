@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from core.conversations.events import Commit
 from core.offline import cues
 from core.offline.closing import (
-    CODE,
     LEAST_WORDS,
     LONG,
     SHORT,
@@ -25,6 +25,7 @@ from core.offline.closing import (
 from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
 from core.offline.sessions import Closing, Session, is_change
 from core.offline.statements import Found
+from core.offline.substance import CODE, named_first, written
 
 MOST_CAUSES = 2
 MOST_FACTS = 2
@@ -107,6 +108,8 @@ _SLIP = re.compile(
     re.IGNORECASE,
 )
 """A slip of the pen: nobody asks for it once it is gone."""
+_WHY_DONE = re.compile(r"^(?:\w+: )?(?:removed|added|updated|renamed|moved|changed|dropped|kept)\b", re.IGNORECASE)
+"""Why something was done is no cause of a failure."""
 _CUT_OFF = re.compile(r"\b(?:if|that|when|to|is|are|the|a|an|of|in|with|by|and|or|because|for)\W*$", re.IGNORECASE)
 _SAME_AGAIN = re.compile(r"this is (?:the|exactly|a known)\b", re.IGNORECASE)
 _PRAISED = re.compile(
@@ -151,7 +154,7 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
             continue
         if len(bare) < 15 or not _explains(bare) or cues.DANGLING.match(bare) or _POINTS_BACK.match(bare):
             continue
-        if _SLIP.search(bare) or _CUT_OFF.search(bare):
+        if _SLIP.search(bare) or _CUT_OFF.search(bare) or _WHY_DONE.match(bare):
             continue
         before = _lead(session, rows, at) if _POINTS.search(bare) else ""
         if _POINTS.search(bare) and not before:
@@ -174,6 +177,9 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
                 break
             said.append(more)
         told = " ".join(part if part.endswith((".", "。", "!")) else f"{part}." for part in said)
+        told = _without_title(session, told)
+        if not named_first(told):
+            return None
         if len(told) >= SHORT and cues.ANCHOR.search(told) and session.bears_out(told):
             return told, sentence.quote
     return None
@@ -216,7 +222,7 @@ def _mended(session: Session, rows: Rows, closing: Closing, cause: str) -> str:
                 if later is closing or any(name in done.casefold() for name in names):
                     return f"mended in the session: {done}"
     if any(closing.before < at < closing.number and is_change(row) for at, row in session.events):
-        return "of what was mended in the session"
+        return ""
     return _NOT_MENDED if session.events and not closing.overtaken else ""
 
 
@@ -251,8 +257,11 @@ def _facts(session: Session, rows: Rows, causes: Sequence[str]) -> Iterator[Foun
                     continue
                 if _OF_FILE.match(text) or any(text.rstrip(".") in cause for cause in causes):
                     continue  # what one file is for stands in the file
+                about = "" if named_first(text) else _subject_of(session, closing)
+                if not about and not named_first(text):
+                    continue
                 score = 40 * rule + 10 * state + 5 * closing.at_end + 5 * ("`" in sentence.quote)
-                fields = {"statement": begun(_NOW.sub("", text)), "detail": "", "quote": sentence.quote}
+                fields = {"statement": about + begun(_NOW.sub("", text)), "detail": "", "quote": sentence.quote}
                 yield Found("facts", fields, score, closing.number)
 
 
@@ -264,7 +273,7 @@ _OF_FACT = (
     "prend pas", "nécessite", "solo si", "por defecto", "no admite", "requiere", "不支持", "只有", "只能", "优先于",
     "デフォルト", "必須", "のみ", "できません", "対応していません", "기본값", "반드시", "지원하지",
 )  # fmt: skip
-_NOW = re.compile(r"^(?:now|so|thus),? (?=[`A-Z])")
+_NOW = re.compile(r"^(?i:now|so|thus),? (?=[`A-Z])")
 LONGEST_HEADING = 60
 _KNOWS_HEADING = re.compile(
     r"\b(?:key|design|decisions?|notes?|security|important|behaviou?r|architecture|caveats?|gotchas?|discover\w+|"
@@ -301,15 +310,43 @@ PAST = re.compile(
 PERSONS = re.compile(r"\b(?:I|I've|I'd|I'm|we|we've|you|your|my|our|us)\b", re.IGNORECASE)
 
 
+_OF_REQUEST = re.compile(r"^(?:PR|MR|pull request|issue) #?\d+\b\s*[—–:-]+\s*", re.IGNORECASE)
+
+
+def _without_title(session: Session, text: str) -> str:
+    """A text without the title of a pull request that is glued to its front."""
+    found = _OF_REQUEST.match(text)
+    rest = text[found.end() :] if found else text
+    subjects = [row.subject for _, row in session.events if isinstance(row, Commit) and row.subject]
+    title = next((subject for subject in subjects if found and rest.startswith(subject)), "")
+    return rest[len(title) :].strip(" .—–-:") + "." if title else "" if found else text
+
+
+def _subject_of(session: Session, closing: Closing) -> str:
+    """The one file that was written for a closing message: what its items are about where they do not say it."""
+    names = {re.split(r"[\\/]", row.path)[-1] for row in written(session, closing)}
+    return f"In `{names.pop()}`: " if len(names) == 1 else ""
+
+
+_OF_GIT_TODAY = re.compile(
+    r"\b(?:ha(?:s|ve) no|no|not|without|(?:is|are) (?:clean|up[- ]to[- ]date|in sync))\b.*"
+    r"\b(?:branch(?:es)?|tags?|commits?|worktrees?|remotes?|checkouts?)\b",
+    re.IGNORECASE,
+)
+"""How a look at a repository found it that day."""
+
+
 def _is_fact(session: Session, text: str) -> bool:
     return (
         readable(text)
+        and not _OF_GIT_TODAY.search(text)
         and (len(text.split()) >= LEAST_WORDS or not text.isascii())
         and not cues.HEDGE.search(text)
         and not cues.LEFT.search(text)
         and not cues.REMARK.search(text)
         and not PERSONS.search(text)
         and not PAST.match(text)
+        and not _WHY_DONE.match(text)
         and not _POINTS.search(text)
         and not _SNIPPET.match(text)
         and session.bears_out(text)

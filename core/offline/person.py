@@ -26,8 +26,8 @@ from core.offline.answers import (
     find_undecided,
     questions_in,
 )
-from core.offline.closing import LONG, SHORT, fits, rows_of
-from core.offline.exchanges import Exchange, found, read_exchanges, subject_of
+from core.offline.closing import LONG, SHORT, alike, fits, request_of, rows_of, stems
+from core.offline.exchanges import Exchange, found, own_words, read_exchanges, subject_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
 from core.offline.statements import Found
@@ -93,12 +93,27 @@ def find_in_chat(session: Session) -> Iterator[Found]:
 
 def _context(session: Session, row: Exchange, text: str) -> str:
     """What a sentence of the person was about: the session's subject, and the files that changed next."""
-    subject = subject_of(session)
+    subject = _nearest(session, row)
     about = f"in “{subject}”" if subject and subject[:40] not in row.text else ""
     names = [f"`{name}`" for name in row.changed[:MOST_FILES] if name not in text]
     files = f"then changed {', '.join(names)}" if names else ""
     files = files or (f"after a change of `{row.touched}`" if row.touched and row.touched not in text else "")
     return ", ".join(part for part in (about, files) if part)
+
+
+def _nearest(session: Session, row: Exchange) -> str:
+    """What was asked before a sentence of the person, where that is about the same: the session's subject behind the
+    first request, else the nearest one that shares a word with the sentence; "" where none does."""
+    turns = session.conversation.turns[: row.number]
+    asked = [turn for turn in turns if turn.role == "user" and not turn.agent and own_words(turn.text)]
+    if len(asked) <= 1:
+        return subject_of(session)
+    about = stems(" ".join((row.text, *row.changed)))
+    near = [text for turn in reversed(asked[-MOST_BACK:]) if (text := request_of(turn.text))]
+    return next((text for text in near if stems(text) & about and not alike(text, row.text)), "")
+
+
+MOST_BACK = 2
 
 
 # --- will ---
@@ -126,6 +141,15 @@ def _instead(first: Found, second: Found) -> bool:
     return len(one & other) >= 0.5 * min(len(one), len(other)) and len(one & other) >= 3
 
 
+_POINTS_AT = re.compile(
+    r"^(?:my|our|the|your) [\w ]{2,40} (?:is|are|lives?|should be|must be|can be found)(?: \w+)? "
+    r"(?:in|at|under|inside) [`@\"']?[\w./@-]*[@/.][\w./-]+[`\"']?[.!]?$|"
+    r"^(?:see|look (?:at|in)|refer to|check)\b[^.]*@[\w./-]+[.!]?$",
+    re.IGNORECASE,
+)
+"""A sentence that shows the assistant a file decides nothing."""
+
+
 def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
     for sentence in said:
         text = _FILLER.sub("", sentence.text.strip("\"'“”"))
@@ -140,6 +164,8 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
             continue
         if text.isascii() and len(text.split()) < (5 if cues.ANCHOR.search(text) else 6):
             continue
+        if _POINTS_AT.search(text):
+            continue  # where to look
         if _REQUEST.match(text) and not strong:
             continue  # a piece of work, not a rule
         yield found("decisions", text, "", sentence.quote, 60 + strong, number)
@@ -172,7 +198,7 @@ def find_corrections(session: Session, exchanges: list[Exchange]) -> Iterator[Fo
 
 
 _ANEW = re.compile(
-    r"\b(?:should|instead|make it|no longer|rather|actually|change|revert|undo|better|sollte|lieber|doch|plutôt|"
+    r"\b(?:should|instead|make it|no longer|I need|rather|actually|change|revert|undo|better|sollte|lieber|doch|plutôt|"
     r"mejor)\b|改成|改为|还是|やはり|대신",
     re.IGNORECASE,
 )
@@ -348,6 +374,8 @@ def find_unanswered(session: Session, exchanges: list[Exchange]) -> Iterator[Fou
     text = " ".join(row.text.split())
     if not (8 if not text.isascii() else 15) <= len(text) <= 240 or cues.POINTING.match(text):
         return
+    if row.before is None and not cues.ANCHOR.search(text):
+        return  # nobody had answered anything yet, and the words alone do not say what they are about
     asks = text.endswith(("?", "？")) or any(questions_in(row.text))
     detail = "asked at the end of the session, nothing was done"
     last = row.before.turn.text.strip().split("\n")[-1].strip() if row.before else ""
@@ -426,6 +454,10 @@ def _defined(rows: list[Row], number: int) -> Iterator[Found]:
             yield found("facts", f"{label}: {rest}", "", whole(row).quote, 50, number)
 
 
+_OF_WORK = re.compile(r"^User|\b(?:sub-?agent|diagnostics?|IDE|task \d+|context|tool calls?)\b", re.IGNORECASE)
+"""Trouble of the session itself."""
+
+
 def _mended(rows: list[Row], number: int) -> Iterator[Found]:
     """What went wrong in a session, by the label that the summary gives it and its first sentence."""
     for row in rows:
@@ -435,7 +467,7 @@ def _mended(rows: list[Row], number: int) -> Iterator[Found]:
         if (
             row.text.startswith("**")
             and 6 <= len(label) <= 80
-            and not label.startswith("User")
+            and not _OF_WORK.search(label)
             and first
             and not cues.TEMPLATE.search(first)
         ):

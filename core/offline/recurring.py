@@ -17,7 +17,7 @@ from core.offline import cues
 from core.offline.closing import LONG, rows_of
 from core.offline.findings import PAST, PERSONS
 from core.offline.prose import begun, looks_like_code, sentences
-from core.offline.sessions import Session
+from core.offline.sessions import Session, checks_of
 from core.offline.statements import Found
 
 SAME = 0.6
@@ -114,6 +114,7 @@ def bear_out(
             at
             for at, row in enumerate(rows)
             if row["session"] != session
+            and not row.get("checks")
             and not (remark.time and row["time"] == remark.time)
             and _alike(remark.words, frozenset(row["words"]))
         ]
@@ -138,6 +139,20 @@ def bear_out(
             row = {"session": session, "words": sorted(remark.words), "statement": remark.statement}
             rows.append(row | {"time": remark.time})
     return facts, rows[-MOST_WAITING:]
+
+
+def checks_borne_out(
+    project: str, steps: Sequence[str], waiting: Sequence[Mapping[str, Any]], session: str, time: str
+) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
+    """The playbook of the checks that another session of the project ran too, and what waits from now on."""
+    rows = [dict(row) for row in waiting if _is_row(row)]
+    ran = [
+        row for row in rows if row.get("checks") and row["session"] != session and not (time and row["time"] == time)
+    ]
+    both = [step for step in steps if any(step in row["words"] for row in ran)]
+    if steps and not any(row.get("checks") and row["session"] == session for row in rows):
+        rows.append({"session": session, "words": list(steps), "statement": "", "time": time, "checks": True})
+    return ([checks_of(project, both)] if both else []), rows[-MOST_WAITING:]
 
 
 def _names_its_tool(text: str) -> bool:

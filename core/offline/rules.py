@@ -6,6 +6,7 @@ much; what they do find should be worth keeping. An empty answer is a good answe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -77,11 +78,32 @@ def distil_offline(conversation: Conversation, models: Models | None = None) -> 
 def _in_session(conversation: Conversation) -> Iterator[Found]:
     """What a session with a coding assistant gives: the structure first, so that prose never says it again."""
     session = read_session(conversation)
+    done = list(find_done(session))
     yield from find_in_session(session)
     yield from find_said(session)
-    yield from find_done(session)
-    yield from find_findings(session)
+    yield from done
+    told = [_text(item) for item in done if item.category == "tasks_done"]
+    for item in find_findings(session):
+        if item.category != "facts" or not any(_said_in(item.fields["statement"], text) for text in told):
+            yield item
     yield from find_quirks(session)
+
+
+SAID_AGAIN = 0.75
+_NAMES = re.compile(r"[\w./-]{4,}")
+
+
+def _text(item: Found) -> str:
+    return f"{item.fields['statement']} {item.fields['detail']}"
+
+
+def _said_in(statement: str, text: str) -> bool:
+    """Whether work that is told anyway, with the body of its commit, already says what a fact says."""
+    fact, work = ({word.strip("./-").casefold() for word in _NAMES.findall(part)} for part in (statement, text))
+    return len(fact) >= LEAST_NAMES and len(fact & work) >= SAID_AGAIN * len(fact)
+
+
+LEAST_NAMES = 5
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:

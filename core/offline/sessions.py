@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Call, Command, Commit, Edit, Event, Hook, OtherCall, Push
+from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, Hook, OtherCall, Push
 from core.offline import cues
 from core.offline.prose import Row, Sentence, sentences
 from core.offline.statements import Found
@@ -198,6 +198,8 @@ def _begun(session: Session) -> Iterator[Found]:
     if not session.paired or not calls:
         return
     turn, last = calls[-1]
+    if isinstance(last, Edit) and not last.answered and last.path:
+        yield from _broken_off(session, turn, last)
     if not isinstance(last, Command) or last.answered or turn < len(session.conversation.turns) - 2:
         return
     where = f" on branch {session.conversation.branch}" if session.conversation.branch else ""
@@ -207,6 +209,22 @@ def _begun(session: Session) -> Iterator[Found]:
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
 
 
+LEAST_EDITS = 3
+
+
+def _broken_off(session: Session, turn: int, last: Edit) -> Iterator[Found]:
+    """Work that the session breaks off in the middle of: the file it was at, and those it had written."""
+    edits = [row for _, row in session.events if isinstance(row, Edit) and row.path and row.answered]
+    if len(edits) < LEAST_EDITS or turn < len(session.conversation.turns) - 2:
+        return
+    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for row in edits if row.how != "deleted"))
+    shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
+    text = f"Check `{last.path}` and go on: the session breaks off while it is written, after changes of {shown}"
+    yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
+
+
+_DOCUMENT = re.compile(r"^(?:readme|changelog|contributing|license|notices?|todo)\b", re.IGNORECASE)
+"""A page for readers: one more edit of it is soon forgotten."""
 _MERGES = re.compile(
     r"\bgit (?P<how>merge|rebase|cherry-pick|pull)\b(?!\s+--(?:abort|continue))(?P<what>[^;&|\n]{0,80})"
 )
@@ -243,6 +261,8 @@ def _uncommitted(session: Session) -> Iterator[Found]:
     if not ended or not edits or not session.paired:
         return
     names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits if row.how != "deleted"))
+    if len(names) == 1 and _DOCUMENT.search(names[0]):
+        return
     if names and not any(isinstance(row, Command) and _REMOVES.search(row.words) for _, row in rest):
         shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
         more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
@@ -422,8 +442,9 @@ def _environment(session: Session) -> Iterator[Found]:
 _ONE_PLACE = re.compile(r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*")
 
 
-def _checks(session: Session) -> Iterator[Found]:
-    """The commands with which a change is checked here: those that ran and passed after an edit."""
+def check_steps(session: Session) -> tuple[list[str], int]:
+    """The commands with which a change is checked here, and the turn of the last: those that ran and passed after an
+    edit. What an assistant ran once need not be how the place is checked."""
     first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), 0)
     ran: dict[str, tuple[str, int]] = {}
     for turn, row in session.events[first_edit:]:
@@ -438,10 +459,46 @@ def _checks(session: Session) -> Iterator[Found]:
                 ran[kind] = (f"cd {inside} && {part}" if inside else part, turn)
     steps = list(dict.fromkeys(ran[kind][0] for kind in cues.CHECKS if kind in ran))
     if not steps or (len(steps) == 1 and (" " not in steps[0] or not {"test", "integration", "lint"} & ran.keys())):
-        return
-    of = f" of {session.project}" if session.project else ""
-    fields = {"name": f"Checks{of}", "steps": " -> ".join(steps), "quote": ""}
-    yield Found("playbooks", fields, 60, max(turn for _, turn in ran.values()))
+        return [], -1
+    return steps, max(turn for _, turn in ran.values())
+
+
+def checks_of(project: str, steps: list[str]) -> dict[str, str]:
+    """The fields of the playbook with which a project is checked."""
+    return {"name": f"Checks of {project}" if project else "Checks", "steps": " -> ".join(steps), "quote": ""}
+
+
+def _checks(session: Session) -> Iterator[Found]:
+    """The checks that somebody says are to be run: the person, or what runs them by itself. Others wait for a second
+    session (`recurring.py`)."""
+    steps, turn = check_steps(session)
+    told = [step for step in steps if _is_told(session, step.split(" && ")[-1])]
+    if told:
+        yield Found("playbooks", checks_of(session.project, told), 60, turn)
+
+
+_INSTRUCTS = re.compile(
+    r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|copilot-instructions)[\w.-]*$|\.github/workflows/|\.gitlab-ci|"
+    r"(?:^|/)\.husky/|lefthook|pre-commit|(?:^|/)\.circleci/",
+    re.IGNORECASE,
+)
+
+
+def _is_told(session: Session, step: str) -> bool:
+    """Whether the person named a check, a page for contributors or a server's recipe holds it, or a hook ran it."""
+    turns = session.conversation.turns
+    if any(turn.role == "user" and not turn.agent and step in turn.text for turn in turns):
+        return True
+    for _, row in session.events:
+        if isinstance(row, FileRead) and _INSTRUCTS.search(row.path) and step in row.output:
+            return True
+        if isinstance(row, Hook) and step in row.words:
+            return True
+        ran = isinstance(row, Command) and "git " in row.words and _RUN_BY_ITSELF.search(row.output)
+        shown = row.output if isinstance(row, Command) and ran else ""
+        if any(step == found["command"] for found in _SHOWN.finditer(shown)):
+            return True
+    return False
 
 
 def _inside(session: Session, folder: str) -> str | None:

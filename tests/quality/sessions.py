@@ -26,8 +26,10 @@ from rapidfuzz import fuzz
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
 from core.harvest.distil import project_of
-from core.offline.recurring import bear_out, find_remarks
+from core.offline.closing import read_session
+from core.offline.recurring import bear_out, checks_borne_out, find_remarks
 from core.offline.rules import distil_offline
+from core.offline.sessions import check_steps
 from tests.corpus import CORPUS
 
 SAME = 62
@@ -145,10 +147,13 @@ def scores() -> list[Score]:
         arrays = distil_offline(conversation)
         project = project_of(conversation)
         if project:
-            facts, waiting[project] = bear_out(
-                list(find_remarks(conversation)), waiting.get(project, []), conversation.id or conversation.started
-            )
+            name = conversation.id or conversation.started
+            session = read_session(conversation)
+            steps, _ = check_steps(session)
+            facts, known = bear_out(list(find_remarks(conversation)), waiting.get(project, []), name)
+            checks, waiting[project] = checks_borne_out(session.project, steps, known, name, conversation.started)
             arrays["facts"] += facts
+            arrays["playbooks"] += [row for row in checks if row not in arrays["playbooks"]]
         items = tuple({**item, "category": name} for name, found in arrays.items() for item in found)
         kept = tuple(labels.get(file, {}).get("items", ()))
         found = tuple(

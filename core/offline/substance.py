@@ -1,0 +1,176 @@
+"""What is worth telling of a session's work and what is not: superseded commits, pushes of nothing, one-line edits.
+
+A sentence may be true and still be worth nothing tomorrow. Each gate here keeps one class of them out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from core.conversations.events import Command, Commit, Edit, Push
+from core.offline import cues
+from core.offline.sessions import Closing, Session, is_change, sends_something
+
+CODE = re.compile(r"`[^`\n]*`")
+BY_TOOL = re.compile(r"^aider:\s+", re.IGNORECASE)
+COMMITS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+commit\b")
+
+
+# --- commits that a tool makes by itself, and pushes ---
+
+_FEATURE = re.compile(
+    r"^(?:feat(?:\([^)]*\))?!?: |(?:added|introduced|implemented|created)(?: (?!to\b|in\b|from\b)[\w-]+){0,4} `)",
+    re.IGNORECASE,
+)
+"""What a commit that a tool made by itself is worth though later ones go on with its files: it names a new thing."""
+
+
+def _by_itself(session: Session, made: Sequence[tuple[int, Commit]]) -> list[tuple[int, Commit, frozenset[str]]]:
+    """The commits that the tool made behind an edit without being told, with the files of each: no command line."""
+    called = {row.start for row in session.commands if COMMITS.search(row.words)}
+    found = []
+    for turn, commit in made:
+        if commit.start not in called or BY_TOOL.match(commit.subject):
+            paths = (row.path for at, row in session.events if at == turn and isinstance(row, Edit) and row.path)
+            found.append((turn, commit, frozenset(paths)))
+    return found
+
+
+def overtaken(session: Session, made: Sequence[tuple[int, Commit]]) -> set[str]:
+    """The subjects of commits that a tool made by itself and that only led to a later one: it changes their files
+    again. One that names a new thing stays, and takes with it the last one that only mends it. One without an edit is
+    of something else that lay in the folder."""
+    rows = _by_itself(session, made)
+    gone: set[str] = set()
+    for at, (_, commit, paths) in enumerate(rows):
+        told = BY_TOOL.sub("", commit.subject)
+        if not paths:
+            gone.add(commit.subject)
+            continue
+        if any(paths & later for _, _, later in rows[at + 1 :]) and not _FEATURE.match(told):
+            gone.add(commit.subject)
+        names = set(CODE.findall(told))
+        for _, before, others in rows[:at]:
+            new = BY_TOOL.sub("", before.subject)
+            if names and not _FEATURE.match(told) and paths & others and _FEATURE.match(new):
+                gone |= {commit.subject} if names <= set(CODE.findall(new)) else set()
+    return gone
+
+
+_REF = re.compile(
+    r"^\s*[*+ ]?\s*(?:\[[^\]]+\]|(?P<old>[0-9a-f]{7,})\.{2,3}(?P<new>[0-9a-f]{7,}))\s+(?P<ref>\S+) *->", re.M
+)
+
+
+def moved(session: Session, push: Push, commit: Commit, branch: str) -> bool:
+    """Whether the output of a push shows that a commit's branch moved; "Everything up-to-date" moved nothing."""
+    output = next((row.output for row in session.commands if row.start == push.start and row.words), "")
+    refs = list(_REF.finditer(output))
+    if not refs:
+        return "up-to-date" not in output
+    return not branch or any(ref["ref"] in (branch, "HEAD") for ref in refs) or commit.hash[:7] in output
+
+
+# --- what was left uncommitted ---
+
+
+def uncommitted(session: Session) -> str:
+    """That work was left uncommitted, where git said so behind the last edit: nobody knows what was done outside."""
+    edits = [at for at, (_, row) in enumerate(session.events) if is_change(row)]
+    behind = [row for _, row in session.events[edits[-1] + 1 if edits else 0 :]]
+    if any(isinstance(row, Commit) or sends_something(row) for row in behind):
+        return ""
+    shown = [row.output for row in behind if isinstance(row, Command) and _STATUS.search(row.words) and row.answered]
+    return "not committed when the session ended" if shown and _DIRTY.search(shown[-1]) else ""
+
+
+_STATUS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+(?:status|diff --(?:stat|name-only|name-status))\b")
+_DIRTY = re.compile(
+    r"^\s*(?:modified|new file|deleted|renamed):|^(?:Changes (?:not staged|to be committed)|Untracked files)|"
+    r"^\s?(?:[MADRC]{1,2}|\?\?) +\S|\|\s+\d+ [+-]",
+    re.MULTILINE,
+)
+
+
+# --- whether work that no commit tells of is worth telling ---
+
+_LESSER = re.compile(r"^(?:also )?(?:removed|moved|renamed|updated|cleaned|adjusted|tweaked|reworded)\b", re.IGNORECASE)
+_WHOLE_THING = re.compile(
+    r"\b(?:plugin|package|module|command|service|dependency|endpoint|folder|directory|feature|table|page|workflow|"
+    r"script|support|subcommand|job|integration|backend|provider)s?\b",
+    re.IGNORECASE,
+)
+_SLIGHT = re.compile(
+    r"^\w+ (?:[^.,;]{0,30}\b)?(?:(?:trailing )?newlines?|'\\n'|whitespace|comments?|(?:hyper)?links?|urls?|typos?|"
+    r"imports?|s?log(?:ging)?`? calls?|blank lines?|notes?)\b|'\\n'|\btrailing newline\b|"
+    r"\b(?:the|this|your) (?:task|request)\b|\bas (?:you )?(?:requested|asked)\b",
+    re.IGNORECASE,
+)
+"""An edit of one line, and words that say no more than that there was a task."""
+DOCUMENT = re.compile(r"(?:^|/)(?:readme|changelog|contributing|license|notices?|todo)\b[^/]*$", re.IGNORECASE)
+MANY_FILES = 3
+
+
+def written(session: Session, closing: Closing) -> list[Edit]:
+    """The files that were written since the closing message before this one."""
+    return [
+        row
+        for at, row in session.events
+        if isinstance(row, Edit)
+        and closing.before < at <= closing.number
+        and row.path
+        and not (row.refused or row.failed)
+    ]
+
+
+def of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Of what a closing message tells, what somebody may look for though no commit tells of it: what is new or whole
+    stands first; a lone edit of a page for readers, one line and a removal within a file are nothing."""
+    edits = written(session, closing)
+    names = {row.path for row in edits}
+    if len(names) == 1 and DOCUMENT.search(next(iter(names))) and not any(row.how == "created" for row in edits):
+        return []
+    if not names and any(DOCUMENT.search(name.strip("`")) for text, _ in told[:1] for name in CODE.findall(text)):
+        return []
+    told = [row for row in told if not _SLIGHT.search(row[0])]
+    large = [row for row in told if not _LESSER.match(row[0])]
+    if told and not large:  # what stands first says what it was about
+        removed = re.match(r"(?:also )?removed", told[0][0], re.IGNORECASE)
+        return told if (_WHOLE_THING.search(told[0][0]) if removed else len(names) >= MANY_FILES) else []
+    return large + [row for row in told if row not in large] if large else []
+
+
+def with_file(session: Session, closing: Closing, text: str) -> str:
+    """A sentence with the file that it is about, where it names none and one alone was written."""
+    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for row in written(session, closing)))
+    if len(names) != 1 or names[0] in text or _PATH_IN.search(text):
+        return text
+    stop = text[-1:] if text[-1:] in ".。" else ""
+    return f"{text.rstrip('.。')} (in `{names[0]}`){stop}"
+
+
+_PATH_IN = re.compile(r"[\w-]/[\w-]|\w\.[a-z]{1,4}\b(?![.(])")
+
+
+# --- what a fact is about ---
+
+# A sentence that says what something does without what it is: "Falls back to …", "Write-new-only — all new …".
+_NO_SUBJECT = re.compile(
+    r"^(?:falls?|uses?|returns?|reads?|writes?|runs?|keeps?|skips?|handles?|sends?|stores?|checks?|creates?|adds?|"
+    r"allows?|supports?|requires?|prevents?|ensures?|makes?|does|has|is|can|must|only|never|always|no longer|"
+    r"defaults?|ignores?|applies|accepts?|loads?|fails?|waits?|works?|guards?|guarded|avoids?|generates?|"
+    r"resolves?|updates?|removes?|replaces?|exposes?)\b(?! (?:of|for|that|in which)\b)|"
+    r"^(?:(?![`\d])[^`—–.]){3,40}(?<!\w\.\w) [—–] ",
+    re.IGNORECASE,
+)
+FIRST_WORDS = 12
+_CALLED = re.compile(r"(?<=\s)[A-Z][A-Za-z]*[a-z]|\b[A-Z]{2,}")
+
+
+def named_first(text: str) -> bool:
+    """Whether a sentence names in its first words what it is about."""
+    if not text.isascii() and len(text) != len(text.encode()):
+        return _NO_SUBJECT.match(text) is None
+    first = " ".join(text.split()[:FIRST_WORDS])
+    return _NO_SUBJECT.match(text) is None and bool(cues.ANCHOR.search(first) or _CALLED.search(first))

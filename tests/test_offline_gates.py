@@ -1,0 +1,260 @@
+"""What keeps a true but worthless, stale or half sentence out of a harvest: one test for each gate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.conversations.conversation import Turn
+from core.conversations.events import Command, Commit, Compaction, Edit, PullRequest, Push
+from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
+
+
+def by_itself(subject: str, *paths: str, sha: str = "1a2b3c4") -> Turn:
+    """A tool that commits each edit without being told."""
+    edits = tuple(Edit(tool="aider", path=path, how="changed", answered=True, failed=False) for path in paths)
+    return Turn("assistant", f"Edited.\n\nCommit {sha} {subject}", events=(*edits, Commit(subject=subject, hash=sha)))
+
+
+def saved(subject: str, *paths: str, sha: str = "1a2b3c4") -> Turn:
+    turn = by_itself(subject, *paths, sha=sha)
+    return replace(turn, events=(*turn.events[:-1], replace(turn.events[-1], succeeded=True)))
+
+
+# --- commits that a tool makes by itself ---
+
+
+def test_of_commits_a_tool_made_by_itself_the_last_of_a_file_stands() -> None:
+    found = harvest(
+        user("Read the rates"),
+        saved("Pass the key of the bank to `load_rates()`.", "feed.py", sha="aaaaaa1"),
+        user("It fails"),
+        saved("Take the date from `rates.xml` in the feed.", "feed.py", sha="aaaaaa2"),
+    )
+    assert said(found, "tasks_done") == ["Take the date from `rates.xml` in the feed. (commit aaaaaa2)"]
+
+
+def test_a_commit_that_names_a_new_thing_stays_and_what_mends_it_goes() -> None:
+    found = harvest(
+        user("Add a test"),
+        saved("Added a test `test_rates` that reads `feed.py`", "test_feed.py", sha="aaaaaa1"),
+        user("It fails"),
+        saved("Pass a string to `feed.py`", "test_feed.py", sha="aaaaaa2"),
+    )
+    assert said(found, "tasks_done") == ["Added a test `test_rates` that reads `feed.py` (commit aaaaaa1)"]
+
+
+def test_a_commit_of_a_tool_without_an_edit_is_of_something_else() -> None:
+    found = harvest(user("Style the page"), saved("Added a note about `index.html`", sha="aaaaaa1"), says("OK"))
+    assert said(found, "tasks_done") == []
+
+
+# --- pushes ---
+
+
+@pytest.mark.parametrize(
+    ("output", "ends"),
+    [
+        ("Everything up-to-date", "branch feat/rates)"),
+        ("   9f9f9f9..8e8e8e8  main -> main", "branch feat/rates)"),
+        ("   9f9f9f9..1a2b3c4  feat/rates -> feat/rates", "branch feat/rates, pushed)"),
+        (" * [new branch]      feat/rates -> feat/rates", "branch feat/rates, pushed)"),
+        (" * [new branch]      HEAD -> feat/rates", "branch feat/rates, pushed)"),
+    ],
+)
+def test_pushed_is_said_of_a_branch_that_moved(output: str, ends: str) -> None:
+    words = "git push origin main"
+    event = Command(tool="Bash", words=words, answered=True, failed=False, output=output, start=500)
+    push = Turn("tool", output, events=(event, Push(words=words, succeeded=True, start=500)))
+    found = harvest(user("Round"), edited("rates.py"), committed("fix: round rates to cents"), push)
+    assert said(found, "tasks_done")[0].endswith(ends)
+
+
+# --- work that no commit tells of ---
+
+
+@pytest.mark.parametrize(
+    ("paths", "text"),
+    [
+        (("README.md",), "Added the steps of the installation to the page `README.md`."),
+        (("feed.py",), "Removed the three lines that rejected `--print` together with `--local`."),
+        (("feed.py",), "Updated the call of `fetch_rates` in the body of the loop."),
+        (("feed.py", "b.py"), "Added a trailing newline to what `write_rates` puts out."),
+        (("feed.py", "b.py"), "Completed the task of the rates in `feed.py` and `b.py`."),
+        (("feed.py", "b.py"), "`feed.py` now includes the following functions"),
+        (("plan.md", "b.md"), "`specs/plan.md` now captures the whole strategy of the rates from end to end."),
+    ],
+)
+def test_slight_work_without_a_commit_is_not_told(paths: tuple[str, ...], text: str) -> None:
+    found = harvest(user("Go on"), edited(*paths), says(text))
+    assert not any(text[:20] in told for told in said(found, "tasks_done")), found
+
+
+def test_what_is_new_or_whole_is_told_without_a_commit() -> None:
+    text = "Removed the plugin `rate-trace` with everything below `plugins/rate-trace`."
+    assert said(harvest(user("Go on"), edited("a.py"), says(text)), "tasks_done") == [text]
+    text = "Updated the calls of `fetch_rates` to the new order of its arguments."
+    assert said(harvest(user("Go on"), edited("a.py", "b.py", "c.py"), says(text)), "tasks_done") == [text]
+    both = "- Removed the field `only_local` from `Rates`.\n- Added the flag `--only-local` to `rates show` for tests."
+    (row,) = harvest(user("Go on"), edited("a.py", "b.py"), says(both))["tasks_done"]
+    assert row["statement"].startswith("Added the flag") and "Removed the field" in row["detail"]
+
+
+def test_work_is_called_uncommitted_only_where_git_says_so_at_the_end() -> None:
+    turns = (user("Cache"), edited("cache.py"))
+    end = says("Added a cache to `fetch_rates` that is dropped every hour.")
+
+    def detail(*between: Turn) -> str:
+        return harvest(*turns, *between, end)["tasks_done"][0]["detail"]
+
+    assert detail() == "" and detail(ran("git status --short", "")) == ""
+    assert detail(ran("git status --short", " M cache.py")) == "not committed when the session ended"
+    assert detail(ran("git status --short", " M cache.py"), edited("cache.py")) == ""
+
+
+def test_a_last_edit_of_a_page_for_readers_is_no_open_commit() -> None:
+    start = (user("Round"), edited("rates.py"), committed("fix: round rates to cents"))
+    assert said(harvest(*start, edited("README.md")), "tasks_open") == []
+    assert len(said(harvest(*start, edited("rates.py")), "tasks_open")) == 1
+
+
+def test_work_that_breaks_off_in_an_edit_is_open() -> None:
+    last = Turn("tool", "edit", events=(Edit(tool="Edit", path="specs/c.md", how="changed"),))
+    found = harvest(user("Fill in the templates"), edited("a.md"), edited("b.md"), edited("b.md"), last)
+    assert said(found, "tasks_open") == [
+        "Check `specs/c.md` and go on: the session breaks off while it is written, after changes of `a.md`, `b.md`"
+    ]
+    assert said(harvest(user("Fill in"), edited("a.md"), last), "tasks_open") == []
+
+
+# --- pull requests ---
+
+_CREATED = 'gh pr create --title "Round the rates of the bank" --body "{}"'
+
+
+def test_a_box_whose_command_ran_is_not_open() -> None:
+    words = _CREATED.format("- [ ] Run `npm test`\n- [ ] Look at the rates on staging")
+    url = "https://example.org/m/rates/pull/7"
+    event = Command(tool="Bash", words=words, answered=True, failed=False, output=url)
+    created = Turn("tool", url, events=(event, PullRequest(url=url)))
+    found = harvest(user("Open it"), ran("cd app && npm test", "12 passed"), created)
+    assert said(found, "tasks_open")[0].endswith("not ticked off: Look at the rates on staging")
+    found = harvest(user("Open it"), ran("npm test", "2 failed", True), created)
+    assert "Run `npm test`" in said(found, "tasks_open")[0]
+
+
+# --- facts ---
+
+_CLASS = "class RateFeed: load_rates save_rates"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Falls back to the rates of yesterday only when `RateFeed` is empty.",
+        "Write-once: every row is only written by `RateFeed`, never by hand.".replace(":", " —"),
+        "The remote `RateFeed` has no branches and no tags of the old tool.",
+    ],
+)
+def test_a_fact_without_a_subject_or_of_one_look_is_not_told(text: str) -> None:
+    looked = ran("cat feed.py", _CLASS)
+    assert said(harvest(user("Why?"), looked, edited("a.py", "b.py"), says(text)), "facts") == []
+
+
+def test_the_one_file_that_was_written_is_the_subject_of_its_points() -> None:
+    text = "- Write once — every row is only written by `RateFeed`, never by hand."
+    found = harvest(user("Note it"), ran("cat feed.py", _CLASS), edited("todo/rows.md"), says(text))
+    assert said(found, "facts")[0].startswith("In `rows.md`: Write once")
+
+
+def test_a_cause_stands_without_the_title_of_its_pull_request() -> None:
+    text = "PR #7 — fix: load the rates The root cause was that `RateFeed` cached the empty answer of the bank."
+    found = harvest(
+        user("Fix"), ran("cat feed.py", _CLASS), edited("a.py"), committed("fix: load the rates"), says(text)
+    )
+    assert said(found, "facts") == ["The root cause was that `RateFeed` cached the empty answer of the bank."]
+
+
+def test_a_cause_names_what_it_is_about_first() -> None:
+    text = "The root cause: falls back to an empty answer of the bank, which broke `RateFeed` on every holiday."
+    assert said(harvest(user("Why?"), ran("cat feed.py", _CLASS), says(text)), "facts") == []
+
+
+def test_trouble_of_the_session_itself_is_no_pitfall() -> None:
+    summary = "4. Errors and fixes:\n   - **Task 4 subagent**: It said that it was done before `rates.py` was there.\n"
+    compacted = Turn("system", "summary", events=(Compaction(text=summary),))
+    assert said(harvest(compacted, says("OK")), "facts") == []
+
+
+def test_why_something_was_removed_is_no_cause() -> None:
+    text = "Summary: Removed the error from `RateFeed` since it always failed with an empty answer."
+    assert said(harvest(user("Fix"), ran("cat feed.py", _CLASS), edited("a.py"), says(text)), "facts") == []
+
+
+def test_what_the_body_of_a_commit_says_is_not_told_again_as_a_fact() -> None:
+    body = "`RateFeed` cached the empty answer of the bank, which broke `load_rates` on holidays."
+    words = f'git commit -m "fix: empty rates" -m "{body}"'
+    line = "[feat/x 1a2b3c4d5] fix: empty rates"
+    event = Command(tool="Bash", words=words, answered=True, failed=False, output=line, start=500)
+    commit = Turn(
+        "tool", line, events=(event, Commit(subject="fix: empty rates", hash="1a2b3c4d5", succeeded=True, start=500))
+    )
+    looked = ran("cat feed.py", _CLASS)
+    assert len(said(harvest(user("Why?"), looked, says(f"The root cause: {body}")), "facts")) == 1
+    found = harvest(user("Fix"), looked, edited("a.py"), commit, says(f"The root cause: {body}"))
+    assert said(found, "facts") == [] and len(found["tasks_done"]) == 1
+
+
+# --- answers ---
+
+
+def test_an_answer_counts_when_a_tool_showed_it_and_nothing_changed_it() -> None:
+    asked = user("does `fetch_rates` need the key of the bank?")
+    answer = says("No, `fetch_rates` reads the public feed without a key.")
+    shown = ran("cat feed.py", "def fetch_rates(): ...")
+    assert len(harvest(user("rates"), shown, says("OK"), asked, answer)["facts"]) == 1
+    assert harvest(user("rates"), ran("cat tax.py", "def tax(): ..."), says("OK"), asked, answer)["facts"] == []
+    later = (user("use a key then"), edited("fetch_rates.py"), says("OK"))
+    assert harvest(user("rates"), shown, says("OK"), asked, answer, *later)["facts"] == []
+    world = user("do virtual environments count as a part of the program?")
+    told = says("No, virtual environments do not count as a part of the program.")
+    assert harvest(user("rates"), shown, says("OK"), world, told)["facts"] == []
+
+
+# --- the person's words ---
+
+
+def test_a_sentence_that_shows_a_file_is_no_decision() -> None:
+    def decided(text: str) -> list[str]:
+        return said(harvest(user("rates"), ran("ls"), says("OK"), user(text), edited("a.py"), says("OK")), "decisions")
+
+    assert decided("My routes should be in @routes.py") == []
+    assert decided("All routes must be in one file, never spread over @routes.py and the views") != []
+
+
+def test_what_the_person_needed_otherwise_later_is_no_decision() -> None:
+    agreed = says("You're right, `fetch_rates` takes the name of the bank as its constant.")
+    wish = user("The name of the bank is not passed in, `fetch_rates` knows it.")
+    start = (user("rates"), edited("a.py"), says("Done"), wish, agreed, edited("a.py"), says("OK"))
+    assert len(harvest(*start)["decisions"]) == 1
+    later = user("I need `fetch_rates` to take the name of the bank, for all of them")
+    assert harvest(*start, later, edited("a.py"), says("OK"))["decisions"] == []
+
+
+def test_a_wish_is_titled_after_a_request_about_the_same_or_not_at_all() -> None:
+    wish = "we should always round the rates half to even"
+
+    def detail(before: str) -> str:
+        turns = (user("Look at the page of the taxes"), edited("tax.py"), says("OK"), user(before), edited("b.py"))
+        return harvest(*turns, says("OK"), user(wish), edited("c.py"), says("OK"))["decisions"][0]["detail"]
+
+    assert "“Write down how the rates are rounded”" in detail("Write down how the rates are rounded")
+    assert detail("Sort the holidays by their country") == "then changed `c.py`"
+
+
+def test_a_prompt_that_nothing_answered_and_that_names_nothing_is_no_question() -> None:
+    first = (user("/add /home/m/rates/feed.py"), Turn("tool", "Added feed.py to the chat"))
+    assert harvest(*first, user("is something missing in how I treat the rates of the bank?"))["questions"] == []
+    named = user("is something missing in how `load_rates` treats the bank?")
+    assert len(harvest(*first, named)["questions"]) == 1
