@@ -188,7 +188,7 @@ def test_a_merge_that_was_cut_before_its_record_is_done_again(taught: World, mon
     [
         (
             "sync --domain nosuch --budget 3 --stale",
-            "'knowledge facts sync' takes no --domain and no --stale and no --budget",
+            "'knowledge facts sync' takes no --domain and no --budget and no --stale",
         ),
         ("validate --category nonsense", "takes no --category. --category goes with list"),
         ("bootstrap --tag x", "takes no --tag"),

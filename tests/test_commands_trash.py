@@ -126,12 +126,11 @@ def test_the_command_lists_restores_and_purges(tmp_path: Path) -> None:
     workspace, clock = make_home(tmp_path), Clock()
     path = converse(workspace)
     harvested(workspace, Model(), clock)
-    [row] = value(history.trash(workspace))
-    assert error(history.trash(workspace, "restore")).code == "no-sha"
-    value(history.trash(workspace, "restore", row.sha256[:6]))
+    [row] = value(trash_list(workspace))
+    value(trash_restore(workspace, row.sha256[:6]))
     assert path.exists()
     assert json.loads(json.dumps(row.to_json()))["name"] == row.name
-    assert value(history.trash(workspace, "purge", all=True)).to_json()["purged"] == []
+    assert value(trash_purge(workspace, everything=True)).to_json()["purged"] == []
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
