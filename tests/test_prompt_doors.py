@@ -143,7 +143,7 @@ def test_no_door_lets_a_planted_mark_through(tmp_path: Path, planted: str) -> No
 def test_no_door_lets_any_mark_through(text: str) -> None:
     text = text.encode("utf-8", "replace").decode("utf-8")
     with tempfile.TemporaryDirectory() as folder:
-        check(Path(folder), text)
+        assert check(Path(folder), text) > 60
 
 
 def test_what_is_ours_is_still_there(tmp_path: Path) -> None:

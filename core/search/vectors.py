@@ -89,8 +89,6 @@ VERSION = 1
 BATCH = 64
 KEY_BYTES = 16
 TEXT_CHARACTERS = 2000
-BEST = 50
-"""So many of the nearest become candidates, whatever their words."""
 
 
 @dataclass
