@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 STOPPED = "knowledge: stopped; nothing is lost, run the command again to continue"
 
-GATED = ("context",)
-"""Commands whose text has our own marks around what went through the gate already."""
+GATED = ("context", "help")
+"""Commands whose text has our own marks around what went through the gate already, or is all our own."""
 
 
 def run() -> NoReturn:
@@ -120,6 +120,12 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
 
     home, config = options.pop("home", ""), options.pop("config", "")
     as_json, quiet = options.pop("json", False), options.pop("quiet", False)
+    if row.anywhere:
+        found = row.function()(**options)
+        if isinstance(found, Err):
+            _tell(str(found.error), err)
+            return 2 if found.error.code == "usage" else 1
+        return 0 if _printed(row, found.value, out, err, as_json=as_json, quiet=quiet) else 1
     opened = open_workspace(home, Path(config) if config else None)
     if isinstance(opened, Err):
         _tell(str(opened.error), err)

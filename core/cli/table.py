@@ -53,6 +53,8 @@ class Command(NamedTuple):
     text: Callable[[Any], str] = str
     arguments: tuple[Argument, ...] = ()
     given: Mapping[str, Any] = {}
+    anywhere: bool = False
+    """It needs no home and no settings: its function gets the arguments alone."""
     long: bool = False
     """The function also takes `progress` and `cancelled`."""
     quiet_text: Callable[[Any], str] | None = None
@@ -159,6 +161,7 @@ MODULE = {
     "supersede": "alike",
     "mcp": "context",
     "demo": "demo",
+    "help": "help",
 }
 """Command -> the module in this folder that has its row, in the order of `knowledge --help`."""
 
