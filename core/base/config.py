@@ -36,8 +36,11 @@ from core.base.settings import (
     unknown_key,
 )
 
-SHIPPED_FILE = Path(__file__).resolve().parents[2] / "config.toml"
-"""The defaults: beside the `core` package, in a checkout and in an installed wheel alike."""
+_ROOT = Path(__file__).resolve().parents[2]
+_IN_WHEEL = _ROOT / "assets" / "config.toml"
+SHIPPED_FILE = _IN_WHEEL if _IN_WHEEL.exists() else _ROOT / "config.toml"
+"""The defaults: in `assets/` where the wheel was installed (whatever else calls itself config.toml there is not ours),
+beside the `core` package in a checkout."""
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def project_paths(project: Path) -> Paths:
 
 
 def shipped_root() -> Path:
-    """The folder that holds config.toml and assets/: the checkout, or where the wheel was installed."""
+    """The folder that holds assets/: the checkout, or where the wheel was installed."""
     return Path(__file__).resolve().parents[2]
 
 
