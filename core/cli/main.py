@@ -8,13 +8,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
-from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from core.cli.parser import UsageError, build_parser, parse
-from core.cli.typos import command_word, suggestion
+from core.cli.kept_context import keep_answer, kept_answer
 
+TYPE_CHECKING = False  # whoever gets a kept answer does not wait for `typing` either
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import IO, Any, NoReturn
+
     from core.base.result import Result
     from core.cli.progress import Interrupt
     from core.cli.table import Command
@@ -35,7 +36,13 @@ def run() -> NoReturn:
     sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
     code = 1
     try:
-        code = main(sys.argv[1:])
+        kept = kept_answer(sys.argv[1:])
+        if kept is None:
+            code = main(sys.argv[1:])
+        else:
+            _tolerate_any_text(sys.stdout)
+            sys.stdout.write(kept)
+            code = 0
         sys.stdout.flush()
     except OSError as error:
         # Somebody read only the beginning (`knowledge ledger | head`): that is no error. A disk that is full was told.
@@ -53,6 +60,8 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
     """Run one command line and return its exit status. Streams are those of the process unless given."""
     out, err = out or sys.stdout, err or sys.stderr
     _tolerate_any_text(out, err)
+    from core.cli.parser import UsageError, build_parser
+
     if not arguments:
         build_parser().print_help(out)
         return 2
@@ -63,11 +72,14 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
         return 2
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
-    return _guarded(row, options, out, err)
+    return _guarded(row, options, out, err, arguments)
 
 
 def _parsed(arguments: Sequence[str]) -> tuple[Command, dict[str, Any]]:
     """The row to run with what was given. Raises UsageError, and SystemExit after help."""
+    from core.cli.parser import UsageError, build_parser, parse
+    from core.cli.typos import command_word, suggestion
+
     if reported := suggestion(arguments):
         raise UsageError(reported)
     first = command_word(arguments)
@@ -77,11 +89,11 @@ def _parsed(arguments: Sequence[str]) -> tuple[Command, dict[str, Any]]:
     return parse(arguments)
 
 
-def _guarded(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
+def _guarded(row: Command, options: dict[str, Any], out: IO[str], err: IO[str], arguments: Sequence[str]) -> int:
     """Run it; what nobody foresaw is one sentence, unless the person wants to see it."""
     debug = options.pop("debug", False)
     try:
-        return _dispatch(row, options, out, err)
+        return _dispatch(row, options, out, err, arguments)
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
@@ -110,8 +122,9 @@ def _refusal(error: OSError | ImportError) -> str:
     return f"{plain}; nothing is lost, mend that (knowledge --debug tells more), then run the command again."
 
 
-def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
+def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str], arguments: Sequence[str]) -> int:
     """Open the home, run the command, print what came of it."""
+    from contextlib import suppress
     from pathlib import Path
 
     from core.base.result import Err
@@ -144,6 +157,11 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
         _tell(f"made a new home: {workspace.paths.home}", err)
     if not _printed(row, result.value, out, err, as_json=as_json, quiet=quiet):
         return 1
+    if row.name == "context" and not as_json:
+        from core.cli.text import visible
+
+        with suppress(OSError):
+            keep_answer(arguments, workspace, result.value, visible(row.text(result.value)))
     failed = _report_problems(row, workspace, result.value, err, as_json=as_json, quiet=quiet)
     if interrupt.pressed():
         print(STOPPED, file=err)
