@@ -199,7 +199,7 @@ def _worked_on(session: Session) -> Iterator[Found]:
     answers = [answer for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer]
     asked = [turn for turn in asked if not any(answer[:20] in turn.text for answer in answers)]
     wanted = request_of(asked[-1].text) or request_of(asked[0].text) if asked else ""
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits))
+    names = list(dict.fromkeys(name for _, row in edits for name in row.names))
     if (
         not wanted
         or not _ASKS.match(wanted)
@@ -307,7 +307,7 @@ def _files_of(session: Session, turn: int) -> set[str]:
     """The names of the files that were edited between the commit before a turn and the one in it."""
     since = max((at for at, row in session.events if isinstance(row, Commit) and at < turn), default=-1)
     edits = [row for at, row in session.events if isinstance(row, Edit) and since <= at <= turn and row.path]
-    return {re.split(r"[\\/]", row.path)[-1] for row in edits}
+    return {name for row in edits for name in row.names}
 
 
 def alike(one: str, other: str, share: float = 0.7) -> bool:

@@ -43,8 +43,8 @@ class Exchange:
     @property
     def changed(self) -> tuple[str, ...]:
         """The names of the files that were written before the person spoke again."""
-        paths = [row.path for row in self.events if isinstance(row, Edit) and is_change(row) and row.path]
-        return tuple(dict.fromkeys(map(_name, paths)))
+        edits = [row for row in self.events if isinstance(row, Edit) and is_change(row)]
+        return tuple(dict.fromkeys(name for row in edits for name in row.names))
 
 
 def _stopped(session: Session, first: int, number: int) -> str:
@@ -54,12 +54,10 @@ def _stopped(session: Session, first: int, number: int) -> str:
         return ""
     calls = [row for place, row in session.events if first < place < number and isinstance(row, Command | Edit)]
     last = calls[-1] if calls else None
-    line = bare(last.words).split("\n")[0] if isinstance(last, Command) else _name(last.path) if last else ""
+    line = (
+        bare(last.words).split("\n")[0] if isinstance(last, Command) else last.names[-1] if last and last.names else ""
+    )
     return line if 0 < len(line) <= 120 else "its work"
-
-
-def _name(path: str) -> str:
-    return re.split(r"[\\/]", path)[-1]
 
 
 def read_exchanges(session: Session) -> list[Exchange]:
@@ -82,7 +80,7 @@ def read_exchanges(session: Session) -> list[Exchange]:
                 number=number,
                 text=text,
                 before=next((row for row in session.closings if first < row.number < number), None),
-                touched=next((_name(row.path) for row in reversed(written) if row.path), ""),
+                touched=next((row.names[-1] for row in reversed(written) if row.names), ""),
                 stopped=_stopped(session, first, number),
                 refused=tuple(
                     row for place, row in session.events if first < place <= number and getattr(row, "refused", False)

@@ -324,7 +324,7 @@ def _without_title(session: Session, text: str) -> str:
 
 def _subject_of(session: Session, closing: Closing) -> str:
     """The one file that was written for a closing message: what its items are about where they do not say it."""
-    names = {re.split(r"[\\/]", row.path)[-1] for row in written(session, closing)}
+    names = {name for row in written(session, closing) for name in row.names}
     return f"In `{names.pop()}`: " if len(names) == 1 else ""
 
 

@@ -217,7 +217,7 @@ def _broken_off(session: Session, turn: int, last: Edit) -> Iterator[Found]:
     edits = [row for _, row in session.events if isinstance(row, Edit) and row.path and row.answered]
     if len(edits) < LEAST_EDITS or turn < len(session.conversation.turns) - 2:
         return
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for row in edits if row.how != "deleted"))
+    names = list(dict.fromkeys(name for row in edits if row.how != "deleted" for name in row.names))
     shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
     text = f"Check `{last.path}` and go on: the session breaks off while it is written, after changes of {shown}"
     yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
@@ -260,7 +260,7 @@ def _uncommitted(session: Session) -> Iterator[Found]:
     ]
     if not ended or not edits or not session.paired:
         return
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits if row.how != "deleted"))
+    names = list(dict.fromkeys(name for _, row in edits if row.how != "deleted" for name in row.names))
     if len(names) == 1 and _DOCUMENT.search(names[0]):
         return
     if names and not any(isinstance(row, Command) and _REMOVES.search(row.words) for _, row in rest):
