@@ -26,6 +26,7 @@ from core.offline.substance import (
     overtaken,
     uncommitted,
     with_file,
+    written,
 )
 
 MOST_COMMITS = 3
@@ -132,7 +133,9 @@ def _done(session: Session) -> Iterator[Found]:
             if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)
         ]
         told = of_substance(session, closing, told)
-        if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
+        if not told:
+            found.extend(_asked_for(session, closing))
+        elif not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
             (text, quote), *more = told
             text = with_file(session, closing, text)
             detail = _joined(*(row[0] for row in more), uncommitted(session))
@@ -216,6 +219,25 @@ def _worked_on(session: Session) -> Iterator[Found]:
     detail = _joined(steps, uncommitted(session))
     fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": detail, "quote": ""}
     yield Found("tasks_done", fields, 45, edits[-1][0])
+
+
+def _asked_for(session: Session, closing: Closing) -> Iterator[Found]:
+    """What the person asked for before a closing message that does not say what was done, and what was changed."""
+    turns = list(enumerate(session.conversation.turns))[max(closing.before, 0) : closing.number]
+    asked = [(at, turn.text) for at, turn in turns if turn.role == "user" and not turn.agent]
+    at, wanted = next(((at, text) for at, said in reversed(asked) if (text := request_of(said))), (0, ""))
+    edits = [row for row in written(session, closing, at) if row.how != "deleted"]
+    names = list(dict.fromkeys(name for row in edits for name in row.names))
+    if not names or not wanted or not _ASKS.match(wanted) or not cues.ANCHOR.search(wanted):
+        return
+    if _tryout(session, wanted) or session.deleted_after(closing.number, " ".join(f"`{name}`" for name in names)):
+        return
+    if all(DOCUMENT.search(name) for name in names):
+        return
+    shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
+    more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
+    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": "", "quote": ""}
+    yield Found("tasks_done", fields, 44, closing.number)
 
 
 MOST_STEPS = 4
@@ -493,8 +515,8 @@ _EMPTY = re.compile(
     r"solution|result|summary|changes?|修复|结果)\b(?:\s*\([^)]{1,30}\))?\s*[.!:：—–-]+\s*)+",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"^`?(?P<path>[\w./\\@-]*\w\.\w{1,6})(?::[\d-]+)?`?\s*(?:\([^)]{1,40}\)\s*)?[:：—–-]+\s+")
-_FILE = re.compile(r"^(?:\d+\. )?`?(?P<path>[\w./\\@-]*\w\.\w{1,6}(?::[\d-]+)?)`?:?$")
+LABEL = re.compile(r"^`?(?P<path>[\w./\\@-]*\w\.\w{1,6})(?::[\d-]+)?`?\s*(?:\([^)]{1,40}\)\s*)?[:：—–-]+\s+")
+FILE_LINE = re.compile(r"^(?:\d+\. )?`?(?P<path>[\w./\\@-]*\w\.\w{1,6}(?::[\d-]+)?)`?:?$")
 
 
 # What a list or a block of code went on with, and the steps of a plan that only the session knows by their numbers.
@@ -528,13 +550,13 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
     listed: list[tuple[str, str]] = []
     where = ""
     for row in session.rows[number][:16]:
-        named = _FILE.match(clean(row.text)) or _FILE.match(row.heading)
+        named = FILE_LINE.match(clean(row.text)) or FILE_LINE.match(row.heading)
         where = named["path"] if named else where if row.kind == "bullet" else ""
         if cues.LEFT_HEADING.match(row.heading) or row.mark == " ":
             continue
         for sentence in session.parts(row):
             text = _EMPTY.sub("", sentence.text).strip()
-            label = _LABEL.match(text)
+            label = LABEL.match(text)
             if label:
                 where, text = label["path"], text[label.end() :]
             fix = cues.FIX_WAS.match(text)

@@ -111,6 +111,16 @@ def own_words(text: str) -> bool:
     return not (cues.TEMPLATE.search(text) or cues.BOILERPLATE.search(text) or _DOCUMENT.search(text))
 
 
+def is_long(text: str) -> bool:
+    """Whether a message is longer than what people mostly type and yet reads as their own: sentences, and no program,
+    page, log or template."""
+    if not LONGEST_MESSAGE < len(text) <= LONGEST_TYPED or text.startswith(("/", "<", "!", "{")):
+        return False
+    return not (cues.TEMPLATE.search(text) or cues.BOILERPLATE.search(text) or _DOCUMENT.search(text))
+
+
+LONGEST_TYPED = 3000
+
 _DOCUMENT = re.compile(r"^\s{0,3}(?:#{1,4}\s|\||\d+\.\s+\*\*)", re.MULTILINE)
 
 

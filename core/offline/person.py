@@ -27,7 +27,7 @@ from core.offline.answers import (
     questions_in,
 )
 from core.offline.closing import LONG, SHORT, alike, fits, request_of, rows_of, stems
-from core.offline.exchanges import Exchange, found, own_words, read_exchanges, subject_of
+from core.offline.exchanges import Exchange, found, is_long, own_words, read_exchanges, subject_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
 from core.offline.statements import Found
@@ -122,6 +122,10 @@ MOST_BACK = 2
 def find_will(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
     """Short sentences in which the person says what they want for good: rules, preferences, choices, corrections."""
     told: list[Found] = []
+    for number, turn in enumerate(session.conversation.turns):
+        if turn.role == "user" and not turn.agent and is_long(turn.text):
+            for row in rows_of(turn, number):
+                told += _will_in(sentences(row), number)
     for exchange in exchanges:
         if exchange.doubted and not exchange.events:
             continue
@@ -162,11 +166,11 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
             continue
         if _BARE_SUBJECT.match(text) or _ADVICE.match(text) or _REPORTED.search(text) or _OF_STEP.search(text):
             continue
-        if text.isascii() and len(text.split()) < (5 if cues.ANCHOR.search(text) else 6):
+        if text.isascii() and len(text.split()) < (4 if cues.ANCHOR.search(text) or strong else 5):
             continue
         if _POINTS_AT.search(text):
             continue  # where to look
-        if _REQUEST.match(text) and not strong:
+        if _REQUEST.match(text) and not (strong or _CONTRAST.search(text)):
             continue  # a piece of work, not a rule
         yield found("decisions", text, "", sentence.quote, 60 + strong, number)
 

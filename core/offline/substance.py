@@ -112,13 +112,13 @@ DOCUMENT = re.compile(r"(?:^|/)(?:readme|changelog|contributing|license|notices?
 MANY_FILES = 3
 
 
-def written(session: Session, closing: Closing) -> list[Edit]:
-    """The files that were written since the closing message before this one."""
+def written(session: Session, closing: Closing, since: int = -1) -> list[Edit]:
+    """The files that were written since the closing message before this one, or since a later turn."""
     return [
         row
         for at, row in session.events
         if isinstance(row, Edit)
-        and closing.before < at <= closing.number
+        and max(closing.before, since) < at <= closing.number
         and row.path
         and not (row.refused or row.failed)
     ]
