@@ -69,6 +69,7 @@ def find_said(session: Session) -> Iterator[Found]:
     yield from find_choices(exchanges)
     yield from find_corrections(session, exchanges)
     yield from find_will(session, exchanges)
+    yield from find_wanted(session, exchanges)
     yield from find_approved(exchanges)
     yield from find_agreed(session)
     yield from find_unanswered(session, exchanges)
@@ -173,6 +174,49 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
         if _REQUEST.match(text) and not (strong or _CONTRAST.search(text)):
             continue  # a piece of work, not a rule
         yield found("decisions", text, "", sentence.quote, 60 + strong, number)
+
+
+# --- what a piece of work had to be like ---
+
+_WANTS = re.compile(
+    r"\b(?:should|must|needs?|ha(?:s|ve) to|wants?|would like|i'd like|make sure|ensure|only|always|never|instead|"
+    r"rather|keep|use|using|without|based on|according to|so that|because|in order to|sollte|muss|müssen|soll|doit|"
+    r"devrait|debe|debería|necesit\w+)\b|要|需|应|改|用|保留|してください|べき|ようにして|해야|해 ?주세요",
+    re.IGNORECASE,
+)
+_NO_WISH = re.compile(
+    r"^(?:is|are|does|do|did|can|could|would|will|why|what|how|where|when|which|who|thanks|thank you|ok|yes|no|great|"
+    r"continue|try|run|commit|push|merge|check|look|see|read|review|explain|show|fix (?:it|this|that)|there (?:is|are)|"
+    r"\w+ (?:it|they|them|this|that))\b|"
+    r"\b(?:bug|error|fail\w*|broken|crash\w*|does(?:n't| not) work|not working|still)\b",
+    re.IGNORECASE,
+)
+MOST_WANTED = 2
+LEAST_WANTED = 7
+
+
+def find_wanted(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
+    """What the person said that a piece of work should be like, where somebody worked or answered and was not told
+    that it was wrong."""
+    told = []
+    for row in exchanges:
+        if row.doubted or not (row.replies or row.events):
+            continue
+        for part in rows_of(Turn("user", row.text), row.number):
+            for sentence in sentences(part):
+                text = _FILLER.sub("", sentence.text.strip("\"'“”"))
+                if not _WANTS.search(text) or not fits(text) or "?" in text or text.endswith(_ASKING):
+                    continue
+                if _NO_WISH.search(text) or _BARE_SUBJECT.match(text) or _OF_STEP.search(text) or looks_like_code(text):
+                    continue
+                if cues.POINTING.search(text) or cues.HEDGE.search(re.sub(r"should|would like|可以", "", text)):
+                    continue
+                if _REPORTED.search(text) or _POINTS_AT.search(text) or cues.MOMENT.search(text):
+                    continue
+                if text.isascii() and (len(text.split()) < LEAST_WANTED or not cues.ANCHOR.search(text)):
+                    continue
+                told.append(found("decisions", text, _context(session, row, text), sentence.quote, 53, row.number))
+    yield from told[-MOST_WANTED:]
 
 
 # --- corrections, and what the assistant conceded ---
