@@ -445,7 +445,7 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
                     continue
                 if PAST.match(LABEL.sub("", text)) and not _HELD_UP.search(text):
                     continue
-                named = readable(text) or (below and closing.at_end and _stands(text))
+                named = readable(text) or ((below or said) and closing.at_end and _stands(text))
                 if not named or (not below and cues.UNSURE.search(text)):
                     continue
                 if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
@@ -453,7 +453,7 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
                 names = cues.ANCHOR.findall(text)
                 if stale and (_spoken_of(session, closing.number, names) or not (names or below)):
                     continue
-                detail = _about(session) if below or after else ""
+                detail = _about(session) if below or after or not names else ""
                 score = 65 if below else 58 if after else 55 if said else 50
                 fields = {"statement": begun(text), "detail": detail, "quote": sentence.quote}
                 yield Found("tasks_open", fields, score, closing.number)

@@ -565,11 +565,18 @@ def _checks(session: Session) -> Iterator[Found]:
     """The checks that somebody says are to be run: the person, or what runs them by itself. Others wait for a second
     session (`recurring.py`)."""
     steps, turn = check_steps(session)
-    told = [step for step in steps if _is_told(session, step.split(" && ")[-1])]
+    told = [step for step in steps if _is_told(session, last := step.split(" && ")[-1]) or _ran_again(session, last)]
     if told:
         yield Found("playbooks", checks_of(session.project, told), 60, turn)
 
 
+def _ran_again(session: Session, step: str) -> bool:
+    """Whether a check ran several times in one session: it is how the work was judged, and no single look."""
+    ran = [row for row in session.commands if row.answered and step in re.split(r"\s*(?:&&|;)\s*", bare(row.words))]
+    return len(ran) >= LEAST_RUNS
+
+
+LEAST_RUNS = 2
 _INSTRUCTS = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|copilot-instructions)[\w.-]*$|\.github/workflows/|\.gitlab-ci|"
     r"(?:^|/)\.husky/|lefthook|pre-commit|(?:^|/)\.circleci/",
