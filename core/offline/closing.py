@@ -13,7 +13,7 @@ from dataclasses import replace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Commit, Edit, PullRequest, Push, Question
 from core.offline import cues
-from core.offline.prose import Row, begun, clean, looks_like_code, read_prose
+from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences
 from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
 from core.offline.statements import Found
 from core.offline.substance import (
@@ -121,7 +121,10 @@ def _done(session: Session) -> Iterator[Found]:
         body = message_body(call.words) if call else ""
         line = _line(session, commit)
         statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
-        yield Found("tasks_done", {"statement": statement, "detail": body or _joined(*fresh), "quote": line}, 70, turn)
+        asked = _asked_before(session, turn, f"{statement} {body}")
+        detail = _joined(*([body] if body else fresh), asked if asked not in used else "")
+        used.add(asked)
+        yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
     found = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
     for closing in session.closings if later else ():
@@ -138,7 +141,8 @@ def _done(session: Session) -> Iterator[Found]:
         elif not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
             (text, quote), *more = told
             text = with_file(session, closing, text)
-            detail = _joined(*(row[0] for row in more), uncommitted(session))
+            asked = _asked_before(session, closing.number, text)
+            detail = _joined(*(row[0] for row in more), uncommitted(session), asked)
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
     found = [
         one
@@ -182,6 +186,37 @@ def _tryout(session: Session, text: str) -> bool:
     """Whether somebody only tried out a tool: what was asked for belongs to no project."""
     asked = " ".join(turn.text[:300] for turn in session.conversation.turns if turn.role == "user" and not turn.agent)
     return _TRYOUT.search(text) is not None or (len(asked) < 300 and _TRYOUT.search(asked) is not None)
+
+
+def _asked_before(session: Session, number: int, told: str) -> str:
+    """What the person had asked for when a piece of work was done, in their words: it says what the work was for."""
+    since = max((at for at, row in session.events if isinstance(row, Commit) and at < number), default=-1)
+    turns = session.conversation.turns
+    for at in range(min(number, len(turns) - 1), since, -1):
+        if turns[at].role != "user" or turns[at].agent:
+            continue
+        text = _in_own_words(turns[at].text)
+        if text:
+            return "" if alike(text, told) else f"asked for: “{text}”"
+    return ""
+
+
+LEAST_ASKED, MOST_ASKED = 25, 260
+
+
+def _in_own_words(text: str) -> str:
+    """The first sentences of a message as typed by a person, "" where they say nothing by themselves."""
+    if text.startswith(("/", "<", "!", "{", "[")) or cues.BOILERPLATE.search(text) or cues.TEMPLATE.search(text):
+        return ""
+    said = ""
+    for row in rows_of(Turn("user", text), 0)[:MOST_TOLD]:
+        for part in sentences(row):
+            if len(said) + len(part.text) > MOST_ASKED:
+                return said
+            if not (looks_like_code(part.text) or cues.POINTING.match(part.text)):
+                said = f"{said} {part.text}".strip()
+    least = LEAST_ASKED if said.isascii() else SHORT_UNBROKEN
+    return said if len(said) >= least and not said.endswith((":", "：")) else ""
 
 
 def _joined(*parts: str) -> str:
