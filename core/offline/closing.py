@@ -122,7 +122,8 @@ def _done(session: Session) -> Iterator[Found]:
         line = _line(session, commit)
         statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         asked = _asked_before(session, turn, f"{statement} {body}")
-        detail = _joined(*([body] if body else fresh), asked if asked not in used else "")
+        told = [body] if body else fresh
+        detail = _joined(*told, asked) if asked and asked not in used else body or _joined(*fresh)
         used.add(asked)
         yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
     found = []
@@ -308,7 +309,9 @@ def request_of(text: str) -> str:
 def _commits(session: Session) -> list[tuple[int, Commit]]:
     """The commits that stand at the end: an amended one once, no merges, small ones only where no others are."""
     made = [
-        (turn, row) for turn, row in session.events if isinstance(row, Commit) and row.subject and _went(session, row)
+        (turn, row)
+        for turn, row in session.events
+        if isinstance(row, Commit) and row.subject and _went(session, turn, row)
     ]
     undone = {row.subject for _, row in made if row.subject.startswith('Revert "')}
     last = {
@@ -373,14 +376,19 @@ def alike(one: str, other: str, share: float = 0.7) -> bool:
     return len(first & second) >= share * max(1, min(len(first), len(second))) and len(first & second) >= 4
 
 
-def _went(session: Session, commit: Commit) -> bool:
-    """Whether a commit was made: its output says so, or says nothing (`-q`)."""
+def _went(session: Session, turn: int, commit: Commit) -> bool:
+    """Whether a commit was made: its output says so, or says nothing (`-q`). Where the file tells no results, a push or
+    a closing message that goes on from it says so."""
     if commit.succeeded is not None:
         return commit.succeeded
     call = next((row for row in session.commands if row.start == commit.start), None)
     if call is None or not session.paired:
-        return False
+        told = any(row.number >= turn and _COMMITTED.search(row.turn.text) for row in session.closings)
+        return call is not None and (told or any(at >= turn and isinstance(row, Push) for at, row in session.events))
     return call.answered and not call.failed and not call.refused and not cues.ERROR.search(call.output)
+
+
+_COMMITTED = re.compile(r"\bcommitt?ed\b|已提交|コミットしました|커밋했", re.IGNORECASE)
 
 
 def _became(session: Session, at: int, commit: Commit, line: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from core.conversations.conversation import Turn
 from core.conversations.events import Command, Edit, Event, Question
 from core.offline import cues
-from core.offline.prose import begun, clean
+from core.offline.prose import begun, clean, looks_like_code
 from core.offline.sessions import Closing, Session, bare, is_change
 from core.offline.statements import Found
 
@@ -70,8 +70,8 @@ def read_exchanges(session: Session) -> list[Exchange]:
     found = []
     for at, number in enumerate(spoken):
         first, last = spoken[at - 1] if at else -1, spoken[at + 1] if at + 1 < len(spoken) else len(turns)
-        text = _WITH_COMMAND.sub("", turns[number].text.strip())
-        if not own_words(text) or any(answer in text for answer in answers):
+        text = typed(_WITH_COMMAND.sub("", turns[number].text.strip()))
+        if not text or any(answer in text for answer in answers):
             continue  # an answer stands with its question
         written = [row for place, row in session.events if first < place < number and isinstance(row, Edit)]
         said = [(place, turn) for place, turn in enumerate(turns[number + 1 : last], number + 1)]
@@ -109,6 +109,28 @@ def own_words(text: str) -> bool:
     ):
         return False
     return not (cues.TEMPLATE.search(text) or cues.BOILERPLATE.search(text) or _DOCUMENT.search(text))
+
+
+def typed(text: str) -> str:
+    """What a person typed of a message: all of a short one; of a longer one, which was mostly pasted, the first and the
+    last paragraph where these are short sentences; "" for what a program or a template says."""
+    if own_words(text):
+        return text
+    if len(text) > LONGEST_PASTED or text.startswith(("/", "<", "!", "{")) or cues.BOILERPLATE.search(text):
+        return ""
+    parts = [
+        part.strip() for part in re.split(r"\n\s*\n|^```.*?^```\s*$", text, flags=re.DOTALL | re.MULTILINE) if part
+    ]
+    ends = [part for part in dict.fromkeys((*parts[:1], *parts[-1:])) if _is_sentence(part)]
+    return "\n\n".join(ends) if len(parts) > 1 else ""
+
+
+LONGEST_PASTED = 20_000
+LONGEST_PART = 300
+
+
+def _is_sentence(part: str) -> bool:
+    return len(part) <= LONGEST_PART and "\n" not in part and own_words(part) and not looks_like_code(part)
 
 
 def is_long(text: str) -> bool:

@@ -171,7 +171,7 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
             continue
         if _POINTS_AT.search(text):
             continue  # where to look
-        if _REQUEST.match(text) and not (strong or _CONTRAST.search(text)):
+        if _REQUEST.match(text) and not strong:
             continue  # a piece of work, not a rule
         yield found("decisions", text, "", sentence.quote, 60 + strong, number)
 
@@ -181,7 +181,7 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
 _WANTS = re.compile(
     r"\b(?:should|must|needs?|ha(?:s|ve) to|wants?|would like|i'd like|make sure|ensure|only|always|never|instead|"
     r"rather|keep|use|using|without|based on|according to|so that|because|in order to|sollte|muss|müssen|soll|doit|"
-    r"devrait|debe|debería|necesit\w+)\b|要|需|应|改|用|保留|してください|べき|ようにして|해야|해 ?주세요",
+    r"devrait|debe|debería|necesit\w+)\b|要|需|应该|改成|改为|保留|べき|ようにして|해야",
     re.IGNORECASE,
 )
 _NO_WISH = re.compile(
@@ -213,7 +213,7 @@ def find_wanted(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
                     continue
                 if _REPORTED.search(text) or _POINTS_AT.search(text) or cues.MOMENT.search(text):
                     continue
-                if text.isascii() and (len(text.split()) < LEAST_WANTED or not cues.ANCHOR.search(text)):
+                if not cues.ANCHOR.search(text) or (text.isascii() and len(text.split()) < LEAST_WANTED):
                     continue
                 told.append(found("decisions", text, _context(session, row, text), sentence.quote, 53, row.number))
     yield from told[-MOST_WANTED:]
