@@ -16,7 +16,7 @@ from core.offline.prose import begun, clean, looks_like_code
 from core.offline.sessions import Closing, Session, bare, is_change
 from core.offline.statements import Found
 
-LONGEST_MESSAGE, MOST_LINES = 600, 8
+LONGEST_MESSAGE, MOST_LINES = 1000, 15
 """A longer message was mostly pasted: somebody else's words, or a page's."""
 
 

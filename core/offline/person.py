@@ -187,12 +187,14 @@ _WANTS = re.compile(
 _NO_WISH = re.compile(
     r"^(?:is|are|does|do|did|can|could|would|will|why|what|how|where|when|which|who|thanks|thank you|ok|yes|no|great|"
     r"continue|try|run|commit|push|merge|check|look|see|read|review|explain|show|fix (?:it|this|that)|there (?:is|are)|"
-    r"\w+ (?:it|they|them|this|that))\b|"
+    r"\w+ (?:it|they|them|this|that)|"
+    r"(?:i|we|you)(?:'d)? (?:like|need|want|have)(?: you)? to (?!use|keep|be|have|support|make|avoid|take)\w+)\b|"
     r"\b(?:bug|error|fail\w*|broken|crash\w*|does(?:n't| not) work|not working|still)\b",
     re.IGNORECASE,
 )
 MOST_WANTED = 2
-LEAST_WANTED = 7
+LEAST_WANTED, LEAST_UNNAMED = 7, 12
+"""Words of such a sentence that names something, and of one that does not."""
 
 
 def find_wanted(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
@@ -213,7 +215,8 @@ def find_wanted(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
                     continue
                 if _REPORTED.search(text) or _POINTS_AT.search(text) or cues.MOMENT.search(text):
                     continue
-                if not cues.ANCHOR.search(text) or (text.isascii() and len(text.split()) < LEAST_WANTED):
+                least = LEAST_WANTED if cues.ANCHOR.search(text) else LEAST_UNNAMED
+                if len(text.split()) < least and (text.isascii() or least == LEAST_UNNAMED):
                     continue
                 told.append(found("decisions", text, _context(session, row, text), sentence.quote, 53, row.number))
     yield from told[-MOST_WANTED:]
@@ -410,10 +413,15 @@ def _is_known(text: str) -> bool:
 # --- what was asked last ---
 
 
+_TO_TOOL = re.compile(r"[/!]\S*(?:[ \t]+\S+){0,2}\Z")
+"""An order to the tool itself, as `/exit`."""
+
+
 def find_unanswered(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
     """The person's last request when nothing was done about it any more."""
     turns = session.conversation.turns
-    number = max((at for at, turn in enumerate(turns) if turn.role == "user" and not turn.agent), default=-1)
+    asked = [at for at, turn in enumerate(turns) if turn.role == "user" and not turn.agent]
+    number = next((at for at in reversed(asked) if not _TO_TOOL.match(turns[at].text.strip())), -1)
     row = next((row for row in exchanges if row.number == number), None)
     if row is None or sum(not turn.agent for turn in turns) < 3 or row.replies or row.events:
         return
