@@ -314,7 +314,7 @@ def _say(row: _Entry, role: str, reading: Reading) -> None:
         tool, given = row.said
         reading.call(tool, given, *place, id=row.call)
     elif role == "tool":
-        reading.result(row.said, *place, id=row.call)
+        reading.result(row.said, *place, id=row.call, failed=True if row.said.startswith(_NO_PATCH) else None)
     elif role == "summary":
         reading.summary(row.said, *place)
     elif role != "user":
@@ -343,6 +343,7 @@ _AROUND = late(
     r"(?:Process exited with code (?P<exited>-?\d+)\n)?(?P<more>Process running with session ID \d+\n)?"
     r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n?"
 )
+_NO_PATCH = "apply_patch verification failed"
 _DENIED = late(
     r"failed in sandbox [^\n]{0,120}?exit code: (?P<code>-?\d+), stdout: (?P<out>.*?)(?:, stderr: (?P<err>.*))?\Z",
     re.DOTALL,
