@@ -122,8 +122,8 @@ def _done(session: Session) -> Iterator[Found]:
         line = _line(session, commit)
         statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         asked = _asked_before(session, turn, f"{statement} {body}")
-        told = [body] if body else fresh
-        detail = _joined(*told, asked) if asked and asked not in used else body or _joined(*fresh)
+        about = [body] if body else fresh
+        detail = _joined(*about, asked) if asked and asked not in used else body or _joined(*fresh)
         used.add(asked)
         yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
     found = []
