@@ -6,7 +6,9 @@ Plain tuples in a module that imports nothing: `knowledge --help` shows them, an
 from __future__ import annotations
 
 # What can be found, in the order in which people look for it. Each kind is made by a room; see core/commands/search.py.
-ENTRY_KINDS = ("bullet", "note", "memory", "context", "fact")
+ENTRY_KINDS = ("bullet", "note", "memory", "context", "fact", "conversation")
+# Who can have said what a search finds in a conversation.
+SPOKEN_ROLES = ("user", "assistant", "tool")
 PROVIDERS = ("offline", "openai", "ollama", "anthropic", "gemini", "command")
 # What a bullet can be: five files of the knowledge folder, and notes on source files.
 BULLET_CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
