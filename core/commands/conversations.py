@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 BUILD_SECONDS = 2.0
 """A build goes in steps of this; between them another program may have its turn."""
 LIMIT, MOST = 10, 1000
-QUOTE_CHARACTERS = 600
-"""So much of the best turn is shown."""
 
 
 @dataclass(frozen=True)

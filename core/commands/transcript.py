@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +95,35 @@ def tool_of(row: Held) -> str:
     from core.conversations.render import TOOLS
 
     return TOOLS.get(row.tool, "") or title_of(row.source)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A conversation for `knowledge show`. `style` is readable, markdown or resume."""
+
+    conversation: ReadableConversation
+    style: str = "readable"
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return self.conversation.to_json()
+
+
+def show(
+    workspace: Workspace, name: str, markdown: bool = False, resume: bool = False, limit: int | None = None
+) -> Result[Shown]:
+    """`knowledge show NAME[:TURN]`. Err as `read` has it, and where nothing goes on with a conversation."""
+    if limit is not None and limit < 1:
+        return fail("usage", f"the limit is {limit}", hint="give a number of turns")
+    bare, _, turn = name.rpartition(":")
+    first = int(turn) if bare and turn.isdecimal() and len(turn) < 9 else 1
+    found = read(workspace, bare if first > 1 or (bare and turn == "1") else name, first, 1 if resume else limit)
+    if isinstance(found, Err):
+        return found
+    told = found.value
+    if resume and not told.resume:
+        return fail("no-resume", f"nothing goes on with this conversation: {told.why_not}", told.name)
+    return Ok(Shown(told, "resume" if resume else "markdown" if markdown else "readable", told.warnings))
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

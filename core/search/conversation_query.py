@@ -6,7 +6,7 @@ Words go the way of every other query (`query.rank_threads`): a conversation is 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
@@ -18,6 +18,8 @@ from core.search.conversations import HEADING, Held
 if TYPE_CHECKING:
     from core.search.conversations import Database
 
+QUOTE_CHARACTERS = 600
+"""So much of a turn is shown."""
 WIDER = 5
 """Where not everything may be told, so many times as much is looked at."""
 
@@ -64,7 +66,8 @@ def conversations(
         if best.position == HEADING:
             position, role, words, day = _opening(database, row)
         else:
-            position, role, words, day = best.position, _role(database, best.id), best.text, best.date
+            words = excerpt(best.text, hit.best.seen.words)
+            position, role, day = best.position, _role(database, best.id), best.date
         places = tuple(sorted(at for at in hit.positions if at != HEADING))
         made.append(Found(row, position, role, words, day, hit.why, hit.score, hit.best.score, places))
     return made[:limit]
@@ -112,12 +115,29 @@ def _opening(
         " ORDER BY role <> 'user', role <> 'assistant', position LIMIT 1"
     )
     found = database.execute(sql, (row.id, *values)).fetchone()
-    return (found[0], found[1], found[2], found[3]) if found is not None else (HEADING, "", "", "")
+    return (found[0], found[1], excerpt(found[2]), found[3]) if found is not None else (HEADING, "", "", "")
 
 
 def _role(database: Database, id: int) -> str:
     found = database.execute("SELECT role FROM turns WHERE id = ?", (id,)).fetchone()
     return str(found[0]) if found is not None else ""
+
+
+def excerpt(text: str, words: Collection[str] = ()) -> str:
+    """A part of a long text: around the place where the most of these words stand close together, else its beginning.
+    Cut between words, with marks where something is missing."""
+    if len(text) <= QUOTE_CHARACTERS:
+        return text
+    lower = text.lower()
+    places = sorted(at for word in words if (at := lower.find(word)) >= 0)
+    near = [sum(1 for other in places if at <= other < at + QUOTE_CHARACTERS * 2 // 3) for at in places]
+    first = places[near.index(max(near))] if places else 0
+    start = max(0, first - QUOTE_CHARACTERS // 4)
+    start = text.find(" ", start) + 1 if start else 0
+    end = min(len(text), start + QUOTE_CHARACTERS)
+    cut = text.rfind(" ", start, end) if end < len(text) else end
+    end = cut if cut > start else end
+    return f"{'… ' if start else ''}{text[start:end].strip()}{' …' if end < len(text) else ''}"
 
 
 def known_project(database: Database, name: str) -> str:
