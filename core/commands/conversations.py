@@ -251,7 +251,7 @@ def find(
                 roles=(filters.role,) if filters.role else (),
             )  # fmt: skip
             hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed)]
-            if not hits and asked.told:
+            if not hits and asked.told and not asked.open:
                 wanted = Filters(project=project.value, sources=filters.sources, roles=wanted.roles)
                 hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed)], ""
             number, turns = stored.totals(database)
