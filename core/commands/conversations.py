@@ -16,6 +16,7 @@ from core import conversation_index as conversation_index
 from core.base.figures import size
 from core.base.result import Err, Ok, Result, fail
 from core.commands.transcript import LOOK_SECONDS, index_folder, opened_index, tool_of, where_of
+from core.commands.transcript import project_of as project_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, look, place_of
