@@ -117,7 +117,7 @@ def beginning_and_end(text: str, head: int, tail: int) -> str:
 
 
 def project_of(folder: str) -> str:
-    """The project that a folder belongs to: the root of its repository, or the folder itself; a work tree belongs to its
+    """The project that a folder belongs to: the root of its repository, or the folder itself; a work tree is of its
     repository. "" for no folder, a person's home and places where nobody works."""
     if not folder.startswith("/") or "\0" in folder:
         return ""
