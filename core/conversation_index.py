@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from core.conversations.conversation import Conversation, Turn
     from core.search.conversations import Database
 
-BATCH_SECONDS, BATCH_BYTES = 0.5, 32 << 20
+BATCH_SECONDS, BATCH_BYTES = 3.0, 64 << 20
 """After so long, or so much that was read, what was added is committed."""
 WHOLE_BYTES = 48 << 20
 """A larger file is read line by line where its format lets it; else it is not searched, and that is told."""
@@ -513,7 +513,7 @@ def place_of(folder: str) -> str:
 @lru_cache(maxsize=512)
 def _hour(text: str) -> str:
     try:
-        return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d")
+        return datetime.fromisoformat(text).astimezone().date().isoformat()
     except (ValueError, OverflowError):
         return ""
 

@@ -29,7 +29,7 @@ from core.search.days import Span, day_span, question
 if TYPE_CHECKING:
     from core.search.conversations import Database
 
-BUILD_SECONDS = 2.0
+BUILD_SECONDS = 10.0
 """A build goes in steps of this; between them another program may have its turn."""
 LIMIT, MOST = 10, 1000
 

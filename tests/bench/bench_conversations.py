@@ -65,7 +65,7 @@ def made_transcript(dice: random.Random, words: list[str], weights: list[float],
             name = "Bash" if "command" in given else "Read"
             text = {"type": "text", "text": say(dice.randint(10, 80))}
             add("assistant", [text, {"type": "tool_use", "id": call, "name": name, "input": given}])
-            lines = "\n".join(say(9) for _ in range(dice.randint(3, 90)))
+            lines = "\n".join(say(9) for _ in range(dice.randint(3, 60)))
             add("user", [{"type": "tool_result", "tool_use_id": call, "content": lines}])
         add("assistant", [{"type": "text", "text": say(dice.randint(20, 200))}])
     return b"".join(rows)
@@ -131,7 +131,7 @@ def _figures(folder: Path, number: int) -> Iterator[Row]:
     began = time.perf_counter()
     done = subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     took = time.perf_counter() - began
-    told = next((line for line in done.stderr.splitlines() if "about" in line), "")
+    told = next((line for line in done.stderr.splitlines() if "to read" in line), "")
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     opened = open_workspace("", None, os.environ, folder)
     assert isinstance(opened, Ok)
@@ -211,7 +211,9 @@ def _grown(workspace: Workspace, folder: Path) -> Iterator[Row]:
         looks.append(_timed(lambda: look(where, 5.0)[0].close()) * 1000)  # type: ignore[union-attr]
     found = find(workspace, "grownword8")
     assert isinstance(found, Ok) and len(found.value.hits) == 1, found
-    print(f"     a commit {statistics.median(commits):.1f} ms; a look with nothing to do {statistics.median(looks):.1f} ms")
+    print(
+        f"     a commit {statistics.median(commits):.1f} ms; a look with nothing to do {statistics.median(looks):.1f} ms"
+    )
     probe.close()
     yield "conversations: milliseconds of one grown session beyond the commit", statistics.median(beyond), 50
 
