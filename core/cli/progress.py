@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
@@ -29,6 +31,20 @@ def reporter(stream: IO[str], quiet: bool) -> Report:
             print(f"({step.done}/{step.total}) {short(step.name)}: {step.outcome}", file=stream, flush=True)
 
     return line
+
+
+def asker(stream: IO[str], quiet: bool) -> Callable[[str, str], bool | None]:
+    """Asks a person at a terminal: yes, no (also for Enter and the end of input), or None where nobody sits there."""
+
+    def ask(shown: str, question: str) -> bool | None:
+        if quiet or not (sys.stdin and sys.stdin.isatty() and stream.isatty()):
+            return None
+        from core.cli.text import visible
+
+        print(f"{visible(shown)}{visible(question)} [y/N] ", end="", file=stream, flush=True)
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+    return ask
 
 
 class _Bar:

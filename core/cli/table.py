@@ -57,6 +57,8 @@ class Command(NamedTuple):
     """The function also takes `progress` and `cancelled`."""
     quiet_text: Callable[[Any], str] | None = None
     """The report for `--quiet`, where it is another."""
+    asks: bool = False
+    """The function also takes `ask`, which shows a text and asks for a yes or a no."""
     names_errors: bool = False
     """The report itself tells what went wrong: it is not told once more on stderr."""
     afterwards: Callable[[Any, IO[str]], None] | None = None
@@ -130,6 +132,7 @@ PROJECT = option("--project", "a project's folder (default: the one around this 
 
 MODULE = {
     "harvest": "harvest",
+    "connect": "daily",
     "sources": "sources",
     "import": "sources",
     "status": "status",

@@ -14,8 +14,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 from core.base.answer import Answer
@@ -23,6 +24,9 @@ from core.base.result import Err, Ok, Result, fail
 from core.llm.exchange import SLICE_SECONDS
 from core.llm.wire import excerpt
 
+MARK = "KNOWLEDGE_HARVEST"
+"""Set in the environment of whatever answers for us: the hooks of ours that it may run do nothing then (the same word
+as in agents/hand_over.py)."""
 STDERR_BYTES = 16 * 1024  # kept for the error sentence; the rest is read and dropped
 FAREWELL_SECONDS = 0.5  # between the polite signal and the final one
 STRAGGLER_SECONDS = 1.0  # how long a background child may hold the output open after its parent has ended
@@ -55,8 +59,11 @@ def run_command(
     seconds: float,
     max_bytes: int,
     cancelled: Callable[[], bool],
+    environment: Mapping[str, str] = MappingProxyType({}),
+    folder: str | None = None,
 ) -> Result[Answer]:
-    """Run `command` (an argument list, no shell) once, for at most `seconds` of wall-clock time.
+    """Run `command` (an argument list, no shell) once, for at most `seconds` of wall-clock time. `environment` is added
+    to that of this process; `folder` is where it runs (None: where we do).
 
     Errors: `command-missing`, `command-failed` (its status is not 0), `timed-out`, `cancelled`, `answer-too-large`,
     `bad-answer` (not UTF-8). Token counts are unknown.
@@ -75,6 +82,8 @@ def run_command(
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
+            env={**os.environ, **environment, MARK: "1"},
+            cwd=folder,
         )
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "an argument cannot be passed"

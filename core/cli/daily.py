@@ -1,0 +1,59 @@
+"""`knowledge setup`, `connect` and `schedule`: from installing the program to a habit that nobody has to think of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.cli.table import Argument, Command, flag
+from core.cli.text import one_line
+
+if TYPE_CHECKING:
+    from core.commands.daily.connect import ConnectReport
+
+_DRY_RUN = flag("--dry-run", "show the changes and make none")
+_YES = flag("--yes", "do not ask")
+
+
+def connect_text(report: ConnectReport) -> str:
+    """The changes where they were not shown before, what came of them, and how the tools stand."""
+    from core.commands.daily.connect import PARTS, changes_text
+
+    rows = [] if report.shown else [changes_text(report.changes).rstrip("\n")] if report.changes else []
+    if report.refused:
+        rows.append("nothing was changed")
+    elif report.dry_run and report.changes:
+        rows.append("dry run; without --dry-run these files are written")
+    width = max((len(row.tool) for row in report.tools), default=0)
+    for row in report.tools:
+        state = "connected" if row.connected else "not connected" if row.there else "not on this computer"
+        if row.connected:
+            state += f" ({', '.join(PARTS[part] for part in row.parts)})"
+        if row.missing:
+            state += f"; gone from its files: {', '.join(PARTS[part] for part in row.missing)}"
+        rows.append(f"{row.tool:<{width}}  {state}")
+        rows += [f"{'':<{width}}  {one_line(problem)}" for problem in row.problems]
+    rows += [f"note: {one_line(note)}" for note in report.notes]
+    return "\n".join(rows) + "\n"
+
+
+COMMANDS = (
+    Command(
+        "connect",
+        "have other tools use this program: MCP server, context at the start, harvest at the end",
+        "knowledge connect claude_code codex --dry-run",
+        "core.commands.daily.connect:connect",
+        connect_text,
+        (
+            Argument(
+                ("tool",),
+                "claude_code, codex, gemini_cli, cursor, vscode, opencode or copilot_cli; none: tell how they stand",
+                {"nargs": "*", "default": (), "metavar": "TOOL"},
+            ),
+            flag("--all", "every tool that is on this computer; with --remove every one connected", dest="everything"),
+            flag("--remove", "take the connection back: the files are as they were"),
+            _DRY_RUN,
+            _YES,
+        ),
+        asks=True,
+    ),
+)
