@@ -19,6 +19,7 @@ BASED_ON = {
     "doctor": {"search", "sources", "facts", "quarantine", "connect"},
     "demo": {"harvest", "status", "similar", "sources", "digest"},
     "harvest": {"sources"},
+    "setup": {"connect", "config", "sources"},
     "facts": {"quarantine"},
 }
 """Command -> those that it is made of: `status` tells what a harvest would do, and what a new session gets."""
@@ -27,6 +28,7 @@ HEAVY = {
     "pydantic", "dearpygui", "markdown_it", "hypothesis", "watchfiles", "tokenizers", "onnxruntime",
 }  # fmt: skip
 NEEDS = {
+    "setup": {"requests", "urllib3"},
     "save": {"yaml"},
     "recall": {"yaml"},
     "memories": {"yaml"},
@@ -43,6 +45,7 @@ NEEDS = {
 MOST = 6.25
 """Modules that a command may load, as a multiple of those of a bare Python."""
 MORE = {
+    "setup": 18.0,
     "status": 7.75,
     "search": 7.0,
     "save": 7.25,

@@ -128,6 +128,16 @@ def user_folder(environment: Mapping[str, str]) -> Path:
     return platformdirs.user_config_path(APPLICATION)
 
 
+ASKED = "asked-by-knowledge"
+"""The name of the empty folder in which agents are asked. Tools name the sessions of a folder after it, so what one of
+them writes down all the same is known by it and never harvested."""
+
+
+def asking_folder(environment: Mapping[str, str]) -> Path:
+    """The empty folder in which agents are asked, the same for every home."""
+    return cache_folder(Path(), environment).parent.parent / ASKED
+
+
 def cache_folder(home: Path, environment: Mapping[str, str]) -> Path:
     """Where the projections of one home live; deleting it loses nothing."""
     key = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]

@@ -67,6 +67,7 @@ COMMANDS = (
         "core.mcp_server.serve:serve",  # its text is "": standard output belongs to the protocol
         arguments=(
             flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),
+            flag("--harvest-at-end", "harvest what is new once the client has gone; for tools without hooks"),
         ),
     ),
 )

@@ -9,6 +9,7 @@ from core.cli.text import one_line
 
 if TYPE_CHECKING:
     from core.commands.daily.connect import ConnectReport
+    from core.commands.daily.setup import SetupReport
 
 _DRY_RUN = flag("--dry-run", "show the changes and make none")
 _YES = flag("--yes", "do not ask")
@@ -36,7 +37,22 @@ def connect_text(report: ConnectReport) -> str:
     return "\n".join(rows) + "\n"
 
 
+def setup_text(report: SetupReport) -> str:
+    from core.commands.daily.questions import report_text
+
+    return report_text(report)
+
+
 COMMANDS = (
+    Command(
+        "setup",
+        "look at this computer, ask three questions at most, and set up what was answered",
+        "knowledge setup",
+        "core.commands.daily.questions:setup",
+        setup_text,
+        (flag("--yes", "take the defaults: nothing that costs money, no hook, no timer"),),
+        asks=True,
+    ),
     Command(
         "connect",
         "have other tools use this program: MCP server, context at the start, harvest at the end",

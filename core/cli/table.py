@@ -132,6 +132,7 @@ PROJECT = option("--project", "a project's folder (default: the one around this 
 
 MODULE = {
     "harvest": "harvest",
+    "setup": "daily",
     "connect": "daily",
     "sources": "sources",
     "import": "sources",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.base.paths import cache_folder, shipped_root
+from core.base.paths import asking_folder, cache_folder, shipped_root
 from core.base.result import Err, Ok, Result, fail
 from core.commands.sources import chosen_sources, set_sources
 from core.commands.workspace import Workspace
@@ -134,7 +134,7 @@ def connect_provider(
     """Ready the provider for calls; nothing is sent yet. Err for missing credentials or settings."""
     from core.llm.generate import connect
 
-    return connect(_settings(workspace, provider, model), credentials=_keys(workspace), cancelled=cancelled)
+    return connect(_settings(workspace, provider, model), credentials=keys_of(workspace), cancelled=cancelled)
 
 
 def window_tokens(workspace: Workspace, provider: str, model: str) -> int:
@@ -144,10 +144,11 @@ def window_tokens(workspace: Workspace, provider: str, model: str) -> int:
         return config.model_context_tokens
     from core.llm.window import window_of
 
-    return window_of(_settings(workspace, provider, model), _keys(workspace))
+    return window_of(_settings(workspace, provider, model), keys_of(workspace))
 
 
-def _keys(workspace: Workspace) -> KeyFinder:
+def keys_of(workspace: Workspace) -> KeyFinder:
+    """Where keys of providers are looked for: the environment, and `credentials.toml` beside the settings."""
     from core.llm.credentials import keys_from
 
     return keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
@@ -165,4 +166,5 @@ def _settings(workspace: Workspace, provider: str, model: str) -> ModelSettings:
         timeout_seconds=config.request_timeout_seconds,
         max_answer_bytes=config.max_answer_bytes,
         max_output_tokens=config.max_output_tokens,
+        folder=str(asking_folder(workspace.environment)),
     )

@@ -18,6 +18,7 @@ from core.agents.connections import (
     standing,
     take_back,
 )
+from core.agents.hand_over import HARVEST, is_ours, set_free
 from core.agents.tools import AGENT, AGENTS, Program, agent_name, own_program
 from core.agents.tools import PARTS as PARTS
 from core.base.paths import choose_home
@@ -25,8 +26,16 @@ from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
 
-Ask = Callable[[str, str], bool | None]
-"""Shows a text, asks a question about it: yes, no, or None where nobody is there to be asked."""
+Ask = Callable[[str, str, Sequence[str], int], int | None]
+"""Shows a text and asks a question: the choices, which of them Enter means; the one that was chosen, or None where
+nobody is there to be asked."""
+NO_OR_YES = ("no", "yes")
+
+
+def nobody(_shown: str, _question: str, _choices: Sequence[str], _default: int) -> int | None:
+    """Where nobody can be asked."""
+    return None
+
 
 CONTEXT_LINES = 1
 
@@ -80,6 +89,13 @@ def program_for(workspace: Workspace) -> Program:
     return own_program(home, str(workspace.paths.digest), workspace.environment)
 
 
+def hand_over(workspace: Workspace) -> None:
+    """Begin a harvest in a process of its own, unless this one answers for another."""
+    program = program_for(workspace)
+    if not is_ours(workspace.environment):
+        set_free([*program.words, *program.home, *HARVEST])
+
+
 def connections(workspace: Workspace) -> list[Standing]:
     """How each tool stands, in the order of the table."""
     program, record = program_for(workspace), read_record(workspace.environment)
@@ -94,7 +110,7 @@ def connect(
     remove: bool = False,
     dry_run: bool = False,
     yes: bool = False,
-    ask: Ask = lambda _shown, _question: None,
+    ask: Ask = nobody,
 ) -> Result[ConnectReport]:
     """Connect tools, or take their connections back. `everything`: all that are on this computer (with `remove`: that
     are connected). Without any tool it only tells how they stand. The changes are shown first: on a terminal the person
@@ -147,10 +163,10 @@ def _agreed(report: ConnectReport, yes: bool, ask: Ask) -> bool:
     """Whether the changes are to be made: asked on a terminal; a script has said what it wants."""
     if yes or not report.changes:
         return True
-    answer = ask(changes_text(report.changes), "write this?")
+    answer = ask(changes_text(report.changes), "write this?", NO_OR_YES, 0)
     report.shown = answer is not None
-    report.refused = answer is False
-    return answer is not False
+    report.refused = answer == 0
+    return answer != 0
 
 
 def changes_text(changes: Sequence[FileChange]) -> str:
