@@ -97,6 +97,23 @@ class Paths:
         return self.state / "edits"
 
     @cached_property
+    def spending(self) -> Path:
+        return self.state / "spending.json"
+
+    @cached_property
+    def autopilot(self) -> Path:
+        return self.state / "autopilot.json"
+
+    @cached_property
+    def autopilot_lock(self) -> Path:
+        return self.state / "autopilot.lock"
+
+    @cached_property
+    def ended(self) -> Path:
+        """Sessions that ended and that no harvest has looked at since, one a line."""
+        return self.state / "ended"
+
+    @cached_property
     def file_ids(self) -> Path:
         return self.state / "file_ids.json"
 

@@ -9,6 +9,7 @@ from core.cli.text import one_line
 
 if TYPE_CHECKING:
     from core.commands.daily.connect import ConnectReport
+    from core.commands.daily.schedule import ScheduleReport
     from core.commands.daily.setup import SetupReport
 
 _DRY_RUN = flag("--dry-run", "show the changes and make none")
@@ -33,6 +34,21 @@ def connect_text(report: ConnectReport) -> str:
             state += f"; gone from its files: {', '.join(PARTS[part] for part in row.missing)}"
         rows.append(f"{row.tool:<{width}}  {state}")
         rows += [f"{'':<{width}}  {one_line(problem)}" for problem in row.problems]
+    rows += [f"note: {one_line(note)}" for note in report.notes]
+    return "\n".join(rows) + "\n"
+
+
+def schedule_text(report: ScheduleReport) -> str:
+    """What is written and told to the system, and whether the timer is on."""
+    from core.commands.daily.connect import changes_text
+
+    rows = [] if report.shown or not report.changes else [changes_text(report.changes).rstrip("\n")]
+    rows += [] if report.shown else [f"$ {line}" for line in report.commands]
+    if report.refused:
+        rows.append("nothing was changed")
+    elif report.dry_run and report.commands:
+        rows.append("dry run; without --dry-run this is done")
+    rows.append(f"{report.title}: {'on, a harvest begins each hour' if report.on else 'off'}")
     rows += [f"note: {one_line(note)}" for note in report.notes]
     return "\n".join(rows) + "\n"
 
@@ -70,6 +86,15 @@ COMMANDS = (
             _DRY_RUN,
             _YES,
         ),
+        asks=True,
+    ),
+    Command(
+        "schedule",
+        "have the system begin a harvest each hour: systemd, launchd or Task Scheduler",
+        "knowledge schedule --dry-run",
+        "core.commands.daily.schedule:schedule",
+        schedule_text,
+        (flag("--remove", "turn it off and take its files away"), _DRY_RUN, _YES),
         asks=True,
     ),
 )

@@ -134,6 +134,7 @@ MODULE = {
     "harvest": "harvest",
     "setup": "daily",
     "connect": "daily",
+    "schedule": "daily",
     "sources": "sources",
     "import": "sources",
     "status": "status",

@@ -153,7 +153,12 @@ def context(workspace: Workspace, project: str = "", hook: str = "") -> Result[C
     told = [problem] if problem else []
     if all(row.trusted for row in prefix.context.files):  # else it is told of the file
         told += project_warnings(workspace, project, refused=True)
-    return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(told), hook))
+    message = ""
+    if hook:
+        from core.commands.daily.autopilot import at_session_start
+
+        message = at_session_start(workspace)
+    return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(told), hook, message))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from core.base.paths import Paths, shipped_root
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.base.trust import read_trust
 from core.commands.daily.connect import check_connections
+from core.commands.daily.schedule import check_schedule
 from core.commands.exclusive import with_store
 from core.commands.fact_feed import check_facts
 from core.commands.harvest_options import connect_provider, prompt_names
@@ -311,6 +312,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         check_index(workspace),
         _check_settings(workspace),
         check_connections(workspace),
+        iter(check_schedule(workspace)),
     )
     reported: set[str] = set()
     for check in checks:
