@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "core.memory_file": {"core.base"},
     "core.factindex": {"core.base", "core.factindex"},
     "core.search": {"core.base", "core.search"},
+    "core.agents": {"core.base", "core.sources", "core.agents"},
     "core.sources": {"core.base", "core.conversations", "core.sources"},
     "core.offline": {"core.base", "core.conversations", "core.offline"},
     "core.harvest": {
@@ -58,6 +59,7 @@ MAY_IMPORT = {
         "core.memory_file",
         "core.factindex",
         "core.search",
+        "core.agents",
         "core.sources",
         "core.offline",
         "core.harvest",

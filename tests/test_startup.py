@@ -16,10 +16,11 @@ ROOT = Path(__file__).resolve().parents[1]
 BASED_ON = {
     "status": {"harvest", "similar", "supersede", "digest", "context", "sources"},
     "import": {"harvest", "sources", "quarantine", "facts"},
-    "doctor": {"search", "sources", "facts", "quarantine"},
+    "doctor": {"search", "sources", "facts", "quarantine", "connect"},
     "demo": {"harvest", "status", "similar", "sources", "digest"},
     "harvest": {"sources"},
     "search": {"show"},
+    "setup": {"connect", "config", "sources"},
     "facts": {"quarantine"},
 }
 """Command -> those that it is made of: `status` tells what a harvest would do, and what a new session gets."""
@@ -28,6 +29,7 @@ HEAVY = {
     "pydantic", "dearpygui", "markdown_it", "hypothesis", "watchfiles", "tokenizers", "onnxruntime",
 }  # fmt: skip
 NEEDS = {
+    "setup": {"requests", "urllib3"},
     "save": {"yaml"},
     "recall": {"yaml"},
     "memories": {"yaml"},
@@ -45,6 +47,7 @@ NEEDS = {
 MOST = 6.25
 """Modules that a command may load, as a multiple of those of a bare Python."""
 MORE = {
+    "setup": 18.0,
     "status": 7.75,
     "search": 8.75,  # with a conversation to be read
     "show": 9.0,

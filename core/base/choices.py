@@ -11,7 +11,12 @@ ENTRY_KINDS = ("bullet", "note", "memory", "context", "fact")
 SEARCH_KINDS = (*ENTRY_KINDS, "conversation")
 # Who can have said what a search finds in a conversation.
 SPOKEN_ROLES = ("user", "assistant", "tool")
-PROVIDERS = ("offline", "openai", "ollama", "anthropic", "gemini", "command")
+PROVIDERS = (
+    *("offline", "openai", "ollama", "anthropic", "gemini", "command"),
+    *("claude_code", "codex", "gemini_cli"),
+)
+PROGRAMS = ("command", "claude_code", "codex", "gemini_cli")
+"""Those of them that are asked as a program: nobody knows what that costs, or how large the window is."""
 # What a bullet can be: five files of the knowledge folder, and notes on source files.
 BULLET_CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
 ANY_CATEGORY = "any"

@@ -63,6 +63,9 @@ class Config:
     model_context_tokens: int
     max_answer_bytes: int
     max_run_tokens: int
+    max_day_tokens: int
+    max_run_price: float
+    max_month_price: float
     price_input_per_million: float
     price_output_per_million: float
     long_conversations: str

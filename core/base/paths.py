@@ -97,6 +97,23 @@ class Paths:
         return self.state / "edits"
 
     @cached_property
+    def spending(self) -> Path:
+        return self.state / "spending.json"
+
+    @cached_property
+    def autopilot(self) -> Path:
+        return self.state / "autopilot.json"
+
+    @cached_property
+    def autopilot_lock(self) -> Path:
+        return self.state / "autopilot.lock"
+
+    @cached_property
+    def ended(self) -> Path:
+        """Sessions that ended and that no harvest has looked at since, one a line."""
+        return self.state / "ended"
+
+    @cached_property
     def file_ids(self) -> Path:
         return self.state / "file_ids.json"
 
@@ -126,6 +143,16 @@ def user_folder(environment: Mapping[str, str]) -> Path:
     import platformdirs
 
     return platformdirs.user_config_path(APPLICATION)
+
+
+ASKED = "asked-by-knowledge"
+"""The name of the empty folder in which agents are asked. Tools name the sessions of a folder after it, so what one of
+them writes down all the same is known by it and never harvested."""
+
+
+def asking_folder(environment: Mapping[str, str]) -> Path:
+    """The empty folder in which agents are asked, the same for every home."""
+    return cache_folder(Path(), environment).parent.parent / ASKED
 
 
 def cache_folder(home: Path, environment: Mapping[str, str]) -> Path:

@@ -149,7 +149,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str],
             _tell(warning, err)
     is_new = not workspace.paths.home.exists()
     with Interrupt(enabled=row.long) as interrupt:
-        result = _run(row, workspace, options, interrupt, err, quiet)
+        result = _run(row, workspace, options, interrupt, err, quiet or (row.asks and as_json))
     if isinstance(result, Err):
         _tell(str(result.error), err)
         return 2 if result.error.code == "usage" else 1
@@ -178,6 +178,10 @@ def _run(
         from core.cli.progress import reporter
 
         options |= {"progress": reporter(err, quiet), "cancelled": interrupt.pressed}
+    if row.asks:
+        from core.cli.progress import asker
+
+        options["ask"] = asker(err, quiet)
     result: Result[Any] = row.function()(workspace, **options)
     return result
 

@@ -59,6 +59,8 @@ class Command(NamedTuple):
     """The function also takes `progress` and `cancelled`."""
     quiet_text: Callable[[Any], str] | None = None
     """The report for `--quiet`, where it is another."""
+    asks: bool = False
+    """The function also takes `ask`, which shows a text and asks for a yes or a no."""
     names_errors: bool = False
     """The report itself tells what went wrong: it is not told once more on stderr."""
     paged: bool = False
@@ -134,6 +136,9 @@ PROJECT = option("--project", "a project's folder (default: the one around this 
 
 MODULE = {
     "harvest": "harvest",
+    "setup": "daily",
+    "connect": "daily",
+    "schedule": "daily",
     "sources": "sources",
     "import": "sources",
     "status": "status",

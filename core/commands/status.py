@@ -12,6 +12,7 @@ from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.alike import proposals
 from core.commands.context import DigestState, digest_state
+from core.commands.daily.autopilot import Autopilot, read_autopilot
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.project import find_project, may_read, places, project_warnings
@@ -56,6 +57,8 @@ class Status:
     """Whether there is such a home; one that is not there yet is made by the first command that writes."""
     warnings: tuple[str, ...] = ()
     """What is left out of a project around the current folder, and why."""
+    autopilot: Autopilot | None = None
+    """The last harvest that nobody waited for, None where there was none."""
     settings_warnings: tuple[str, ...] = ()
     """What is odd about the settings; the command line says that of every command."""
 
@@ -76,6 +79,7 @@ class Status:
             "context": [row.to_json() for row in self.context],
             "memories": self.memories,
             "outdated": self.outdated,
+            "autopilot": self.autopilot.to_json() if self.autopilot is not None else None,
             "errors": [asdict(error) for error in self.errors],
             "warnings": [*self.settings_warnings, *self.warnings],
         }
@@ -104,6 +108,7 @@ def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
             errors,
             files.exists(paths.home),
             (*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
+            read_autopilot(paths),
             workspace.loaded.warnings,
         )
     )

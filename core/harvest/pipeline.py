@@ -26,6 +26,7 @@ from core.harvest.plan import plan_harvest
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import HarvestReport, Progress, Report, add_counts
+from core.harvest.spending import Account, Purse
 from core.harvest.steps import HarvestOptions, HarvestPlan, Step
 from core.harvest.unproven import hold_back
 from core.knowledge.digest import regenerate_digest
@@ -98,6 +99,7 @@ def _apply(
         *([f"nothing is reclaimed: {plan.careful}"] if plan.careful else []),
     ]
     budget, breaker = Budget(options.max_run_tokens), Breaker()
+    purse = Purse(options.caps, Account(paths.spending, now) if options.caps else None, options.price)
     committer = Committer(paths, options, recovered, report, now)
     done, total = 0, len(plan.steps)
     waiting = {step.sha256 for step in plan.steps if step.action == "harvest"}
@@ -123,7 +125,7 @@ def _apply(
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
         hold_back(committer, plan.steps, new_run(now()))
-        with closing(_distilled(plan, options, generate, budget, breaker, committer, cancelled)) as results:
+        with closing(_distilled(plan, options, generate, budget, breaker, purse, committer, cancelled)) as results:
             for distilled in results:
                 if distilled is None:  # no answer is there: time to write what is staged, if there is enough of it
                     committer.flush() if committer.seconds_left() == 0 else committer.sync()
@@ -163,6 +165,7 @@ def _distilled(
     generate: Generate | None,
     budget: Budget,
     breaker: Breaker,
+    purse: Purse,
     committer: Committer,
     cancelled: Callable[[], bool],
 ) -> Generator[Distilled | None, None, None]:
@@ -182,7 +185,7 @@ def _distilled(
     def asked(step: Step) -> Distilled:
         if breaker.reason is not None:
             return Distilled(step, breaker.refusal(), None)
-        meter = Meter(generate, budget, breaker) if generate is not None else None
+        meter = Meter(generate, budget, breaker, purse) if generate is not None else None
         if meter is None or options.kept is None:
             return Distilled(step, distil_step(step, options, meter, opened), meter)
         paid = KeptAnswers(meter, options.kept, step.sha256, options.asked)

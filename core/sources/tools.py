@@ -51,7 +51,7 @@ class Source(NamedTuple):
 _LINUX, _MAC, _WINDOWS = "linux", "darwin", "win"
 
 
-def _code(folder: str, below: str) -> tuple[Root, ...]:
+def editor_roots(folder: str, below: str) -> tuple[Root, ...]:
     """The settings folder of an editor made from VS Code, on each system."""
     return (
         Root(f"{folder}/User/{below}", "~/.config", "XDG_CONFIG_HOME", _LINUX),
@@ -64,7 +64,7 @@ _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 
 
 def _extension(name: str) -> tuple[Root, ...]:
-    return tuple(root for editor in _EDITORS for root in _code(editor, f"globalStorage/{name}/tasks"))
+    return tuple(root for editor in _EDITORS for root in editor_roots(editor, f"globalStorage/{name}/tasks"))
 
 
 # Order: that of the report.
@@ -94,7 +94,7 @@ SOURCES: tuple[Source, ...] = (
         ("opencode.db",),
         folders=("storage", "project/*/storage"),
     ),
-    Source("cursor", "Cursor", _code("Cursor", "globalStorage"), ("state.vscdb",)),
+    Source("cursor", "Cursor", editor_roots("Cursor", "globalStorage"), ("state.vscdb",)),
     Source(
         "cursor_cli",
         "Cursor's command line",
@@ -225,7 +225,7 @@ def places(names: Sequence[str], environment: Mapping[str, str], project_roots: 
         if source.project:
             rows |= dict.fromkeys(Place(name, _expanded(root, environment)) for root in project_roots)
         for root in source.roots:
-            folder = _folder(root, environment)
+            folder = root_folder(root, environment)
             if folder:
                 rows[Place(name, folder)] = None
     return tuple(rows)
@@ -261,7 +261,8 @@ def known_as(path: str, source: str) -> str:
     return f"{source}#{path.rpartition('#')[2]}" if source in MOVING else path
 
 
-def _folder(root: Root, environment: Mapping[str, str]) -> str:
+def root_folder(root: Root, environment: Mapping[str, str]) -> str:
+    """Where a root lies for this person, whether it exists or not; "" on a system that it is not for."""
     if not sys.platform.startswith(root.system):
         return ""
     named = environment.get(root.variable, "") if root.variable else ""
