@@ -37,6 +37,7 @@ NEEDS = {
     "undo": {"sqlite3"},
     "missing": {"sqlite3"},
     "import": {"sqlite3"},
+    "evidence": {"sqlite3"},
     "facts": {"yaml", "ruamel"},
 }
 """Command -> the libraries that it cannot do without."""
@@ -54,6 +55,7 @@ MORE = {
     "undo": 9.75,
     "missing": 9.5,
     "import": 11.0,
+    "evidence": 9.5,
     "doctor": 11.0,
 }
 WORDS = {
@@ -64,6 +66,7 @@ WORDS = {
     "edit": ["facts", "port 8080", "The server listens on port 9090"],
     "rm": ["decisions", "SQLite, for now"],
     "unstrike": ["facts", "old port"],
+    "evidence": ["port 8080"],
     "search": ["port"],
     "save": ["Prefers tabs in Makefiles"],
     "import": ["."],

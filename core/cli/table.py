@@ -142,6 +142,7 @@ MODULE = {
     "edit": "bullets",
     "rm": "bullets",
     "unstrike": "bullets",
+    "evidence": "bullets",
     "search": "search",
     "save": "memories",
     "recall": "memories",

@@ -156,6 +156,16 @@ def whereabouts(paths: Paths, key: str, entry: Entry, path: str) -> tuple[str, s
     return (CHANGED, path, "") if here is False else (GONE, "", "")
 
 
+def place_of_entry(workspace: Workspace, key: str, entry: Entry) -> tuple[str, Conversation | None]:
+    """The file in which a conversation can be read now ("": none), and the conversation itself where it has no file of
+    its own but lies in a store."""
+    path = str(entry.get("path", "")) or key.removeprefix("path:")
+    session = _session(workspace, key, entry, path)
+    if session is not None:
+        return path, session[1]
+    return whereabouts(workspace.paths, key, entry, path)[1], None
+
+
 def _holds(path: str, key: str) -> bool | None:
     """Whether a file has exactly the content of that hash; None when there is no such file."""
     try:
