@@ -27,7 +27,7 @@ from gui.views.facts import Facts
 from gui.views.inspector_rows import BUTTONS, Page, fact_page, leads_to, load
 from gui.views.knowledge_rows import act_of, refusal
 
-FACTS, TABS = 3, 2
+FACTS, TABS = 3, 4
 
 
 class Inspector:

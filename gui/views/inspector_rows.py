@@ -17,6 +17,7 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.fact_edits import FactRow
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
 from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
+from core.commands.panel.evidence import ELSEWHERE, GONE, LONG, Evidence, evidence_of
 from core.commands.panel.files import NoteView, notes_overview, source_text
 from core.commands.panel.overview import FileState
 from core.commands.statements import Found, Said
@@ -25,9 +26,19 @@ from core.conversations.conversation import Turn
 from gui.state import Selection
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
 from gui.views.files import headline
-from gui.views.knowledge_rows import CAN, USUAL, row_of
+from gui.views.knowledge_rows import CAN, USUAL, copied, row_of
 from gui.views.ledger import counted
-from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OF_FILE, OTHER, STATUSES, Looks, short_folder, short_name
+from gui.views.looks import (
+    CATEGORIES,
+    FACT_CATEGORIES,
+    OF_FILE,
+    OTHER,
+    STATUSES,
+    Looks,
+    capital,
+    short_folder,
+    short_name,
+)
 
 CHUNK = 1200
 """So many characters of a text stand in one row; a long one is several."""
@@ -79,6 +90,7 @@ class Page:
     copy: str = ""
     copied: str = "Copy"
     at: Any = None  # the key of the row that is brought into sight
+    place: tuple[str, int] = ("", 0)  # the ledger's key of a conversation, and a turn in it from 1 (0: none)
 
 
 def chunks(text: str, limit: int = CHUNK) -> list[str]:
@@ -139,7 +151,12 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
         return told if isinstance(told, Err) else Ok(conversation_page(told.value))
     if selected.kind == "bullet":
         seen = bullet_view(workspace, selected.key, selected.raw, selected.line)
-        return seen if isinstance(seen, Err) else Ok(bullet_page(seen.value))
+        if isinstance(seen, Err):
+            return seen
+        view = seen.value
+        line = view.found.bullet.line if view.found is not None else 0
+        kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
+        return Ok(bullet_page(view, kept))
     if selected.kind == "source":
         notes = notes_overview(workspace).notes
         note = next((row for row in notes if selected.key in (row.source, row.recorded)), None)
@@ -260,8 +277,8 @@ def _clock(when: str) -> str:
 # --- a bullet, a source file, a file of the store --------------------------------------------------------------------
 
 
-def bullet_page(view: BulletView) -> Page:
-    """A bullet: its words, where it came from, what became of it."""
+def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
+    """A bullet: its words, where it came from, what showed it to be true, what became of it."""
     events = tuple(event_row(at, event) for at, event in enumerate(view.events))
     history = Tab("History", events, "Nobody recorded how it came here: it was written in an editor, or long ago.")
     if view.found is None:
@@ -276,13 +293,60 @@ def bullet_page(view: BulletView) -> Page:
     facts = [row.meta if row is not None else _came(found), f"{view.file}:{found.bullet.line}"]
     if view.by_tool:
         facts.append("only a tool's output said it")
-    can = set(CAN.get(found.category, USUAL)) - {"edit"} | {"show", "open"}
+    can = set(CAN.get(found.category, USUAL)) - {"edit", "same-run"} | {"show", "open"}
     if view.conversation:
         can.add("from")
     said = tuple(said_row(at, one) for at, one in enumerate(view.others))
-    tabs = (Tab("Confirmations", said), history) if said else (history,)
+    proof = evidence_rows(kept) if kept is not None else ()
+    steps = kept.steps if kept is not None else ()
+    tabs = (
+        *((Tab("Evidence", proof, counted=False),) if proof else ()),
+        *((Tab("Steps", step_rows(steps)),) if steps else ()),
+        *((Tab("Confirmations", said),) if said else ()),
+        history,
+    )
+    words, _ = copied(found)
+    turn = kept.passage.turn if kept is not None and kept.passage is not None else 0
     return Page(picture, color, noun.capitalize(), "", body, tuple(facts), frozenset(can), tabs, "", view,
-                found.bullet.text)  # fmt: skip
+                "\n".join(steps) or words, "Copy steps" if steps else "Copy",
+                place=(view.conversation, turn))  # fmt: skip
+
+
+NO_PASSAGE = {
+    GONE: "its conversation is not there any more",
+    LONG: "its conversation is long: the reader shows the place",
+    ELSEWHERE: "it does not stand in its conversation in these words",
+}
+
+
+def evidence_rows(kept: Evidence) -> tuple[FlowRow, ...]:
+    """The quote in its place: what stands before it, itself, and what follows; none where no quote was kept."""
+    if not kept.quote:
+        return ()
+    place = kept.passage
+    if place is None:
+        turn = f"turn {kept.turn}" if kept.turn else ""
+        meta = SEPARATOR.join(part for part in (turn, NO_PASSAGE.get(kept.problem, kept.problem)) if part)
+        return (FlowRow(("proof", 0), f"“{plain(kept.quote)}”", meta, "quote", "edited", "text", COPY),)
+    word, picture, color = ROLES.get(place.role, (place.role, "message-square", "hint"))
+    before = [FlowRow(("proof", -at, 1), piece, "", "", color, "hint", COPY)
+              for at, piece in enumerate(chunks(place.before.strip())) if piece]  # fmt: skip
+    after = [FlowRow(("proof", at, 2), piece, "", "", color, "hint", COPY)
+             for at, piece in enumerate(chunks(place.after.strip())) if piece]  # fmt: skip
+    day = f"{local_day(place.time)} {_clock(place.time)}" if place.time else ""
+    meta = SEPARATOR.join(part for part in (capital(word), f"turn {place.turn:,} of {place.of:,}", day) if part)
+    return (*before, FlowRow(("proof", 0), plain(place.quote), meta, picture, color, "text", COPY), *after)
+
+
+def plain(text: str) -> str:
+    """A text without what cannot be seen, in one piece."""
+    return "\n".join(chunks(text, max(len(text), 1)))
+
+
+def step_rows(steps: tuple[str, ...]) -> tuple[FlowRow, ...]:
+    """The steps of a playbook."""
+    return tuple(FlowRow(("step", at), plain(step), "", "terminal", "accent", "text", COPY)
+                 for at, step in enumerate(steps))  # fmt: skip
 
 
 def said_row(at: int, found: Found) -> FlowRow:

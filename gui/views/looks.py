@@ -46,7 +46,7 @@ STORE_FILES: Mapping[str, Looks] = {
 SECTIONS: Mapping[str, Looks] = {row.digest_title: CATEGORIES[row.name] for row in STORED if row.digest_title}
 """Sections of the digest, by their heading."""
 PAIRS: Mapping[str, Looks] = {
-    "outdated": Looks("Outdated", "history", "edited"),
+    "outdated": Looks("To decide", "history", "edited"),
     "alike": Looks("Alike", "link", "accent"),
 }
 FACT_CATEGORIES: Mapping[str, Looks] = {
