@@ -24,7 +24,8 @@ from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
 from core.harvest.merge import mark_of_text
 from core.harvest.playbook import steps_in as steps_in
-from core.harvest.quotes import reduce_to_words, span_of
+from core.harvest.quotes import reduce_to_words
+from core.harvest.quotes import span_of as span_of
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entry, seen_ledger
 
