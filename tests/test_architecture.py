@@ -46,6 +46,7 @@ MAY_IMPORT = {
         "core.offline",
         "core.harvest",
     },
+    "core.conversation_index": {"core.base", "core.conversations", "core.sources", "core.search"},
     "core.injection": {"core.base", "core.knowledge", "core.context_files", "core.factindex"},
     "core.commands": {
         "core.base",
@@ -60,6 +61,7 @@ MAY_IMPORT = {
         "core.sources",
         "core.offline",
         "core.harvest",
+        "core.conversation_index",
         "core.injection",
         "core.commands",
     },

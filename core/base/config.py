@@ -74,6 +74,9 @@ class Config:
     reclaim: str
     trash_days: int
     reclaim_foreign: bool
+    search_conversations: bool
+    search_sources: tuple[str, ...]
+    mcp_all_conversations: bool
     embedder: str
     embedder_model: str
     embedder_base_url: str

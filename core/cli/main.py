@@ -173,12 +173,33 @@ def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: b
 
             shown = tame(shown, origins=True)
     try:
+        if row.paged and not as_json and out is sys.stdout and out.isatty() and _paged(shown):
+            return True
         print(shown, file=out, end="", flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:
         print(f"knowledge: the output cannot be written: {error.strerror or error}.", file=err)
         return False
+    return True
+
+
+def _paged(text: str) -> bool:
+    """Show a text page by page with the pager of the person's choice. False where there is none, or no need."""
+    import shlex
+    import shutil
+    import subprocess
+
+    chosen = shlex.split(os.environ.get("PAGER", "less"))
+    program = shutil.which(chosen[0]) if chosen else None
+    if program is None or text.count("\n") < shutil.get_terminal_size().lines:
+        return False
+    environment = {"LESS": "FRX", "LESSCHARSET": "utf-8", **os.environ}
+    with subprocess.Popen([program, *chosen[1:]], stdin=subprocess.PIPE, env=environment) as pager:
+        try:
+            pager.communicate(text.encode("utf-8", "replace"))
+        except KeyboardInterrupt:
+            pager.wait()
     return True
 
 

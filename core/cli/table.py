@@ -59,6 +59,8 @@ class Command(NamedTuple):
     """The report for `--quiet`, where it is another."""
     names_errors: bool = False
     """The report itself tells what went wrong: it is not told once more on stderr."""
+    paged: bool = False
+    """On a terminal its text is shown page by page."""
     afterwards: Callable[[Any, IO[str]], None] | None = None
     """What follows a report without errors, for a person; gets the result and stderr."""
     subcommands: tuple[Command, ...] = ()
@@ -144,6 +146,7 @@ MODULE = {
     "unstrike": "bullets",
     "evidence": "bullets",
     "search": "search",
+    "show": "search",
     "save": "memories",
     "recall": "memories",
     "memories": "memories",

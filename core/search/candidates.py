@@ -37,12 +37,16 @@ _ALL = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
 @dataclass(frozen=True)
 class Filters:
     """What a hit must be: of one of `kinds` (none: any), with every one of `tags`, not older than `since`
-    (YYYY-MM-DD), of the folder `project` or below it. "" asks for nothing."""
+    (YYYY-MM-DD), older than `before`, of the folder `project` or below it. "" asks for nothing. The last two are for
+    turns of conversations alone: said by one of `roles`, found at one of `sources`."""
 
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     since: str = ""
     project: str = ""
+    before: str = ""
+    roles: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     def sql(self) -> tuple[str, list[str]]:
         """Conditions on `e`, each after an AND, with their values."""
@@ -57,6 +61,13 @@ class Filters:
         if self.since:
             parts.append("e.date >= ?")
             values.append(self.since)
+        if self.before:
+            parts.append("e.date < ? AND e.date <> ''")
+            values.append(self.before)
+        for column, wanted in (("role", self.roles), ("source", self.sources)):
+            if wanted:
+                parts.append(f"e.{column} IN ({', '.join('?' * len(wanted))})")
+                values += wanted
         if self.project:
             folder = self.project.rstrip("/\\") or self.project
             parts.append("(e.project = ? OR substr(e.project, 1, ?) IN (?, ?))")
@@ -64,7 +75,7 @@ class Filters:
         return "".join(f" AND {part}" for part in parts), values
 
     def __bool__(self) -> bool:
-        return bool(self.kinds or self.tags or self.since or self.project)
+        return self != EVERYTHING
 
 
 EVERYTHING = Filters()

@@ -213,16 +213,50 @@ def search(
     return hits
 
 
+class ThreadHit(NamedTuple):
+    """One thread that a query is about. `best` is its best entry among those that pass the filters, `why` the reasons
+    for it; `positions` are the places in the thread where words of the query stand, best first."""
+
+    thread: str
+    score: float
+    best: Ranked
+    why: tuple[str, ...]
+    positions: tuple[int, ...]
+
+
 def search_threads(
     index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
 ) -> list[tuple[str, float]]:
     """The threads (conversations, documents) that a query is about, best first, with their scores."""
-    _, _, ranked, features = rank_all(index, text, filters, limit, near)
+    return [(hit.thread, hit.score) for hit in rank_threads(index, text, filters, limit, near)]
+
+
+def rank_threads(
+    index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
+) -> list[ThreadHit]:
+    """The same with what each was found by. What stands beside a match speaks for its thread; it is no hit itself."""
+    query, found, ranked, features = rank_all(index, text, filters, limit, near)
     scores: dict[str, list[float]] = {}
+    own: dict[str, list[Ranked]] = {}
     for one in ranked:
-        if one.seen.row.thread:
-            scores.setdefault(one.seen.row.thread, []).append(one.score)
-    return sorted(features.score_threads(scores).items(), key=lambda row: (-row[1], row[0]))[:limit]
+        row = one.seen.row
+        if row.thread:
+            scores.setdefault(row.thread, []).append(one.score)
+            if found.how.get(row.id) != "beside":
+                own.setdefault(row.thread, []).append(one)
+    hits: list[ThreadHit] = []
+    for thread, score in sorted(features.score_threads(scores).items(), key=lambda row: (-row[1], row[0])):
+        if thread not in own or len(hits) >= limit:
+            continue
+        best = own[thread][0]
+        why = reasons(query, best.seen, best.literal, found.how.get(best.seen.row.id, ""), _near(near, best))
+        positions = tuple(one.seen.row.position for one in own[thread] if one.seen.words)
+        hits.append(ThreadHit(thread, score, best, why, positions))
+    return hits
+
+
+def _near(near: Near | None, one: Ranked) -> float:
+    return (near or {}).get(one.seen.row.id, 0.0)
 
 
 def rank_all(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.base import files
@@ -275,3 +275,12 @@ def _without_second_views(rows: list[Artifact]) -> list[Artifact]:
         return better != path and better in paths
 
     return [row for row in rows if not is_second(row.path)]
+
+
+def in_project(folder: str, names: Collection[str]) -> list[Artifact]:
+    """What tools of these names, which keep their conversations in the project, left in this very folder."""
+    found: dict[str, Artifact] = {}
+    for name in sorted(names):
+        if name in SOURCE and SOURCE[name].project:
+            _take(SOURCE[name], folder, folder, found, [])
+    return sorted(found.values())
