@@ -37,7 +37,7 @@ from gui.views.frame import HEADER_HEIGHT, STATUS_HEIGHT, Header, Rail, StatusLi
 from gui.views.harvest_dialog import HarvestDialog
 from gui.views.inspector import Inspector
 from gui.views.palette import CommandPalette, KeysDialog
-from gui.views.reader import Reader as ConversationReader
+from gui.views.reader import ConversationReader
 from gui.workbench import VIEWS, Workbench
 
 GAP = 8

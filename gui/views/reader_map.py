@@ -13,7 +13,7 @@ from gui.views.looks import CATEGORIES
 from gui.views.reader_rows import CALL, CODE, HEAD, NOTE, OUTPUT, Piece
 
 if TYPE_CHECKING:
-    from gui.views.reader import Reader
+    from gui.views.reader import ConversationReader
 
 BIN, EDGE, MARK = 3, 8, 9
 MOST_LIT = 300
@@ -33,7 +33,7 @@ def look_of(piece: Piece) -> tuple[str, float]:
 class ReaderMap:
     """Draws the strip; asked for another picture by `touch`."""
 
-    def __init__(self, look: Look, reader: Reader) -> None:
+    def __init__(self, look: Look, reader: ConversationReader) -> None:
         self._look, self._reader = look, reader
         self.width = self.tall = 0
         self._dirty, self._held = True, False
@@ -81,12 +81,12 @@ class ReaderMap:
 
     def _drawn(self) -> float:
         """How much of the strip stands for the conversation: a short one does not fill it."""
-        return float(min(self.tall, max(1, self._reader.heights.total)))
+        return float(min(self.tall, max(1, self._reader.sheet.heights.total)))
 
     def _draw(self) -> None:
         reader, px, pen = self._reader, self._look.px, self._pen
         pen.begin(0.0)
-        heights, pieces = reader.heights, reader.script.pieces
+        heights, pieces = reader.sheet.heights, reader.script.pieces
         total = heights.total
         if pieces and total > 0:
             drawn, step = self._drawn(), max(2, px(BIN))
@@ -102,8 +102,8 @@ class ReaderMap:
                 at = heights.tops[mark.piece] * scale
                 color = CATEGORIES[mark.category].color
                 pen.box(px(4), at, px(4 + MARK), at + px(3), color, px(1))
-            every = max(1, len(reader.places) // MOST_LIT)
-            for place in reader.places[::every]:
+            every = max(1, len(reader.sheet.places) // MOST_LIT)
+            for place in reader.sheet.places[::every]:
                 at = heights.tops[place.piece] * scale
                 pen.box(self.width - px(4 + MARK), at, self.width - px(4), at + px(2), "edited")
         pen.end()

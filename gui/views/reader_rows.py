@@ -1,7 +1,7 @@
 """A conversation as the pieces that the reader draws, as plain data: tested without a window.
 
-A piece is small (a paragraph or two, some lines of code, a call), so that ten thousand turns cost only what is in sight.
-What a call gave back is folded into it. First a conversation becomes pieces; then a piece becomes lines of a width.
+A piece is small (a paragraph or two, some lines of code, a call): ten thousand turns cost only what is in sight. What a
+call gave back is folded into it. First a conversation becomes pieces; then a piece becomes lines of a width.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import NamedTuple
 from core.base.figures import count
 from core.conversations.events import Call, Command, Compaction, Edit, Question, Reminder, Todos
 from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn, call_words
+from gui.toolkit.letters import cells
 from gui.views.looks import CATEGORIES, OF_FILE, capital
 
 HEAD, WORDS, CODE, CALL, OUTPUT = "head", "words", "code", "call", "output"
@@ -49,6 +50,8 @@ class Piece:
     fold: int = -1
     opens: bool = True
     closes: bool = True
+    apart: bool = False
+    """A little room above: it follows upon calls."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,11 @@ def one_line(text: str) -> str:
     return ""
 
 
+def one_line_of(words: str) -> str:
+    """All words as one line that can be drawn."""
+    return " ".join(visible(words).split())
+
+
 def clock(when: str) -> str:
     """`16:31` in local time; "" for what is no time."""
     try:
@@ -146,7 +154,8 @@ def script_of(talk: ReadableConversation) -> Script:
             failed += piece.kind == CALL and piece.state == "failed"
             if piece.kind == OUTPUT and piece.turn != turn.number:
                 first.setdefault(piece.turn, len(pieces))
-            pieces.append(piece)
+            below = piece.kind in (WORDS, CODE) and bool(pieces) and pieces[-1].kind in (CALL, OUTPUT)
+            pieces.append(replace(piece, apart=True) if below else piece)
         if first[turn.number] == len(pieces):  # a turn without any word of its own
             first[turn.number] = max(0, len(pieces) - 1)
     marks, elsewhere = _marks(talk, pieces, first)
@@ -201,7 +210,11 @@ def _of_turn(turn: ReadableTurn, answers: Mapping[int, ReadableTurn], number: in
             same = next((at for at, call in left.items() if isinstance(call, Command)
                          and " ".join(call.words.split()) == plain), None)  # fmt: skip
             if same is None and kind == WORDS:
-                yield from words_pieces(turn.number, text, turn.role)
+                for part, inside in with_tables(text):
+                    if part == WORDS:
+                        yield from words_pieces(turn.number, inside, turn.role)
+                    else:
+                        yield from (replace(one, label="table") for one in code_pieces(turn.number, inside, ""))
             elif same is None:
                 yield from code_pieces(turn.number, text, language)
             else:
@@ -302,6 +315,38 @@ def blocks(text: str) -> Iterator[tuple[str, str, str]]:
         yield WORDS, "\n".join(lines), ""
 
 
+_TABLE = re.compile(r"^[ ]*\|.*\|[ ]*$\n^[ ]*\|(?:[ ]*:?-+:?[ ]*\|)+[ ]*$(?:\n^[ ]*\|.*\|[ ]*$)*", re.MULTILINE)
+
+
+def with_tables(text: str) -> Iterator[tuple[str, str]]:
+    """Words apart from the tables of markdown in them, whose columns stand below each other: (WORDS or CODE, text)."""
+    at = 0
+    for found in _TABLE.finditer(text) if "\n" in text and "|-" in text.replace(" ", "").replace(":", "") else ():
+        if text[at : found.start()].strip():
+            yield WORDS, text[at : found.start()]
+        yield CODE, _table(found[0])
+        at = found.end()
+    if text[at:].strip():
+        yield WORDS, text[at:]
+
+
+def _table(text: str) -> str:
+    rows = [[cell.strip().replace("**", "").replace("`", "") for cell in line.strip().strip("|").split("|")]
+            for line in text.split("\n")]  # fmt: skip
+    most = max(map(len, rows))
+    wide = [
+        max((int(cells(row[at])) for row in (rows[0], *rows[2:]) if at < len(row)), default=0) for at in range(most)
+    ]
+    lines = []
+    for number, row in enumerate(rows):
+        if number == 1:
+            lines.append("─┼─".join("─" * width for width in wide))
+            continue
+        padded = (cell + " " * (wide[at] - int(cells(cell))) for at, cell in enumerate(row))
+        lines.append(" │ ".join(padded).rstrip())
+    return "\n".join(lines)
+
+
 def in_parts(text: str, characters: int, most_lines: int = 10**9) -> Iterator[str]:
     """A text in parts of at most so many characters and lines, ended at a line where there is one."""
     at = 0
@@ -356,7 +401,7 @@ def _inline(text: str) -> tuple[str, tuple[Style, ...]]:
         for found in _INLINE.finditer(line):
             put(line[at : found.start()])
             code = found["inside"]
-            put(code or found["strong"], "code" if code else "strong")
+            put(code or found["strong"].replace("`", ""), "code" if code else "strong")
             at = found.end()
         put(line[at:])
     return "".join(out), tuple(styles)
@@ -503,6 +548,9 @@ Line = tuple[Run, ...]
 _CJK = r"\u2e80-\u2fff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff10-\uffef"
 _CLOSE = r"、。，．・：；？！）」』】〉》〕ー々,.!?;:)\]}"
 _ATOM = re.compile(rf"[{_CJK}][{_CLOSE}]*|\s+|[^\s{_CJK}]+")
+CODE_PAD = 0.7
+"""Room beside code among words, in blanks."""
+_WIDE = re.compile(f"[{_CJK}]")
 ROLE_OF = {"": "text", "strong": "strong", "code": "mono", "mono": "mono"}
 
 
@@ -510,6 +558,8 @@ def lines_of_words(text: str, styles: Sequence[Style], room: float, measure: Mea
     """Words wrapped at blanks and between the letters of scripts without any; lines that begin with a list's sign, or
     are indented, go on below their words."""
     bounds = sorted({0, len(text), *(end for one in styles for end in one[:2])})
+    begins, ends = ({one[at] for one in styles if one[2] == "code"} for at in (0, 1))
+    pad = measure(" ", "text") * CODE_PAD
     names = {one[0]: one[2] for one in styles}
     lines: list[Line] = []
     start = 0
@@ -529,7 +579,7 @@ def lines_of_words(text: str, styles: Sequence[Style], room: float, measure: Mea
                 parts.append((at, until, style))
             at, cut = until, cut + 1
         for group in _groups(text, parts):
-            width = sum(measure(text[a:b], ROLE_OF[style]) for a, b, style in group)
+            width = sum(measure(text[a:b], ROLE_OF[style]) + 2 * pad * (style == "code") for a, b, style in group)
             blank = text[group[0][0] : group[0][1]].isspace()
             if x + width > room and row and not blank:
                 lines.append(tuple(row))
@@ -545,8 +595,9 @@ def lines_of_words(text: str, styles: Sequence[Style], room: float, measure: Mea
                     if row and row[-1].style == style and row[-1].end == c:
                         row[-1] = row[-1]._replace(end=d)
                     else:
+                        x += pad * (style == "code" and c in begins)
                         row.append(Run(x, c, d, style))
-                    x += wide
+                    x += wide + pad * (style == "code" and d in ends)
         lines.append(tuple(row))
         start = end + 1
     return tuple(lines)
