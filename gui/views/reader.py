@@ -144,6 +144,7 @@ class ConversationReader:
         self._next.words(not narrow)
         self._unfold.words(not narrow)
         self.resume.words(width > px(620))
+        dpg.configure_item(self._none, show=width > px(960))
         self._look.size(self.field, width=210 if width > px(560) else 130)
 
     # --- opening and closing ---

@@ -15,6 +15,7 @@ from gui.toolkit.flow import Heights
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, cut, wrapped
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import ROLE_OF, Line, Run, Style, lines_of_code, lines_of_words
 from gui.views.looks import CATEGORIES
 from gui.views.reader_rows import (
     CALL,
@@ -22,17 +23,11 @@ from gui.views.reader_rows import (
     HEAD,
     NOTE,
     OUTPUT,
-    ROLE_OF,
     WORDS,
-    Line,
     Mark,
     Piece,
     Place,
-    Run,
     Script,
-    Style,
-    lines_of_code,
-    lines_of_words,
     one_line_of,
 )  # fmt: skip
 
