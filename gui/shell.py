@@ -63,12 +63,12 @@ from gui.toolkit.messages import Toast
 from gui.toolkit.outside import open_outside
 from gui.toolkit.theme import Look
 
-QUICK, GATHER, RUN, COMPARE, READ = "quick", "gather", "run", "compare", "read"
+QUICK, GATHER, RUN, COMPARE, READ, INDEX = "quick", "gather", "run", "compare", "read", "index"
 NAMED = 60
 """So many characters of a line a toast names."""
-LANES = (QUICK, GATHER, RUN, COMPARE, READ)
-"""Workers: single edits and small reads; the gathering of the store; harvests; comparing; whole conversations. None
-waits for another."""
+LANES = (QUICK, GATHER, RUN, COMPARE, READ, INDEX)
+"""Workers: single edits and small reads; the gathering of the store; harvests; comparing; whole conversations; the
+index of conversations. None waits for another."""
 
 
 class Shell:
@@ -415,7 +415,7 @@ def _named(lines: Sequence[str], file: str) -> str:
     return f"'{text}'{more} in {file}"
 
 
-__all__ = ["COMPARE", "GATHER", "QUICK", "READ", "RUN", "Action", "Reading", "Shell"]
+__all__ = ["COMPARE", "GATHER", "INDEX", "QUICK", "READ", "RUN", "Action", "Reading", "Shell"]
 
 
 LONGEST_SECONDS = 6.0

@@ -95,7 +95,7 @@ def test_the_inspector_shows_evidence_and_copies_steps(home: Workspace) -> None:
     assert [tab.name for tab in page.tabs] == ["Evidence", "History"]
     proof = [row for row in page.tabs[0].rows if row.icon == "user"]
     assert [row.text for row in proof] == ["The kettle   needs descaling\nevery *month"]
-    assert proof[0].meta.startswith("You  ·  turn 1 of 2") and page.place[1] == 1
+    assert proof[0].meta.startswith("You  ·  turn 1 of 2") and page.reading is not None and page.reading.turn == 1
     assert all(SECRET not in row.text for row in page.tabs[0].rows)
     page = value(load(home, Selection("bullet", *line_of(home, "playbooks", "Release"))))
     assert page.copy == "\n".join(STEPS) and page.copied == "Copy steps"

@@ -64,6 +64,7 @@ MEMORY_CATEGORIES: Mapping[str, Looks] = {
     "pattern": FACT_CATEGORIES["pattern"],
 }
 ENTRY_KINDS: Mapping[str, Looks] = {
+    "conversation": Looks("Conversations", "messages-square", "ramp:4"),
     "bullet": Looks("Bullets", "lightbulb", "ramp:0"),
     "note": CATEGORIES["files"]._replace(name="Notes"),
     "memory": Looks("Memories", "bookmark", "ramp:3"),

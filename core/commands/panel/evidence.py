@@ -18,7 +18,7 @@ from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.commands.panel.bullets import Event, bullet_history
 from core.commands.panel.conversations import conversation_key, place_of_entry
-from core.commands.statements import resolve_bullet
+from core.commands.statements import bullets_of, resolve_bullet
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
@@ -33,6 +33,7 @@ READ_BYTES = 4_000_000
 """A longer conversation is not read for one passage."""
 AROUND = 400
 """So many characters on either side of a quote are shown."""
+FACTUAL = ("facts", "questions", "playbooks")
 GONE, LONG, ELSEWHERE = "gone", "long", "elsewhere"
 
 
@@ -134,6 +135,24 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
 
 def _whole(value: object) -> int:
     return value if isinstance(value, int) else -1
+
+
+def told_by(workspace: Workspace, words: str) -> tuple[str, int]:
+    """The ledger's key of the newest conversation that said something in these words, and the turn (from 1, 0 for not
+    known); "" for none. For a fact of the index, which keeps no conversation of its own."""
+    mark = mark_of_text(words)
+    try:
+        rows = [row for row in bullets_of(workspace.paths, FACTUAL) if mark_of_text(row.bullet.text) == mark]
+    except OSError:
+        return "", 0
+    for row in reversed(rows):
+        past = bullet_history(workspace, row.file, row.bullet.raw)
+        kept = evidence_of(
+            workspace, row.file, row.bullet.line, row.bullet.raw, past.value if isinstance(past, Ok) else ()
+        )
+        if kept.sha256:
+            return kept.sha256, kept.turn
+    return "", 0
 
 
 def _plan(workspace: Workspace, run: str, sha: str) -> FrozenPlan | None:
