@@ -107,7 +107,7 @@ class KnowledgePanel:
         self.inspector.build(box(look, side, "pane"))
         self.first_start = FirstStart(look, shell)
         self.first_start.build(inside)
-        self.reading = ConversationReader(look, shell, self._leave_reading)
+        self.reading = ConversationReader(look, shell, self._stand)
         self.reading.build(inside)
         shell.on_read = self._read
         self.run = HarvestRun(shell)
@@ -186,9 +186,8 @@ class KnowledgePanel:
         first = state.snapshot is not None and is_first_start(state.snapshot) and not self._past_first
         if first != self._first:
             self._first = first
-            self.first_start.show(first)
             self.header.harvest.set_kind("secondary" if first else "primary")  # one filled button at a time
-            dpg.configure_item(self._middle, show=not first and not self.reading.is_open)
+            self._stand()
         parts: list[Any] = [self.header, self.status, self.run]
         parts += [self.first_start] if first else [self.rail, self.workbench, self.inspector]
         for part in (*parts, self.harvest):
@@ -243,11 +242,14 @@ class KnowledgePanel:
 
     def _read(self, wanted: Reading) -> None:
         """Show a conversation over the whole width."""
-        dpg.configure_item(self._middle, show=False)
         self.reading.open(wanted)
+        self._stand()
 
-    def _leave_reading(self) -> None:
-        dpg.configure_item(self._middle, show=not self._first)
+    def _stand(self) -> None:
+        """What stands between header and foot: a conversation, the page of the first start, or the columns."""
+        reads, first = self.reading.is_open, self._first is True
+        self.first_start.show(first and not reads)
+        dpg.configure_item(self._middle, show=not first and not reads)
 
     def _open_view(self, name: str) -> None:
         """Open a view, and remember that it was the last one. The page of the first start gives way, also while there
@@ -260,11 +262,11 @@ class KnowledgePanel:
         self.workbench.refresh(self.shell.state)
 
     def _view_key(self, key: str, modifiers: frozenset[str], typing: bool) -> bool:
-        if self._first:
+        if self._first and not self.reading.is_open:
             return self.first_start.press(key, typing)
-        if self.reading.is_open:
-            return self.reading.press("+".join([*(name for name in MODIFIERS if name in modifiers), key]), typing)
         label = "+".join([*(name for name in MODIFIERS if name in modifiers), key])
+        if self.reading.is_open:
+            return self.reading.press(label, typing)
         return self.workbench.press(label, typing) or self.inspector.press(label, typing)
 
     def _is_active(self) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -265,7 +265,8 @@ def given_row(at: int, given: Given) -> FlowRow:
 
 def talk_page(talk: ReadableConversation, at: int) -> Page:
     """A conversation that was found: the turns around the best one, and what it gave."""
-    turns = tuple(row for turn in talk.turns for row in turn_rows(turn.number - 1, turn, turn.number == at))
+    shown = [replace(turn, text=_beginning(turn, at)) for turn in talk.turns]
+    turns = tuple(row for turn in shown for row in turn_rows(turn.number - 1, turn, turn.number == at))
     items = tuple(item_row(number, item) for number, item in enumerate(talk.items))
     day = local_day(talk.started or talk.day)
     where = SEPARATOR.join(part for part in (talk.tool, short_folder(talk.folder), talk.branch) if part)
@@ -281,6 +282,12 @@ def talk_page(talk: ReadableConversation, at: int) -> Page:
     return Page("messages-square", "accent", title, short_folder(talk.path), "", tuple(line for line in facts if line),
                 can, tabs, "", talk, talk.name, "Copy name", at=best,
                 reading=Reading(name=talk.path or talk.name, turn=at))  # fmt: skip
+
+
+def _beginning(turn: ReadableTurn, at: int) -> str:
+    """What is shown of a turn beside the best one."""
+    most = 4000 if turn.number == at else 200 if turn.role in ("tool", "system") else 600
+    return turn.text if len(turn.text) <= most else f"{turn.text[:most].rstrip()} …"
 
 
 def item_row(at: int, item: HarvestedItem) -> FlowRow:

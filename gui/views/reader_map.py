@@ -37,6 +37,8 @@ class ReaderMap:
         self._look, self._reader = look, reader
         self.width = self.tall = 0
         self._dirty, self._held = True, False
+        self._of: tuple[object, ...] = ()
+        self._bins: list[tuple[int, float, str]] = []
 
     def build(self, parent: int) -> None:
         """Make the drawing; once."""
@@ -58,6 +60,7 @@ class ReaderMap:
         self.touch()
 
     def _restyle(self) -> None:
+        self._of = ()
         self._pen.forget()
         self.touch()
 
@@ -92,10 +95,16 @@ class ReaderMap:
             drawn, step = self._drawn(), max(2, px(BIN))
             scale = drawn / total
             left, right = px(EDGE + 12), self.width - px(EDGE + 8)
-            for y in range(0, int(drawn), step):
-                piece = pieces[heights.at((y + step / 2) / scale)]
-                color, long = look_of(piece)
-                pen.box(left, y, left + max(2.0, (right - left) * long), y + step - 1, color)
+            of = (reader.script, total, self.width, self.tall, step)
+            if len(self._of) != len(of) or any(
+                one is not other and one != other for one, other in zip(self._of, of, strict=True)
+            ):
+                self._of = of
+                places = ((y, look_of(pieces[heights.at((y + step / 2) / scale)])) for y in range(0, int(drawn), step))
+                wide = right - left
+                self._bins = [(y, left + max(2.0, wide * long), color) for y, (color, long) in places]
+            for y, end, color in self._bins:
+                pen.box(left, y, end, y + step - 1, color)
             top, tall = reader.canvas.scroll * scale, reader.canvas.tall * scale
             pen.box(1, top, self.width - 2, min(top + max(tall, px(8)), self.tall - 1), "accent@14", px(4), "accent@60")
             for mark in reader.script.marks:

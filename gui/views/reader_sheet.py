@@ -121,6 +121,7 @@ class Sheet:
         self._asked: set[int] = set()
         self._guesses: list[int] = []
         self._words: dict[tuple[str, str], float] = {}
+        self._letter = 0.0
         self.heights = Heights(self._exactly, lambda at: (at, self.hidden(at)))
         self.shape = Geometry(0, 1, 0, 0, True)
 
@@ -146,6 +147,7 @@ class Sheet:
         self._laid.clear()
         self._notes.clear()
         self._words.clear()
+        self._letter = 0.0
         self.heights.forget()
         self._guesses = [self._guess(piece) for piece in self.script.pieces]
         self.arrange()
@@ -219,6 +221,8 @@ class Sheet:
 
     def measure(self, words: str, role: str) -> float:
         """How wide words are, in pixels of the screen; every word is measured once."""
+        if role == "mono" and words.isascii():
+            return len(words) * self._column()
         known = self._words.get((role, words))
         if known is None:
             wide = LETTERS.wide(self._look.font_id(role))
@@ -228,6 +232,13 @@ class Sheet:
                     self._words.clear()
                 self._words[role, words] = known
         return known
+
+    def _column(self) -> float:
+        """How wide a letter of code is."""
+        if not self._letter:
+            wide = LETTERS.wide(self._look.font_id("mono"))
+            self._letter = wide("0") if wide is not None else 0.0
+        return self._letter
 
     def settle(self, scroll: float, tall: float) -> tuple[float, float]:
         """Exact heights for what will be painted: the height of the whole, and the scroll at which the first piece in

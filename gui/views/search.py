@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from core.commands.search import Hit
 
 LIMIT = 60
-EXCERPT, BEFORE = 420, 90
-"""So many letters of a long text are shown, so many of them before the first match."""
+EXCERPT, SAID, BEFORE = 420, 240, 90
+"""So many letters of a long text are shown, of what was said, and so many of them before the first match."""
 MARKS = 10
 SHORTEST = 3
 ACTIONS = (
@@ -132,18 +132,21 @@ def conversation_row(hit: ConversationHit, fits: Callable[[str], bool]) -> FlowR
     terms, looks = terms_of(hit.why), ENTRY_KINDS["conversation"]
     who = SPEAKERS.get(hit.role, capital(hit.role))
     begin = f"{who}, turn {hit.turn:,}:  " if hit.turn else ""
-    quote = broken(begin + visible(excerpt(" ".join(hit.text.split()), terms)), fits) if hit.text.strip() else ""
+    said = " ".join(_SIGNS.sub(" ", visible(hit.text)).split())
+    quote = broken(begin + excerpt(said, terms, SAID), fits) if said else ""
     title = broken(one_line_of(hit.title) or short_name(hit.name), fits)
     text = "\n".join(line.rstrip() for part in (title, quote) if part for line in part.split("\n"))
     many = f"in {count(len(hit.places), 'turn')}" if len(hit.places) > 1 else ""
     folder = short_folder(hit.project or hit.folder).rpartition("/")[2]
-    about = (local_day(hit.day) if hit.day else "", hit.tool, folder, hit.branch, f"{many} of {hit.turns:,}" if many
-             else count(hit.turns, "turn"), "in the trash" if hit.in_trash else "", why_words(hit.why))  # fmt: skip
+    turns = f"{many} of {hit.turns:,}" if many else count(hit.turns, "turn")
+    about = (local_day(hit.day) if hit.day else "", hit.tool, folder, turns, "in the trash" if hit.in_trash else "",
+             hit.branch, why_words(hit.why))  # fmt: skip
     meta = SEPARATOR.join(one_line_of(part) for part in about if part)
     can = frozenset({"read", "go", "copy", "open"} if hit.path else {"read", "copy"}) - {"go"}
     return FlowRow(key_of(hit), text, meta, looks.icon, looks.color, "text", can, marks_of(text, terms))
 
 
+_SIGNS = re.compile(r"\*\*|`+|\|[-:| ]+\||(?:^|\n)#+ |\|")
 SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
 
 
@@ -208,16 +211,16 @@ def terms_of(why: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted({term.lower() for term in found if term.strip()}, key=lambda term: (-len(term), term)))
 
 
-def excerpt(text: str, terms: Sequence[str]) -> str:
+def excerpt(text: str, terms: Sequence[str], most: int = EXCERPT) -> str:
     """A text as it is shown: of a long one the part around its first match."""
-    if len(text) <= EXCERPT:
+    if len(text) <= most:
         return text
     places = spans(text, terms)
     begin = max(0, places[0][0] - BEFORE) if places else 0
     if begin:
         begin = text.find(" ", begin, begin + 30) + 1 or begin
-    cut = text[begin : begin + EXCERPT].strip()
-    return ("… " if begin else "") + cut + (" …" if begin + EXCERPT < len(text) else "")
+    cut = text[begin : begin + most].strip()
+    return ("… " if begin else "") + cut + (" …" if begin + most < len(text) else "")
 
 
 def marks_of(text: str, terms: Sequence[str]) -> tuple[tuple[int, int, int], ...]:

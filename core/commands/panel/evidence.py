@@ -7,6 +7,7 @@ as the harvest wrote it: words that a person has changed since have no proof of 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,8 @@ READ_BYTES = 4_000_000
 """A longer conversation is not read for one passage."""
 AROUND = 400
 """So many characters on either side of a quote are shown."""
+_TAIL = re.compile(r"[^\w\s]{1,4}(?=\s|\Z)")
+"""Marks that end a sentence belong to it."""
 FACTUAL = ("facts", "questions", "playbooks")
 GONE, LONG, ELSEWHERE = "gone", "long", "elsewhere"
 
@@ -189,6 +192,8 @@ def _passage(workspace: Workspace, known: Evidence, entry: Entry, said: str) -> 
     span = span_of(known.quote, text)
     if span is None:
         return None, ELSEWHERE
+    tail = _TAIL.match(text, span[1])
+    span = (span[0], tail.end() if tail is not None else span[1])
     before, after = text[: span[0]], text[span[1] :]
     before = f"… {before[-AROUND:].lstrip()}" if len(before) > AROUND else before
     after = f"{after[:AROUND].rstrip()} …" if len(after) > AROUND else after
