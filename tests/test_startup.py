@@ -41,6 +41,7 @@ NEEDS = {
     "undo": {"sqlite3"},
     "missing": {"sqlite3"},
     "import": {"sqlite3"},
+    "evidence": {"sqlite3"},
     "facts": {"yaml", "ruamel"},
 }
 """Command -> the libraries that it cannot do without."""
@@ -60,6 +61,7 @@ MORE = {
     "undo": 9.75,
     "missing": 9.5,
     "import": 11.0,
+    "evidence": 9.5,
     "doctor": 11.0,
 }
 WORDS = {
@@ -70,6 +72,7 @@ WORDS = {
     "edit": ["facts", "port 8080", "The server listens on port 9090"],
     "rm": ["decisions", "SQLite, for now"],
     "unstrike": ["facts", "old port"],
+    "evidence": ["port 8080"],
     "search": ["port"],
     "show": ["talk.md"],
     "save": ["Prefers tabs in Makefiles"],

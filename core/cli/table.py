@@ -151,6 +151,7 @@ MODULE = {
     "edit": "bullets",
     "rm": "bullets",
     "unstrike": "bullets",
+    "evidence": "bullets",
     "search": "search",
     "show": "search",
     "save": "memories",

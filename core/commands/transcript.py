@@ -156,12 +156,42 @@ def read(
     """One conversation by its name as search and provenances tell it, by its path, or by a part of either that no other
     has: `number` turns (None: all) from `first` on (counted from 1). Err for a name that there is not, a conversation
     that cannot be read, one whose folder `allowed` refuses, or a turn that it does not have."""
+    located = locate(workspace, name, allowed)
+    return located if isinstance(located, Err) else read_held(workspace, located.value, first, number, allowed=allowed)
+
+
+def read_entry(workspace: Workspace, key: str) -> Result[ReadableConversation]:
+    """All of the conversation of a ledger entry (its whole key), wherever it lies by now."""
+    from core.commands.panel.conversations import GONE, place_of_entry
+    from core.sources.artifact import HOME
+
+    entry = known_entries(workspace).get(key)
+    if entry is None:
+        return fail("no-entry", "the ledger knows nothing of this conversation (any more)", key)
+    path = str(entry.get("path", "")) or key.removeprefix("path:")
+    now, stored_one = place_of_entry(workspace, key, entry)
+    if not now or (stored_one is not None and not stored_one.turns):
+        return fail(GONE, "the conversation is not there any more", path, "what it taught is in your files")
+    located = locate(workspace, now)
+    if isinstance(located, Ok) and located.value.path == now:
+        return read_held(workspace, located.value)
+    name = str(entry.get("name", "")) or os.path.basename(path)
+    source = str(entry.get("source", "")) or HOME
+    return read_held(workspace, Held(0, now, "", name, source, trash=now.startswith(str(workspace.paths.trash))))
+
+
+def read_held(
+    workspace: Workspace,
+    row: Held,
+    first: int = 1,
+    number: int | None = None,
+    *,
+    allowed: Callable[[str], bool] | None = None,
+) -> Result[ReadableConversation]:
+    """The same of a conversation that was located."""
     from core.conversations.readable import page
 
-    located = locate(workspace, name, allowed)
-    if isinstance(located, Err):
-        return located
-    row = located.value
+    name = row.name
     opened = _read(workspace, row)
     if isinstance(opened, Err):
         return opened

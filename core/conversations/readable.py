@@ -42,7 +42,7 @@ class HarvestedItem:
 class ReadableTurn:
     """One turn: its number (from 1), who spoke (user, assistant, tool or system; `agent` names a sub-agent), when (ISO
     8601 or ""), the words, and what happened in it. `is_call`: the words are what a tool was called with, and not what
-    came back. `items` were harvested from it."""
+    came back. `items` were harvested from it; `start` is the byte of the file at which it begins."""
 
     number: int
     role: str
@@ -52,6 +52,7 @@ class ReadableTurn:
     is_call: bool = False
     events: tuple[Event, ...] = ()
     items: tuple[HarvestedItem, ...] = ()
+    start: int = 0
 
     def to_json(self) -> dict[str, Any]:
         told = {"number": self.number, "role": self.role, "time": self.time or None, "text": self.text}
@@ -176,4 +177,6 @@ def _shown(whole: Cleared, at: int, items: Mapping[int, Sequence[HarvestedItem]]
 
     events = tuple(with_text(event, clear) for event in turn.events)
     own = tuple(items.get(at + 1, ()))
-    return ReadableTurn(at + 1, turn.role, whole.texts[at], turn.time, clear(turn.agent), turn.is_call, events, own)
+    return ReadableTurn(
+        at + 1, turn.role, whole.texts[at], turn.time, clear(turn.agent), turn.is_call, events, own, turn.start
+    )
