@@ -54,7 +54,7 @@ def gather(
     if isinstance(opened, Err):
         problems.append(opened.error)
     now = opened.value if isinstance(opened, Ok) else workspace
-    looked = overview(now)
+    looked = overview(now, problem=str(opened.error) if isinstance(opened, Err) else "")
     if isinstance(looked, Err):
         return looked
     problems += looked.value.status.errors

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.base.result import Err, ErrorInfo, Result
-from core.commands.harvest import harvest
+from core.commands.harvest import finish_harvest, harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace
 from core.harvest.report import HarvestReport, Progress
@@ -102,6 +102,23 @@ class HarvestRun:
         self._job.cancel()
         self._shell.change(activity=replace(activity, stopping=True))
         self.on_change()
+
+    def finish(self) -> None:
+        """Bring to its end what a harvest left that was cut off."""
+        workspace = self._shell.workspace
+
+        def finished(result: Result[HarvestReport]) -> None:
+            if isinstance(result, Err):
+                self._shell.error(result.error)
+            elif result.value.errors:
+                self._shell.error(result.value.errors[0])
+            else:
+                words = "The harvest that was cut off is finished: its lines are in your files"
+                self._shell.toast(words)
+                self._shell.change(event=words)
+            self._shell.refresh()
+
+        self._shell.submit("Finishing the harvest", lambda _job: finish_harvest(workspace), finished, lane=RUN)
 
     def undo(self) -> None:
         """Take back what the run did."""

@@ -107,7 +107,7 @@ class KnowledgePanel:
         self.first_start = FirstStart(look, shell)
         self.first_start.build(inside)
         self.run = HarvestRun(shell)
-        self.status = StatusLine(look, shell, self.run.cancel)
+        self.status = StatusLine(look, shell, self.run.cancel, self.run.finish)
         self.status.build(inside)
         # What lies over the rest, and takes the keys before it: the last one first.
         shell.layers.insert(0, self._view_key)

@@ -80,7 +80,7 @@ class HarvestReport:
     spent: float | None = None
     cancelled: bool = False
     interrupted: bool = False
-    """Of a dry run: a run is at work, or the last one was interrupted and the next one finishes it."""
+    """Of a dry run: the last run was cut off, and the next one finishes it first."""
     lines: list[tuple[str, str, int]] = field(default_factory=list)
     """What a run wrote that was not there before: category, text, and how many conversations have said it now."""
     facts: dict[str, int] | None = None

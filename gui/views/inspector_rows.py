@@ -25,6 +25,7 @@ from core.conversations.conversation import Turn
 from gui.state import Selection
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
 from gui.views.files import headline
+from gui.views.frame import hand_words
 from gui.views.knowledge_rows import CAN, USUAL, row_of
 from gui.views.ledger import counted
 from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OF_FILE, OTHER, STATUSES, Looks, short_folder, short_name
@@ -334,7 +335,7 @@ def file_page(name: str, path: str, file: FileState | None, text: str, line: int
         about = [size(file.bytes), f"changed {age(file.modified)} ago"]
         about += [count(file.bullets, "bullet")] if file.bullets is not None else []
         facts.append("  ·  ".join(about))
-        facts += ["changed by hand since the last harvest"] if file.by_hand else []
+        facts += [hand_words(file)] if file.by_hand else []
     exists = file.exists if file is not None else bool(text)  # a memory has no line of its own in the overview
     can = frozenset({"open"} if exists else ())
     tab = Tab("Text", rows, "There is nothing in it, or it is not there.", counted=False)
