@@ -85,9 +85,9 @@ class StoreState:
 @dataclass(frozen=True)
 class Seen:
     """What was read. `holder` is who holds the lock (process id and command), None for nobody; `process` is ours;
-    `records` are those of the journal, None where there is none; `archived` says that a run has ended; `digest` is the text of digest.md, None where there is none, `would` what the
-    files would give (None: nothing); `once` says that a digest was written before. `problem` is why the settings
-    cannot be read."""
+    `records` are those of the journal, None where there is none; `archived` says that a run has ended. `digest` is the
+    text of digest.md, None where there is none, `would` what the files would give (None: nothing), `once` says that one
+    was written before. `problem` is why the settings cannot be read."""
 
     holder: str | None = None
     process: int = 0
