@@ -70,7 +70,8 @@ class Snapshot:
 @dataclass(frozen=True)
 class Activity:
     """The long job that runs: what it is, how far (`done` of `total`, 0 when unknown), in words, when it began
-    (seconds of `time.monotonic`), and whether it was asked to stop. `tokens` spent so far, `price` in US dollars."""
+    (seconds of `time.monotonic`), and whether it was asked to stop. `tokens` spent so far, `price` in US dollars;
+    `left` is how many seconds it will still take, where that is known better than from the count."""
 
     name: str
     done: int = 0
@@ -80,6 +81,7 @@ class Activity:
     stopping: bool = False
     tokens: int = 0
     price: float | None = None
+    left: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -133,11 +133,18 @@ class Budget:
 class Meter:
     """Asks the model on behalf of one conversation and adds up what that cost. A `Generate` itself.
 
-    Token counts are the provider's own, None while it has reported none.
+    Token counts are the provider's own, None while it has reported none. `on_answer()` hears of each answer, on the
+    thread that asked.
     """
 
-    def __init__(self, generate: Generate, budget: Budget | None = None, breaker: Breaker | None = None) -> None:
-        self._generate = generate
+    def __init__(
+        self,
+        generate: Generate,
+        budget: Budget | None = None,
+        breaker: Breaker | None = None,
+        on_answer: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._generate, self._on_answer = generate, on_answer
         self._budget = budget or Budget()
         self._breaker = breaker or Breaker()
         self.calls = 0
@@ -167,6 +174,7 @@ class Meter:
         real_in = estimate if value.input_tokens is None else value.input_tokens
         real_out = len(value.text) // BYTES_A_TOKEN if value.output_tokens is None else value.output_tokens
         self._budget.settle(estimate, real_in + real_out)
+        self._on_answer()
         return answer
 
 

@@ -125,9 +125,8 @@ class ColumnWidths:
         """The table is so wide now: columns for which it is too narrow are left out."""
         self._table = width
         for item, column in items.items():
-            if column.least or column.title:
-                there = column.key not in self.left_out
-                dpg.configure_item(item, show=there and width >= self._look.px(column.least))
+            there = column.key not in self.left_out
+            dpg.configure_item(item, show=there and width >= self._look.px(column.least))
 
     def resize(self, items: Mapping[int, Column], sort: tuple[str, bool] | None) -> None:
         """Give the columns their widths at another scale, sorted as they are."""

@@ -465,6 +465,8 @@ def time_left(activity: Activity, now: float) -> str:
     """How long the running job will still take, from what it took so far; "" while nobody can know."""
     if not activity.done or activity.done >= activity.total:
         return ""
+    if activity.left:
+        now = activity.begun + activity.left * activity.done / (activity.total - activity.done)
     seconds = (now - activity.begun) / activity.done * (activity.total - activity.done)
     if seconds < 1.5:
         return "a second left"

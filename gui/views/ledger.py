@@ -96,9 +96,10 @@ def row_of(key: str, entry: Mapping[str, Any], names: Mapping[str, Called] = NAM
 
 
 def project_of(entry: Mapping[str, Any], known: Called | None = None) -> str:
-    """The project that a conversation was held in, by its last folder; where nobody knows, the folder it lies in."""
-    folder = os.path.dirname(str(entry.get("path") or ""))
-    return called(entry, known).project_name or os.path.basename(folder)
+    """The project that a conversation was held in, by its last folder; where nobody knows, the folder it lies in, if
+    that is not simply the home's."""
+    folder = os.path.basename(os.path.dirname(str(entry.get("path") or "")))
+    return called(entry, known).project_name or (folder if folder != "conversations" else "")
 
 
 def status_of(entry: Mapping[str, Any]) -> str:
@@ -165,7 +166,7 @@ def sorts(names: Mapping[str, Called]) -> dict[str, Callable[[LedgerRow], Any]]:
     """What each column is sorted by."""
     return {
         "status": lambda row: status_of(row.entry),
-        "tool": lambda row: called(row.entry, names.get(row.key)).tool,
+        "tool": lambda row: tile(called(row.entry, names.get(row.key)).tool),
         "name": lambda row: row_of(row.key, row.entry, names).name.casefold(),
         "project": lambda row: project_of(row.entry, names.get(row.key)).casefold(),
         "items": lambda row: items_of(row.entry),

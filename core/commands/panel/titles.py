@@ -56,6 +56,9 @@ class Called:
         return PurePath(self.project).name
 
 
+UNCALLED = Called()
+
+
 def called(entry: Mapping[str, Any], known: Called | None = None) -> Called:
     """What the ledger says of a conversation, with what was read of its file where the ledger says nothing."""
     found = known or Called()
