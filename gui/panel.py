@@ -25,7 +25,7 @@ from gui.actions import SHORTCUTS, add_actions
 from gui.gather import Gathered, Gatherer, Homes, Reader
 from gui.harvest_run import HarvestRun
 from gui.shell import Reading, Shell
-from gui.state import State
+from gui.state import NOTHING, State
 from gui.toolkit.jobs import Jobs, no_wake
 from gui.toolkit.keyboard import Keyboard
 from gui.toolkit.keys import MODIFIERS, KeyGate
@@ -77,6 +77,7 @@ class KnowledgePanel:
         self._own = own or workspace
         self._aged, self._clicked_at = 0, time.monotonic()
         self._first: bool | None = None
+        self._inspects: bool | None = None
         self._past_first = False
         self.root = 0
 
@@ -111,7 +112,7 @@ class KnowledgePanel:
         self.reading.build(inside)
         shell.on_read = self._read
         self.run = HarvestRun(shell)
-        self.status = StatusLine(look, shell, self.run.cancel)
+        self.status = StatusLine(look, shell, self.run.cancel, self.run.finish)
         self.status.build(inside)
         # What lies over the rest, and takes the keys before it: the last one first.
         shell.layers.insert(0, self._view_key)
@@ -188,6 +189,7 @@ class KnowledgePanel:
             self._first = first
             self.header.harvest.set_kind("secondary" if first else "primary")  # one filled button at a time
             self._stand()
+        self._give_room(state)
         parts: list[Any] = [self.header, self.status, self.run]
         parts += [self.first_start] if first else [self.rail, self.workbench, self.inspector]
         for part in (*parts, self.harvest):
@@ -303,7 +305,7 @@ class KnowledgePanel:
 
     def toggle_pane(self, name: str) -> None:
         """Hide one of `PANES`, or show it again; remembered."""
-        on = not self.columns.shows(name)
+        on = self.shell.choice(f"pane.{name}") == "hidden"
         if name in self.columns.crowded:
             words = "The window is too narrow for this column; in a wider one it comes back"
             self.shell.toast(words, icon="info", color="accent", seconds=4.0)
@@ -312,5 +314,15 @@ class KnowledgePanel:
         self._show_pane(name, on)
 
     def _show_pane(self, name: str, on: bool) -> None:
-        self.columns.show(name, on)
+        if name == "inspector":
+            self._give_room(self.shell.state)
+        else:
+            self.columns.show(name, on)
         self.header.show_pane(name, on)
+
+    def _give_room(self, state: State) -> None:
+        """The inspector is there while there is something to inspect, unless the person has hidden it."""
+        on = state.selected != NOTHING and self.shell.choice("pane.inspector") != "hidden"
+        if on != self._inspects:
+            self._inspects = on
+            self.columns.show("inspector", on)

@@ -80,6 +80,7 @@ RECORDS = {
     "core.harvest.steps",
     "core.harvest.report",
     "core.knowledge.categories",
+    "core.knowledge.run_state",
     "core.knowledge.ledger",
     "core.knowledge.alike",
     "core.knowledge.edit",

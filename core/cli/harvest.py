@@ -238,6 +238,7 @@ COMMANDS = (
         harvest_text,
         (
             flag("--apply", "harvest and reclaim; without it nothing changes"),
+            flag("--finish", "bring a harvest that was cut off to its end, and read nothing new"),
             flag("--no-harvest", "move the candidates to the trash without asking a model"),
             flag("--keep", "harvest, but reclaim nothing"),
             repeated(

@@ -27,7 +27,7 @@ def reporter(stream: IO[str], quiet: bool) -> Report:
         return _Bar(stream)
 
     def line(step: Progress) -> None:
-        if step.outcome != LATER:  # the report has their number
+        if step.outcome not in ("", LATER):  # the report has their number
             print(f"({step.done}/{step.total}) {short(step.name)}: {step.outcome}", file=stream, flush=True)
 
     return line
@@ -63,6 +63,8 @@ class _Bar:
         self._bar: Any = None
 
     def __call__(self, step: Progress) -> None:
+        if not step.outcome:  # it is being read: that comes from other threads, and the bar counts what is through
+            return
         if self._bar is None:
             from tqdm import tqdm
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def status_text(state: Status) -> str:
     new = "" if state.exists else " (does not exist yet: the first 'knowledge add' or 'harvest --apply' makes it)"
+    from core.knowledge.run_state import DELETED, DIFFERENT, INTERRUPTED
+
     rows = [f"home: {state.home}{new}", ""]
     if any(row.exists for row in state.files):
         rows.append(f"  {'file':<14}{'size':>8}  {'bullets':>12}  {'changed':>7}")
@@ -29,6 +31,9 @@ def status_text(state: Status) -> str:
         rows.append(f"  {name:<14}{detail or '  absent'}{extra}")
     digest = state.digest
     rows += ["", f"digest: {digest.bytes} of {digest.max_bytes} bytes, {digest.why}"]
+    stands = state.stands
+    if stands.digest.state in (DELETED, DIFFERENT):
+        rows[-1] += f" ({stands.digest.words})"
     for file in state.context:
         budget = size(file.budget)
         fits = (
@@ -39,10 +44,9 @@ def status_text(state: Status) -> str:
         rows.append(f"memories: {state.memories}")
     rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
     waiting = state.pending
-    rows.append(
-        f"pending: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}"
-        + (" (the last run was interrupted: run the harvest again)" if waiting["interrupted"] else "")
-    )
+    rows.append(f"pending: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}")
+    way = "; 'knowledge harvest --finish' puts that right" if stands.run.state == INTERRUPTED else ""
+    rows.append(f"run: {stands.run.words}{way}")
     rows.append(f"trash: {count(state.trash['files'], 'conversation')}, {size(state.trash['bytes'])}")
     if state.quarantined:
         rows.append(f"quarantine: {count(state.quarantined, 'item')} held back ('knowledge quarantine' shows them)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -34,6 +35,7 @@ from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
 from core.knowledge.changes import read_changes
 from core.knowledge.ledger import rebuild, seen_ledger
+from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import HashCache
@@ -136,10 +138,23 @@ def _feed_facts(workspace: Workspace, report: HarvestReport, now: Callable[[], d
     report.errors += [problem] if problem is not None else []
 
 
+def finish_harvest(workspace: Workspace, *, now: Callable[[], datetime] = utc_now) -> Result[HarvestReport]:
+    """Bring a harvest that was cut off to its end, as the next one would: lines, ledger, digest, facts. Reads no
+    conversation and takes none away. Its report says in a note what was finished."""
+    nothing_new = HarvestRequest(apply=True, keep=True, limit=0, provider="offline")
+    done = harvest(workspace, nothing_new, now=now)
+    if isinstance(done, Ok):
+        done.value.deferred = 0  # nobody has asked for more than the end
+        if not done.value.notes and not done.value.errors:
+            done.value.notes.append("no harvest was cut off: there was nothing to finish")
+    return done
+
+
 def harvest_command(
     workspace: Workspace,
     *,
     apply: bool = False,
+    finish: bool = False,
     no_harvest: bool = False,
     keep: bool = False,
     max_harvest_bytes: int | None = None,
@@ -160,6 +175,8 @@ def harvest_command(
         if provider not in PROVIDERS:
             known = ", ".join(["offline", *PROVIDERS])
             return fail("unknown-provider", f"there is no provider {provider!r}", hint=f"choose one of {known}")
+    if finish:
+        return finish_harvest(workspace)
     if no_harvest and keep:
         hint = "--no-harvest takes conversations away unread, --keep takes none away"
         return fail("usage", "--no-harvest and --keep cannot be used together", hint=hint)
@@ -199,9 +216,17 @@ def _dry_run(
     ledger = seen_ledger(paths)
     if isinstance(ledger, Err):
         notes.append(str(ledger.error))
-    interrupted = files.exists(paths.journal)
-    if interrupted:
-        notes.append("a run is at work, or the last one was interrupted; 'knowledge harvest --apply' finishes it first")
+    interrupted = False
+    try:
+        holder, records = look(paths)
+        run = store_state(Seen(holder, os.getpid(), records)).run
+        interrupted = run.state == INTERRUPTED
+        if run.at_work:
+            notes.append(f"{run.words}; a run that begins before it ends is refused")
+        elif interrupted:
+            notes.append(f"{run.words}; 'knowledge harvest --finish' puts that right, and so does --apply")
+    except OSError as error:
+        notes.append(f"nobody knows whether a run is at work: {error.strerror} ({error.filename or paths.lock})")
     try:
         entries = ledger.value if isinstance(ledger, Ok) else rebuild(paths)
         plan = plan_harvest(paths, options, entries, now, cache)

@@ -264,6 +264,8 @@ def _with_whole_path(item: Item, folder: str) -> Item:
 STREAM_BYTES = 8 << 20
 """A transcript above this is read line by line, if its format lets it."""
 END_CHARACTERS = 400
+TITLE_CHARACTERS = 120
+"""So much of a conversation's title the ledger keeps."""
 MEASURED_BYTES = 64 << 20
 """A file above this counts with its size: to measure what is sent of it would take too long."""
 
@@ -310,7 +312,11 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
     if isinstance(found, Err):
         return found
-    entry |= {"bytes": item.size, **facts}
+    entry |= {"bytes": item.size, "format": tail.conversation.format, **facts}
+    title = " ".join((whole or tail.conversation).title.split())
+    if title:
+        title = redact(title).text if options.distil.redact else title
+        entry["title"] = title if len(title) <= TITLE_CHARACTERS else f"{title[: TITLE_CHARACTERS - 1]}…"
     if tail.conversation.folder:
         entry["project"] = tail.conversation.folder
     elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):

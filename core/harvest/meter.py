@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -142,7 +142,8 @@ class Budget:
 class Meter:
     """Asks the model on behalf of one conversation and adds up what that cost. A `Generate` itself.
 
-    Token counts are the provider's own, None while it has reported none.
+    Token counts are the provider's own, None while it has reported none. `on_answer()` hears of each answer, on the
+    thread that asked.
     """
 
     def __init__(
@@ -151,9 +152,9 @@ class Meter:
         budget: Budget | None = None,
         breaker: Breaker | None = None,
         purse: Purse | None = None,
+        on_answer: Callable[[], object] = lambda: None,
     ) -> None:
-        self._generate = generate
-        self._purse = purse
+        self._generate, self._purse, self._on_answer = generate, purse, on_answer
         self._budget = budget or Budget()
         self._breaker = breaker or Breaker()
         self.calls = 0
@@ -197,6 +198,7 @@ class Meter:
         real_out = len(value.text) // BYTES_A_TOKEN if value.output_tokens is None else value.output_tokens
         self._budget.settle(estimate, real_in + real_out)
         self._settle(reserved, real_in, real_out)
+        self._on_answer()
         return answer
 
     def _settle(self, reserved: Spent, real_in: int, real_out: int) -> None:

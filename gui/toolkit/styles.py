@@ -66,7 +66,7 @@ DARK = Palette(
             "none": "#000000",
         }
     ),
-    ("#7AA7FF", "#4F95E0", "#48BFC8", "#6E82E8", "#8E9CBA", "#5FB4F0", "#7FD0D6"),
+    ("#83B2FF", "#4785EA", "#8493AB", "#43C6BF", "#7A88A0", "#9078F2", "#C6E4F8"),
 )
 
 LIGHT = Palette(
@@ -107,7 +107,7 @@ LIGHT = Palette(
             "none": "#FFFFFF",
         }
     ),
-    ("#1D4FB8", "#1668A8", "#0E6D78", "#4450C0", "#4C5A75", "#0F6FB5", "#237A80"),
+    ("#2A6BE0", "#123F94", "#5A6880", "#0B6E69", "#66738A", "#6A45D1", "#2C7299"),
 )
 
 PALETTES: Mapping[str, Palette] = MappingProxyType({"dark": DARK, "light": LIGHT})
@@ -308,6 +308,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "menu-row": (*button(CLEAR, "hover", "pressed", "text"), *_LEFT),
     "menu-row-on": (*button("selected", "hover", "pressed", "text"), *_LEFT),
     "ghost-text": (Rule("mvButton", GHOST_TEXT, {"FramePadding": (0, 6)}),),
+    "fold": (*button(CLEAR, "hover", "pressed", "edited"), *_LEFT),
     "link": button(CLEAR, "accent@14", "accent@24", "accent"),
     "splitter": button(CLEAR, "accent@50", "accent", "hint", rounding=2),
     "pick": (Rule("mvSelectable", {"Header": "selected", "HeaderHovered": "hover", "HeaderActive": "hover"}),),
@@ -350,6 +351,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "row-lines": spacing(8, 6),
     "chips": spacing(6, 6),
     "loose": spacing(8, 12),
+    "wide-gap": spacing(36, 8),
 }
 
 

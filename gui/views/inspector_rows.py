@@ -29,6 +29,7 @@ from gui.shell import Reading
 from gui.state import Selection
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
 from gui.views.files import headline
+from gui.views.frame import hand_words
 from gui.views.knowledge_rows import CAN, USUAL, copied, row_of
 from gui.views.ledger import counted
 from gui.views.looks import (
@@ -446,7 +447,7 @@ def file_page(name: str, path: str, file: FileState | None, text: str, line: int
         about = [size(file.bytes), f"changed {age(file.modified)} ago"]
         about += [count(file.bullets, "bullet")] if file.bullets is not None else []
         facts.append("  ·  ".join(about))
-        facts += ["changed by hand since the last harvest"] if file.by_hand else []
+        facts += [hand_words(file)] if file.by_hand else []
     exists = file.exists if file is not None else bool(text)  # a memory has no line of its own in the overview
     can = frozenset({"open"} if exists else ())
     tab = Tab("Text", rows, "There is nothing in it, or it is not there.", counted=False)
