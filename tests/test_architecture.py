@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "core.memory_file": {"core.base"},
     "core.factindex": {"core.base", "core.factindex"},
     "core.search": {"core.base", "core.search"},
+    "core.library": {"core.base", "core.conversations", "core.search", "core.library"},
     "core.sources": {"core.base", "core.conversations", "core.sources"},
     "core.offline": {"core.base", "core.conversations", "core.offline"},
     "core.harvest": {
@@ -57,6 +58,7 @@ MAY_IMPORT = {
         "core.memory_file",
         "core.factindex",
         "core.search",
+        "core.library",
         "core.sources",
         "core.offline",
         "core.harvest",
@@ -83,9 +85,11 @@ RECORDS = {
 }
 ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "dearpygui": ("gui",),
-    "requests": ("core.llm",),
+    "requests": ("core.llm", "core.library.fetch"),
     # Other tools' stores are read, our own index and library are written.
-    "sqlite3": ("core.conversations", "core.search"),
+    "sqlite3": ("core.conversations", "core.search", "core.library"),
+    "sqlalchemy": ("core.library",),
+    "alembic": ("core.library",),
     "numpy": ("core.search",),
     "mcp": ("core.mcp_server",),
     "pydantic": ("core.mcp_server",),
