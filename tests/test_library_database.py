@@ -111,7 +111,7 @@ def test_the_migrations_make_what_the_schema_says(library: Library) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    own = {"chunk_words", "chunk_stems", "words", "near", "chunk_by_words"}  # of one database each
+    own = {"chunk_words", "chunk_stems", "trace_words", "words", "near", "chunk_by_words", "usage_trace_by_words"}  # of one database each
     with library.reading() as connection:
         options = {"compare_type": True, "include_name": lambda name, *_: not any(str(name).startswith(x) for x in own)}
         context = MigrationContext.configure(connection, opts=options)
@@ -254,7 +254,7 @@ def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pyte
     library = opened(str(file))
     fill(library)
     library.close()
-    monkeypatch.setattr(database, "HEAD", "0002")
+    monkeypatch.setattr(database, "HEAD", "0999")
 
     def fail(_connection: object) -> None:
         raise sqlite3.OperationalError("no such step")
@@ -263,7 +263,7 @@ def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pyte
     with pytest.raises(sqlite3.OperationalError):
         open_library(str(file))
     (copy,) = (file.parent / "backups").iterdir()
-    assert "before-0002" in copy.name
+    assert "before-0999" in copy.name
     monkeypatch.undo()
     for path in (file, copy):
         library = opened(str(path))

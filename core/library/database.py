@@ -24,7 +24,7 @@ from core.base.result import Err, Ok, Result, fail
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest migration: a library of this version needs none, and Alembic is not loaded."""
 MIGRATIONS = Path(__file__).with_name("migrations")
 BUSY_SECONDS = 60

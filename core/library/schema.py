@@ -352,6 +352,16 @@ retrieval_chunk = Table(
     Index("retrieval_chunk_by_chunk", "chunk_id"),
 )
 
+ranking = Table(
+    "ranking",  # how the features of a candidate count in this source, beside what they count everywhere
+    metadata,
+    Column("source_profile_id", ID, ForeignKey("source_profile.id", ondelete="CASCADE"), primary_key=True),
+    Column("weights", Json, nullable=False, server_default="{}"),  # feature -> what is added to its weight
+    _number("uses"),  # how many questions it was learned from
+    Column("gain", Float, nullable=False, server_default="0"),  # in recall, on documents that it was not learned from
+    _moment("updated_at"),
+)
+
 embedding = Table(
     "embedding",  # vectors of chunks; little-endian float32. With pgvector the migration adds a column of its type
     metadata,
