@@ -1,5 +1,5 @@
-"""What speaks for a chunk beside its words: concepts, earlier use, the graph, its age. Each strategy gives scores by the
-number of a chunk, and brings chunks that no word of the question would have found.
+"""What speaks for a chunk beside its words: concepts, earlier use, the graph, its age. Each strategy scores chunks, and
+brings some that no word of the question would have found.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ FOLLOWED = {
 }  # fmt: skip
 """How far a relation leads; one that is not listed leads as far as `related_to`."""
 HALF_LIFE_DAYS = 180.0
-ASKS_FOR_NEW = re.compile(r"\b(latest|newest|recent(ly)?|current(ly)?|now(adays)?|today|this (week|month|year)|up to date)\b", re.I)  # fmt: skip # noqa: E501
+ASKS_FOR_NEW = re.compile(
+    r"\b(latest|newest|recent(ly)?|current(ly)?|now(adays)?|today|this (week|month|year)|up to date)\b", re.IGNORECASE
+)
 
 _m, _c, _a = schema.mention.c, schema.chunk.c, schema.concept_alias.c
 
@@ -61,7 +63,7 @@ def concepts_in(connection: Connection, query: str) -> dict[str, str]:
     return dict(sorted(found.items(), key=lambda row: (-len(row[1]), row[0]))[:CONCEPTS])
 
 
-def by_concept(connection: Connection, concepts: Mapping[str, str], chunks: int) -> dict[int, float]:
+def by_concept(connection: Connection, concepts: Mapping[str, str], chunks: int) -> dict[str, float]:
     """Chunks that mention what the question names: the share of it, rare concepts counting more."""
     if not concepts:
         return {}
@@ -70,11 +72,11 @@ def by_concept(connection: Connection, concepts: Mapping[str, str], chunks: int)
     whole = sum(worth.values())
     if not whole:
         return {}
-    asked = select(_c.number, _m.concept_id, _m.count).join(schema.chunk, _c.id == _m.chunk_id)
-    asked = asked.where(_m.concept_id.in_(list(worth))).order_by(_m.count.desc(), _c.number).limit(MENTIONS)
-    scores: dict[int, float] = {}
+    asked = select(_m.chunk_id, _m.concept_id, _m.count.label("often"))
+    asked = asked.where(_m.concept_id.in_(list(worth))).order_by(_m.count.desc(), _m.chunk_id).limit(MENTIONS)
+    scores: dict[str, float] = {}
     for row in connection.execute(asked):
-        scores[row.number] = scores.get(row.number, 0.0) + worth[row.concept_id] * (1 - 0.5**row.count) / whole
+        scores[row.chunk_id] = scores.get(row.chunk_id, 0.0) + worth[row.concept_id] * (1 - 0.5**row.often) / whole
     return scores
 
 

@@ -133,7 +133,7 @@ def likeness(one: str, other: str, worths: Mapping[str, float], stems: Stems) ->
 def whole_ids(connection: Connection, given: Sequence[str]) -> Result[list[str]]:
     """The ids of chunks that were named by id or by its beginning. Err for one that no chunk has, or several have."""
     c = schema.chunk.c
-    found = []
+    found: list[str] = []
     for part in given:
         name = part.strip().lower()
         if len(name) < 4:
