@@ -70,9 +70,7 @@ class Shelf:
     def concept(self, name: str, *chunks: str, kind: str = "topic", aliases: tuple[str, ...] = ()) -> str:
         """A concept that stands in these chunks (by name)."""
         self.concepts[name] = new_id()
-        record = Concept(
-            self.concepts[name], name, self.now, self.now, aliases, concept_type=kind, folded=folded(name)
-        )
+        record = Concept(self.concepts[name], name, self.now, self.now, aliases, concept_type=kind, folded=folded(name))
         with self.library.writing() as connection:
             rows.add_concept(connection, record)
             rows.add_mentions(connection, {(self.chunks[chunk], record.id): 1 for chunk in chunks})

@@ -111,7 +111,15 @@ def test_the_migrations_make_what_the_schema_says(library: Library) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    own = {"chunk_words", "chunk_stems", "trace_words", "words", "near", "chunk_by_words", "usage_trace_by_words"}  # of one database each
+    own = {
+        "chunk_words",
+        "chunk_stems",
+        "trace_words",
+        "words",
+        "near",
+        "chunk_by_words",
+        "usage_trace_by_words",
+    }  # of one database each
     with library.reading() as connection:
         options = {"compare_type": True, "include_name": lambda name, *_: not any(str(name).startswith(x) for x in own)}
         context = MigrationContext.configure(connection, opts=options)
