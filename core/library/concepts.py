@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from core.library.chunking import Piece
@@ -50,36 +51,50 @@ class Names:
     def counted(self, text: str) -> Counter[str]:
         """Meaning -> how often it stands in a text; of names that begin at one place the longest counts."""
         found: Counter[str] = Counter()
-        tokens = [(match.start(), match.end(), folded(match[0])) for match in _TOKEN.finditer(text)]
-        at = 0
+        tokens = _tokens(text)
+        longest, at = self._words, 0
         while at < len(tokens):
-            at += self._at(text, tokens, at, found)
+            word = tokens[at][2]
+            if word in longest and (number := self._at(text, tokens, at, found)):
+                at += number
+                continue
+            at += 1
+            meaning = self._meaning(word)
+            if meaning is not None:
+                found[meaning] += 1
+            elif not word.isalnum():  # `asyncio.create_task` speaks of both
+                for part in _PARTS.split(word):
+                    if part != word and (inner := self._meaning(part)) is not None:
+                        found[inner] += 1
         return found
 
-    def _at(self, text: str, tokens: Sequence[tuple[int, int, str]], at: int, found: Counter[str]) -> int:
-        """Count the longest name that begins at a token; how many tokens are done."""
-        longest = self._words.get(tokens[at][2], 0)
-        for number in range(min(longest, len(tokens) - at), 0, -1):
+    def _at(self, text: str, tokens: Sequence[_Token], at: int, found: Counter[str]) -> int:
+        """Count the longest name of several words that begins at a token; how many tokens are done, 0 for none."""
+        for number in range(min(self._words[tokens[at][2]], len(tokens) - at), 1, -1):
             row = tokens[at : at + number]
             if all(_SPACE.match(text, left[1], right[0]) for left, right in pairwise(row)):
                 meaning = self._meaning(" ".join(word for _begins, _ends, word in row))
                 if meaning is not None:
                     found[meaning] += 1
                     return number
-        meaning = self._meaning(tokens[at][2])
-        if meaning is not None:
-            found[meaning] += 1
-            return 1
-        for part in _PARTS.split(tokens[at][2]):  # `asyncio.create_task` speaks of both
-            if part != tokens[at][2] and (inner := self._meaning(part)) is not None:
-                found[inner] += 1
-        return 1
+        return 0
 
     def _meaning(self, name: str) -> str | None:
         known = self.meanings.get(name)
-        if known is None and len(name) > 4 and name.endswith("s"):
+        if known is None and len(name) > 4 and name[-1] == "s":
             return self.meanings.get(name[:-1])
         return known
+
+
+_Token = tuple[int, int, str]
+
+
+@lru_cache(maxsize=2048)
+def _tokens(text: str) -> tuple[_Token, ...]:
+    """(begins, ends, folded word), of what can be a part of a name."""
+    if text.isascii():
+        return tuple((match.start(), match.end(), match[0]) for match in _TOKEN.finditer(text.lower()))
+    return tuple((match.start(), match.end(), folded(match[0])) for match in _TOKEN.finditer(text))
 
 
 # --- which there are --------------------------------------------------------------------------------------------------
@@ -95,12 +110,13 @@ _IMPORT = re.compile(
 )
 _PHRASE = re.compile(r"[a-z][a-z'-]+")
 _COMMON = (
-    "introduction overview summary conclusion conclusions background abstract references contents content context status "
-    "decision consequences notes note usage example examples installation license todo misc other general details about "
-    "description appendix discussion results methods related-work related further-reading see-also setup faq changelog "
-    "getting-started index readme home none true false null yes no ok the and for user assistant tool system title date "
-    "author self args kwargs str int list dict bool float any return main init test tests new get set add run name value "
-    "data type key id url http https www com org html json api all make path text file line done show edit use keep"
+    "introduction overview summary conclusion conclusions background abstract references contents content context "
+    "status decision consequences notes note usage example examples installation license todo misc other general "
+    "details about description appendix discussion results methods related-work related further-reading see-also "
+    "setup faq changelog getting-started index readme home none true false null yes no ok the and for user assistant "
+    "tool system title date author self args kwargs str int list dict bool float any return main init test tests new "
+    "get set add run name value data type key id url http https www com org html json api all make path text file "
+    "line done show edit use keep"
 )
 _GENERIC = frozenset(_COMMON.split())
 """Names that say nothing about what a text is about."""

@@ -65,7 +65,10 @@ def describe(document: Extracted, pieces: Sequence[Piece]) -> Description:
     said = Counter(word for text in texts for word in set(_told(text)))
     rows = tuple(
         Described(
-            _summary(text, piece, said), _chunk_type(text, piece), _mode(text, piece), _needs_context(text, piece)
+            _summary(document, text, piece, said),
+            _chunk_type(text, piece),
+            _mode(text, piece),
+            _needs_context(text, piece),
         )
         for text, piece in zip(texts, pieces, strict=True)
     )
