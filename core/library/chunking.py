@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from core.library.code_blocks import code_blocks
-from core.library.extract import Extracted
+from core.library.extract import NAMES, Extracted
 from core.search.words import STOP_WORDS, words_of
 
 FULL = 320
@@ -251,6 +251,9 @@ def _common(one: str, other: str) -> str:
 # --- conversations ----------------------------------------------------------------------------------------------------
 
 
+_LABELS = frozenset(name.lower() for name in NAMES.values())
+
+
 def _exchanges(document: Extracted) -> Iterator[Piece]:
     """A question with its answers; short ones together while they speak of one thing, long ones parted."""
     text = document.text
@@ -264,7 +267,7 @@ def _exchanges(document: Extracted) -> Iterator[Piece]:
     words: set[str] = set()
     for row in rounds:
         span = text[document.parts[row[0]].begins : document.parts[row[-1]].ends]
-        said = {word for word in words_of(span) if word not in STOP_WORDS and len(word) > 2}
+        said = {word for word in words_of(span) if len(word) > 2 and word not in STOP_WORDS and word not in _LABELS}
         if held:
             size = token_count(text[document.parts[held[0]].begins : document.parts[row[-1]].ends])
             shared = len(said & words) / max(1, min(len(said), len(words)))
