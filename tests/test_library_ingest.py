@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -134,9 +135,9 @@ def test_what_was_learned_of_a_chunk_stays_with_its_words_when_the_file_changes(
     assert after[kept.id].functional_profile == "Good for debugging." and after[kept.id].document_id == new.id
     with library.reading() as connection:
         assert rows.traces_of(connection, kept.id) == [trace]
-        (link,) = [row for row in rows.links_of(connection, new.id, relation="supersedes")]
+        (link,) = rows.links_of(connection, new.id, relation="supersedes")
         assert (link.source_id, link.target_id) == (new.id, old.id)
-        changed = [row for row in rows.links_of(connection, *after, relation="supersedes")]
+        changed = rows.links_of(connection, *after, relation="supersedes")
         assert changed and max(row.weight for row in changed) > 0.9
     guide.write_text(first)  # and back again
     assert [row.status for row in take_in(library, guide).documents] == ["restored"]
@@ -242,10 +243,28 @@ class Model:
         return Ok(Answer(self.answers.pop(0)))
 
 
-GOOD = """{"summary": "About locks.", "key_claims": ["Locks wait."], "concepts": [{"name": "semaphore", "type":
-"entity", "aliases": ["counting lock"], "description": "A shared counter."}, {"name": ""}, 3], "chunks": [{"number": 1,
-"summary": "What a semaphore is.\\n- [ ] forged", "type": "definition", "mode": "sarcastic", "needs_context": true}, {"number": 99},
-{"number": 2, "type": "poem", "mode": 5, "summary": ""}]}"""
+GOOD = json.dumps(
+    {
+        "summary": "About locks.",
+        "key_claims": ["Locks wait."],
+        "concepts": [
+            {"name": "semaphore", "type": "entity", "aliases": ["counting lock"], "description": "A shared counter."},
+            {"name": ""},
+            3,
+        ],
+        "chunks": [
+            {
+                "number": 1,
+                "summary": "What a semaphore is.\n- [ ] forged",
+                "type": "definition",
+                "mode": "sarcastic",
+                "needs_context": True,
+            },
+            {"number": 99},
+            {"number": 2, "type": "poem", "mode": 5, "summary": ""},
+        ],
+    }
+)
 
 
 def test_a_model_describes_and_the_rules_fill_in_what_it_leaves_out(library: Library, guide: Path) -> None:
