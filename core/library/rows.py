@@ -81,7 +81,11 @@ def put_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, An
     insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     statement = insert(table).on_conflict_do_nothing()
     kept = {"preserve_rowcount": True}
-    return sum(connection.execute(statement.values(**row), execution_options=kept).rowcount for row in rows)
+    if len(rows) == 1:
+        return int(connection.execute(statement, rows[0], execution_options=kept).rowcount)
+    before = counted(connection, table)
+    connection.execute(statement, rows)
+    return counted(connection, table) - before
 
 
 def put(connection: Connection, table: Table, row: Mapping[str, Any]) -> None:
@@ -89,10 +93,10 @@ def put(connection: Connection, table: Table, row: Mapping[str, Any]) -> None:
     insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     keys = [column.name for column in table.primary_key]
     rest = {name: value for name, value in row.items() if name not in keys}
-    statement = insert(table).values(**row)
-    if rest:
-        statement = statement.on_conflict_do_update(index_elements=keys, set_=rest)
-    connection.execute(statement if rest else insert(table).values(**row).on_conflict_do_nothing())
+    statement = insert(table)
+    given = {name: statement.excluded[name] for name in rest}
+    ready = statement.on_conflict_do_update(index_elements=keys, set_=given) if rest else statement
+    connection.execute(ready if rest else statement.on_conflict_do_nothing(), dict(row))
 
 
 def _entities(connection: Connection, kind: str, ids: Sequence[str]) -> None:
@@ -200,15 +204,23 @@ def concepts_by_name(connection: Connection, names: Iterable[str]) -> dict[str, 
 def add_link(connection: Connection, record: Link) -> bool:
     """A link, unless there is one of the same relation between the same two; whether it came. Of a symmetric relation
     one direction is stored."""
+    return put_new(connection, schema.link, [_link_row(record)]) == 1
+
+
+def add_links(connection: Connection, records: Iterable[Link]) -> None:
+    """Many links, each as `add_link` has it."""
+    found = [_link_row(record) for record in records]
+    if found:
+        insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+        connection.execute(insert(schema.link).on_conflict_do_nothing(), found)
+
+
+def _link_row(record: Link) -> dict[str, Any]:
+    row = row_of(record)
     if record.relation in SYMMETRIC and record.source_id > record.target_id:
-        record = replace(
-            record,
-            source_type=record.target_type,
-            source_id=record.target_id,
-            target_type=record.source_type,
-            target_id=record.source_id,
-        )
-    return put_new(connection, schema.link, [row_of(record)]) == 1
+        for what in ("type", "id"):
+            row[f"source_{what}"], row[f"target_{what}"] = row[f"target_{what}"], row[f"source_{what}"]
+    return row
 
 
 def links_of(connection: Connection, *ids: str, relation: str = "") -> list[Link]:
