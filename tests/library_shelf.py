@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from core.base.result import Ok
-from core.library import rows, usage
+from core.library import rows
 from core.library.database import Library
 from core.library.records import Chunk, Concept, Document, SourceProfile, UsageTrace, folded, new_id
-from core.library.retrieve import Retrieved, retrieve
+from core.library.use import usage
+from core.library.use.retrieve import Retrieved, retrieve
 from tests.library_place import NOW
 
 

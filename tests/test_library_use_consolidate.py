@@ -16,12 +16,12 @@ from sqlalchemy import select
 from core.base.answer import Answer
 from core.base.result import Ok, Result, fail
 from core.library import rows, schema
-from core.library.changes import list_runs, undo
-from core.library.consolidate import Consolidation, consolidate
 from core.library.database import Library
 from core.library.records import Chunk, Concept, Link, SourceProfile, new_id
-from core.library.tasks import success
-from core.library.usage import tallies
+from core.library.use.changes import list_runs, undo
+from core.library.use.consolidate import Consolidation, consolidate
+from core.library.use.tasks import success
+from core.library.use.usage import tallies
 from tests.library_place import opened
 from tests.library_shelf import Shelf
 
@@ -279,11 +279,9 @@ def test_a_run_is_taken_back_to_the_row(shelf: Shelf) -> None:
     assert isinstance(again, Ok) and again.value.already
     assert len(run(shelf).changes) == len(done.changes)
     found = list_runs(shelf.library)
-    assert (
-        (isinstance(found, Ok)
-        and [one.undone_at is None for one in found.value] == [True, False])
-        or len(found.value) == 2
-    )
+    assert (isinstance(found, Ok) and [one.undone_at is None for one in found.value] == [True, False]) or len(
+        found.value
+    ) == 2
 
 
 def test_what_was_changed_since_stays_when_a_run_is_taken_back(shelf: Shelf) -> None:
@@ -301,7 +299,7 @@ def test_what_was_changed_since_stays_when_a_run_is_taken_back(shelf: Shelf) -> 
 KILLED = """
 import os, signal, sys
 from datetime import datetime, UTC
-from core.library import changes, consolidate
+from core.library.use import changes, consolidate
 from core.library.database import open_library
 at, real, seen = int(sys.argv[2]), changes._set, []
 def counted(*given):

@@ -13,7 +13,7 @@ from core.base.answer import Generate
 from core.base.marks import for_prompt
 from core.base.result import Err, Ok, Result, fail
 from core.library.records import UsageTrace
-from core.library.tasks import Tally, over_tasks, success, told, total
+from core.library.use.tasks import Tally, over_tasks, success, told, total
 
 CHARACTERS = 700
 NOTE_CHARACTERS = 160

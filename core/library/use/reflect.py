@@ -16,12 +16,12 @@ from sqlalchemy import Connection, func, select
 from core.base.result import Ok, Result, fail
 from core.library import schema
 from core.library.database import Library
-from core.library.gaps import CONCEPT_CHUNKS, coverage_of, lonely_chunks, stale_chunks, unanswered
 from core.library.records import Concept, Link, UsageTrace, folded
 from core.library.rows import in_parts, read, traces
-from core.library.strategies import concepts_in
-from core.library.tasks import Tally, merged, over_tasks, success, total
-from core.library.usage import tallies
+from core.library.use.gaps import CONCEPT_CHUNKS, coverage_of, lonely_chunks, stale_chunks, unanswered
+from core.library.use.strategies import concepts_in
+from core.library.use.tasks import Tally, merged, over_tasks, success, total
+from core.library.use.usage import tallies
 
 SCOPES = ("all", "tasks", "sources", "gaps", "retire", "connections", "concept")
 WELL, BADLY = 0.6, 0.4

@@ -13,7 +13,7 @@ from typing import Any
 from core.base.answer import Generate
 from core.base.marks import for_prompt
 from core.base.result import Err, Ok, Result, fail
-from core.library.dossier import Dossier, as_text
+from core.library.use.dossier import Dossier, as_text
 
 READ = 20
 """So many dossiers are read; the rest keep their order."""

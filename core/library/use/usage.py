@@ -18,7 +18,7 @@ from core.library import schema
 from core.library.database import Library
 from core.library.records import OUTCOMES, TASK_TYPES, UsageTrace, new_id
 from core.library.rows import add_trace, in_parts, traces
-from core.library.tasks import Tally, merged
+from core.library.use.tasks import Tally, merged
 from core.search.words import STOP_WORDS, Stems, words_of
 
 NOTE_CHARACTERS = 4_000

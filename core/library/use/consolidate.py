@@ -18,23 +18,23 @@ from sqlalchemy import Connection, select
 from core.base.answer import Generate
 from core.base.result import Ok, Result
 from core.library import schema
-from core.library.changes import Change, apply, difference, plain, runs
 from core.library.database import Library
-from core.library.gaps import Quiet, coverage_of, lonely_chunks, stale_chunks, standing
-from core.library.learning import DEPTH, learn, lessons_of
-from core.library.patterns import Pair, better_for, complements, contradictions
-from core.library.profiles import (
+from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
+from core.library.rows import in_parts, read, traces
+from core.library.use.changes import Change, apply, difference, plain, runs
+from core.library.use.gaps import Quiet, coverage_of, lonely_chunks, stale_chunks, standing
+from core.library.use.learning import DEPTH, learn, lessons_of
+from core.library.use.patterns import Pair, better_for, complements, contradictions
+from core.library.use.profiles import (
     concept_by_rules,
     profile_by_model,
     profile_by_rules,
     strengths_of,
 )
-from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
-from core.library.retrieve import by_words, stems
-from core.library.rows import in_parts, read, traces
-from core.library.tasks import Tally, merged, total
-from core.library.usage import tallies
-from core.library.words import understand
+from core.library.use.retrieve import by_words, stems
+from core.library.use.tasks import Tally, merged, total
+from core.library.use.usage import tallies
+from core.library.use.words import understand
 
 CHUNK_TRACES, SOURCE_TRACES = 5, 10
 """From so many traces a chunk and a source get a profile; CONCEPT_CHUNKS is how many chunks a concept needs."""

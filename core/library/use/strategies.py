@@ -14,8 +14,8 @@ from sqlalchemy import Connection, func, select
 from core.library import schema
 from core.library.records import Link, folded
 from core.library.rows import in_parts, links_of
-from core.library.tasks import Tally, success
-from core.library.usage import Earlier
+from core.library.use.tasks import Tally, success
+from core.library.use.usage import Earlier
 
 STRATEGIES = ("keyword", "semantic", "concept", "usage", "graph", "temporal")
 

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from core.library.records import Concept, Link, UsageTrace
-from core.library.tasks import Tally, success
+from core.library.use.tasks import Tally, success
 from core.search.words import STOP_WORDS, Stems, words_of
 
 JOINT_WINS, FULL_WEIGHT = 3, 10

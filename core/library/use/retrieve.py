@@ -17,16 +17,17 @@ from sqlalchemy import Connection, select, update
 
 from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
-from core.library import schema, strategies, words
+from core.library import schema
 from core.library.database import Library
-from core.library.dossier import Dossier, level_of, shown_traces
-from core.library.judge import judged
-from core.library.learning import Weights, adjust, learned_weights
 from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import add_retrieval, by_ids, columns_of, in_parts, links_of
-from core.library.tasks import infer_task_type
-from core.library.usage import earlier_uses, histories, tallies
-from core.library.vectors import Embedder, Near, fill_vectors, near
+from core.library.use import strategies, words
+from core.library.use.dossier import Dossier, level_of, shown_traces
+from core.library.use.judge import judged
+from core.library.use.learning import Weights, adjust, learned_weights
+from core.library.use.tasks import infer_task_type
+from core.library.use.usage import earlier_uses, histories, tallies
+from core.library.use.vectors import Embedder, Near, fill_vectors, near
 from core.search.candidates import AROUND, Candidates
 from core.search.query import BESIDE_OF, Ranked, rank_found
 from core.search.rank import Features

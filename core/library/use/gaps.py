@@ -12,12 +12,12 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from core.library import schema
-from core.library.patterns import contradictions, opposite_claims
-from core.library.profiles import Coverage
 from core.library.records import Concept, Link
 from core.library.rows import in_parts, read
-from core.library.strategies import concepts_in
-from core.library.tasks import Tally, merged
+from core.library.use.patterns import contradictions, opposite_claims
+from core.library.use.profiles import Coverage
+from core.library.use.strategies import concepts_in
+from core.library.use.tasks import Tally, merged
 
 CONCEPT_CHUNKS = 3
 """From so many chunks on a concept is covered."""

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
-from core.library.tasks import Tally, success, told, total
+from core.library.use.tasks import Tally, success, told, total
 
 FULL, COMPACT, MINIMAL = "full", "compact", "minimal"
 FULL_TRACES, COMPACT_TRACES = 8, 30
