@@ -37,6 +37,7 @@ MAY_IMPORT = {
     "core.factindex": {"core.base", "core.factindex"},
     "core.search": {"core.base", "core.search"},
     "core.agents": {"core.base", "core.sources", "core.agents"},
+    "core.library": {"core.base", "core.conversations", "core.search", "core.library"},
     "core.sources": {"core.base", "core.conversations", "core.sources"},
     "core.offline": {"core.base", "core.conversations", "core.offline"},
     "core.harvest": {
@@ -60,6 +61,7 @@ MAY_IMPORT = {
         "core.factindex",
         "core.search",
         "core.agents",
+        "core.library",
         "core.sources",
         "core.offline",
         "core.harvest",
@@ -88,9 +90,11 @@ RECORDS = {
 }
 ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "dearpygui": ("gui",),
-    "requests": ("core.llm",),
+    "requests": ("core.llm", "core.library.fetch"),
     # Other tools' stores are read, our own index and library are written.
-    "sqlite3": ("core.conversations", "core.search"),
+    "sqlite3": ("core.conversations", "core.search", "core.library"),
+    "sqlalchemy": ("core.library",),
+    "alembic": ("core.library",),
     "numpy": ("core.search",),
     "mcp": ("core.mcp_server",),
     "pydantic": ("core.mcp_server",),

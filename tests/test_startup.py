@@ -27,6 +27,7 @@ BASED_ON = {
 HEAVY = {
     "sqlite3", "yaml", "ruamel", "rapidfuzz", "requests", "urllib3", "detect_secrets", "numpy", "tomlkit", "mcp",
     "pydantic", "dearpygui", "markdown_it", "hypothesis", "watchfiles", "tokenizers", "onnxruntime",
+    "sqlalchemy", "alembic", "psycopg", "dask", "distributed",
 }  # fmt: skip
 NEEDS = {
     "setup": {"requests", "urllib3"},

@@ -68,6 +68,15 @@ class Paths:
         return self.knowledge / "changes.jsonl"
 
     @cached_property
+    def library(self) -> Path:
+        return self.knowledge / "library.db"
+
+    @cached_property
+    def backups(self) -> Path:
+        """Copies of the library: one before each migration, and those that a person asks for."""
+        return self.knowledge / "backups"
+
+    @cached_property
     def state(self) -> Path:
         return self.knowledge / ".state"
 

@@ -25,7 +25,7 @@ from core.search.reading import READ_CHARACTERS, Seen, see_all
 from core.search.store import Row, one_state
 from core.search.terms import Query, parse_query
 from core.search.when import moments_of
-from core.search.words import folded, spaced
+from core.search.words import Stems, folded, spaced
 
 NEAR_SAID = 2.0
 """From so many deviations on, that an entry is near by vector is a reason."""
@@ -277,8 +277,15 @@ def _rank_all(
     if near:
         nearest(index.database, found, near, filters, BEST_NEAR)
     neighbours(index.database, found, list(found.rows.values())[:BESIDE_OF])
-    seen = see_all(query, found, index.stems)
-    lengths = thread_lengths(index.database, {one.row.thread for one in seen if one.row.thread})
+    lengths = thread_lengths(index.database, {row.thread for row in found.rows.values() if row.thread})
+    return query, found, *rank_found(query, found, index.stems, lengths, near)
+
+
+def rank_found(
+    query: Query, found: Candidates, stems: Stems, lengths: Mapping[str, int], near: Near | None
+) -> tuple[list[Ranked], Features]:
+    """Candidates, wherever they come from, best first. `lengths` says how many pieces their threads have."""
+    seen = see_all(query, found, stems)
     features = Features(query, seen, lengths, near)
     ranked = []
     spelled = query.phrases or len(query.words) > 1 or query.exact
@@ -299,7 +306,7 @@ def _rank_all(
                 same = sorted(ranked[start:at], key=lambda one: _order(one.seen.row))
                 ranked[start:at] = sorted(same, key=lambda one: one.seen.row.date, reverse=True)
             start = at
-    return query, found, ranked, features
+    return ranked, features
 
 
 def _order(row: Row) -> tuple[int, str, str, int]:
