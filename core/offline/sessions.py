@@ -9,15 +9,15 @@ words that matter are in `cues.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, Hook, OtherCall, Push, Todos
+from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, Hook, OtherCall, Push
 from core.offline import cues
-from core.offline.prose import Row, Sentence, clean, sentences
+from core.offline.prose import Row, Sentence, sentences
 from core.offline.statements import Found
 
 LOOK_AHEAD = 6
@@ -171,6 +171,11 @@ class Session:
         """Everything that stands in later turns, the calls' words included, in lower case."""
         return "\n".join(self._low[turn + 1 :])
 
+    def spoken_of(self, turn: int, names: Iterable[str]) -> bool:
+        """Whether one of these names is spoken of, or stands in a call, in any later turn."""
+        later = self.said_after(turn)
+        return any(name.strip("`()").casefold() in later for name in names)
+
     def deleted_after(self, turn: int, text: str) -> bool:
         """Whether a file that a sentence names was taken away again."""
         gone = [
@@ -200,8 +205,6 @@ def find_in_session(session: Session) -> Iterator[Found]:
     """Everything that the events of a session tell; nothing for a conversation without events."""
     yield from _begun(session)
     yield from _uncommitted(session)
-    yield from _still_failing(session)
-    yield from _steps_left(session)
     yield from _repairs(session)
     yield from _suppressed(session)
     yield from _environment(session)
@@ -288,49 +291,6 @@ def _uncommitted(session: Session) -> Iterator[Found]:
         more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
         text = f"Commit the last changes{where}: {shown}{more} changed after the session's last commit"
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 56, edits[-1][0])
-
-
-def _still_failing(session: Session) -> Iterator[Found]:
-    """A check whose last run failed, with no other run behind it: it was left so, whatever the closing message says."""
-    last: dict[str, tuple[int, int, str, Command]] = {}
-    for at, (turn, row) in enumerate(session.events):
-        if not isinstance(row, Command) or row.refused or not row.answered:
-            continue
-        for part in re.split(r"\s*(?:&&|;)\s*", bare(row.words)):
-            kind = cues.check_kind(part)
-            if kind:
-                last[kind] = (at, turn, part, row)
-    for at, turn, part, row in last.values():
-        why = session.failure(row) or (_last_line(row.output) if row.failed else "")
-        if not why or session.of_others or cues.ONE_OFF.search(part) or _ENVIRONMENT.search(row.output):
-            continue
-        changed = any(is_change(event) for _, event in session.events[at + 1 :])
-        end = "files were changed after that and it was not run again" if changed else "nothing was changed after that"
-        shown = why if len(why) <= 200 else why[:200].rsplit(" ", 1)[0] + " …"
-        text = f"`{part}` failed when it was last run (“{shown}”); {end}"
-        yield Found("tasks_open", {"statement": text, "detail": "", "quote": why if len(why) < 400 else ""}, 57, turn)
-
-
-MOST_STALE = 6
-MOST_STEPS = 4
-
-
-def _steps_left(session: Session) -> Iterator[Found]:
-    """What the assistant's last list of steps leaves open, where some of it was done and little happened after it."""
-    lists = [(at, turn, row) for at, (turn, row) in enumerate(session.events) if isinstance(row, Todos) and row.items]
-    if not lists:
-        return
-    at, turn, row = lists[-1]
-    left = [clean(text) for text, state in row.items if state.casefold() in _OPEN_STATES]
-    behind = sum(isinstance(event, Call) for _, event in session.events[at + 1 :])
-    if not left or len(row.items) < 2 or len(left) == len(row.items) or behind > MOST_STALE:
-        return
-    shown = "; ".join(left[:MOST_STEPS]) + (f"; and {len(left) - MOST_STEPS} more" if len(left) > MOST_STEPS else "")
-    text = f"Left open in the list of steps at the end of the session: {shown}"
-    yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 55, turn)
-
-
-_OPEN_STATES = ("pending", "not-started", "not_started", "todo", "open", "not started")
 
 
 # --- a command that fails, and the variant that passes ---
