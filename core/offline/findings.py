@@ -332,6 +332,7 @@ def _subject_of(session: Session, closing: Closing) -> str:
 
 
 _OF_GIT_TODAY = re.compile(
+    r"^the commit `?[0-9a-f]{7,}|"
     r"\b(?:ha(?:s|ve) no|no|not|without|(?:is|are) (?:clean|up[- ]to[- ]date|in sync))\b.*"
     r"\b(?:branch(?:es)?|tags?|commits?|worktrees?|remotes?|checkouts?)\b",
     re.IGNORECASE,
