@@ -110,6 +110,12 @@ def test_what_the_next_words_contradict_is_no_decision() -> None:
     assert said(harvest(*turns, user("No, that's wrong"), says("Sorry")), "decisions") == []
 
 
+def test_what_the_person_wants_otherwise_later_is_no_decision() -> None:
+    turns = (user("Look at the page"), says("It is red."), user(WANTED), ran("make page"), says("OK"))
+    later = user("make `rates.html` green instead")
+    assert said(harvest(*turns, later, ran("make page"), says("OK")), "decisions") == []
+
+
 def test_what_is_typed_around_a_pasted_text_is_the_persons() -> None:
     log = "\n".join(f"2026-01-02T10:00:{at:02} INFO rates {at} read from the feed" for at in range(40))
     found = harvest(user("Look"), says("It is red."), user(f"{log}\n\n{WANTED}"), ran("make"), says("OK"))

@@ -97,9 +97,10 @@ def _done(session: Session) -> Iterator[Found]:
         line = _line(session, commit)
         statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         asked = _asked_before(session, turn, f"{statement} {body}")
-        about = [body] if body else fresh
-        detail = _joined(*about, asked) if asked and asked not in used else body or _joined(*fresh)
-        used.add(asked)
+        detail = body or _joined(*fresh)
+        if asked and asked not in used and len(detail) + len(asked) <= LONGEST_BODY:
+            used.add(asked)
+            detail = _joined(detail, asked)
         yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
     found: list[Found] = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)

@@ -220,7 +220,8 @@ def find_wanted(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
                 if len(text.split()) < least and (text.isascii() or least == LEAST_UNNAMED):
                     continue
                 told.append(found("decisions", text, _context(session, row, text), sentence.quote, 53, row.number))
-    yield from told[-MOST_WANTED:]
+    lasting = [item for item in told if not any(_taken_back(item, row) for row in exchanges if row.number > item.turn)]
+    yield from lasting[-MOST_WANTED:]
 
 
 # --- corrections, and what the assistant conceded ---
