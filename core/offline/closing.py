@@ -32,7 +32,6 @@ from core.offline.substance import (
     readable,
     stems,
     uncommitted,
-    went_well,
     with_file,
     written,
 )
@@ -184,7 +183,7 @@ def _joined(*parts: str) -> str:
 def _worked_on(session: Session) -> Iterator[Found]:
     """A piece of work whose closing message does not say it: what the person asked for, and the files it changed."""
     closing = session.closings[-1] if session.closings else None
-    edits = [(turn, row) for turn, row in session.events if isinstance(row, Edit) and went_well(row)]
+    edits = session.edits
     if closing is None or closing.refuted or not edits or not session.paired:
         return
     asked = [turn for turn in session.conversation.turns[: edits[0][0] + 1] if turn.role == "user" and not turn.agent]
@@ -198,7 +197,8 @@ def _worked_on(session: Session) -> Iterator[Found]:
 
 def _asked_for(session: Session, closing: Closing) -> Iterator[Found]:
     """What the person asked for before a closing message that does not say what was done, and what was changed."""
-    turns = list(enumerate(session.conversation.turns))[max(closing.before, 0) : closing.number]
+    first = max(closing.before, 0)
+    turns = enumerate(session.conversation.turns[first : closing.number], first)
     asked = [(at, turn.text) for at, turn in turns if turn.role == "user" and not turn.agent]
     at, wanted = next(((at, text) for at, said in reversed(asked) if (text := request_of(said))), (0, ""))
     if cues.ANCHOR.search(wanted):

@@ -9,7 +9,7 @@ words that matter are in `cues.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -20,9 +20,9 @@ from core.offline import cues
 from core.offline.prose import Row, Sentence, sentences
 from core.offline.statements import Found
 
-LOOK_AHEAD = 6
+LOOK_AHEAD, MOST_BETWEEN = 6, 2
 """A variant that passes is looked for among so many commands behind the one that failed."""
-LONGEST_COMMAND = 200
+LONGEST_COMMAND, SHORTEST_WHY = 200, 12
 LEAST_PASTED = 200
 """A message of the person of so many characters holds more than a request: an error, a log, a piece of code."""
 
@@ -161,7 +161,12 @@ class Session:
         names = {found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)}
         if not names:
             return closing.overtaken or not (closing.at_end or self.events)
-        return any(at > closing.number and name in said for at, said in self._work for name in names)
+        return any(self._last_work_on(name) > closing.number for name in names)
+
+    @cached_property
+    def _last_work_on(self) -> Callable[[str], int]:
+        """The last turn at work in which a name stands, -1 for none."""
+        return lru_cache(maxsize=None)(lambda name: next((at for at, said in self._work[::-1] if name in said), -1))
 
     @cached_property
     def _low(self) -> tuple[str, ...]:
@@ -176,18 +181,25 @@ class Session:
         later = self.said_after(turn)
         return any(name.strip("`()").casefold() in later for name in names)
 
+    @cached_property
+    def _removed(self) -> tuple[tuple[int, str], ...]:
+        """The command lines and paths with which files were taken away, by turns."""
+        lines = ((at, row.words) for at, row in self.events if isinstance(row, Command) and _REMOVES.search(row.words))
+        paths = ((at, row.path) for at, row in self.events if isinstance(row, Edit) and row.how == "deleted")
+        return (*lines, *paths)
+
     def deleted_after(self, turn: int, text: str) -> bool:
         """Whether a file that a sentence names was taken away again."""
-        gone = [
-            row.words
-            for at, row in self.events
-            if at > turn and isinstance(row, Command) and _REMOVES.search(row.words)
-        ]
-        gone += [row.path for at, row in self.events if at > turn and isinstance(row, Edit) and row.how == "deleted"]
         names = [
             found.strip("`").rsplit("/", 1)[-1] for found in cues.ANCHOR.findall(text) if "." in found or "/" in found
         ]
-        return any(name in line for name in names if len(name) > 3 for line in gone)
+        return any(name in line for name in names if len(name) > 3 for at, line in self._removed if at > turn)
+
+    @cached_property
+    def edits(self) -> tuple[tuple[int, Edit], ...]:
+        """The edits that were made, of files that are told, with their turns."""
+        rows = ((at, row) for at, row in self.events if isinstance(row, Edit))
+        return tuple((at, row) for at, row in rows if row.path and not (row.refused or row.failed))
 
     def sent_after(self, turn: int) -> bool:
         """Whether something was committed or pushed after a turn."""
@@ -367,7 +379,6 @@ def _repairs(session: Session) -> Iterator[Found]:
                 between = [*between, right] if len(between) < MOST_BETWEEN and not cues.ONE_OFF.search(right) else None
 
 
-MOST_BETWEEN = 2
 _LOOKS = re.compile(
     r"(?:sudo )?(?:grep|rg|find|fd|ls|cat|sed -n|awk|head|tail|echo|printf|wc|which|pwd|test|nl|tree|diff|file|stat|"
     r"env|type|git (?:status|log|diff|show|branch|remote|rev-parse|ls-files|blame|worktree list|config --get|fetch)|"
@@ -380,9 +391,6 @@ def _last_line(output: str) -> str:
     """The last line of an output that says something; the reader's own line about the exit status is none."""
     rows = [line.strip() for line in output.split("\n") if line.strip() and not line.startswith("exit code:")]
     return rows[-1] if rows and SHORTEST_WHY <= len(rows[-1]) <= 260 else ""
-
-
-SHORTEST_WHY = 12
 
 
 def _works(first: str, second: str, why: str) -> str:
@@ -465,12 +473,7 @@ def _environment(session: Session) -> Iterator[Found]:
         rows = [line.strip() for line in row.output.split("\n") if line.strip()]
         first = next((line for line in rows[:30] if _ENVIRONMENT.search(line) and len(line) < 260), "")
         program = bare(row.words).split()[0] if bare(row.words) else ""
-        if (
-            not first
-            or not (row.failed or session.failure(row))
-            or program in told
-            or cues.ONE_OFF.search(bare(row.words))
-        ):
+        if not first or program in told or cues.ONE_OFF.search(bare(row.words)):
             continue
         told.add(program)
         versions = list(dict.fromkeys(line for line in rows if _VERSIONS.match(line) and line != first))[:2]

@@ -6,7 +6,9 @@ A sentence may be true and still be worth nothing tomorrow. Each gate here keeps
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 
 from core.conversations.events import Command, Commit, Edit, Push
 from core.offline import cues
@@ -120,16 +122,9 @@ MANY_FILES = 3
 
 def written(session: Session, closing: Closing, since: int = -1) -> list[Edit]:
     """The files that were written since the closing message before this one, or since a later turn."""
-    return [
-        row
-        for at, row in session.events
-        if isinstance(row, Edit) and max(closing.before, since) < at <= closing.number and went_well(row)
-    ]
-
-
-def went_well(row: Edit) -> bool:
-    """Whether an edit was made, of a file that is told."""
-    return bool(row.path) and not (row.refused or row.failed)
+    first = bisect_right(session.edits, max(closing.before, since), key=itemgetter(0))
+    last = bisect_right(session.edits, closing.number, key=itemgetter(0))
+    return [row for _, row in session.edits[first:last]]
 
 
 def of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]) -> list[tuple[str, str]]:
