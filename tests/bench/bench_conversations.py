@@ -1,7 +1,7 @@
 """The index of conversations: its first build, one grown session, and a query beside bare FTS5 on the same turns.
 
-The conversations are made up below $TMPDIR, in Claude Code's format, and removed again: some 100 KB each, three quarters
-of it what tools gave back. `python -m tests.bench.bench_conversations 10000` makes 1 GB of them.
+The conversations are made up below $TMPDIR, in Claude Code's format, and removed again: some 100 KB each, most of it
+what tools gave back. `python -m tests.bench.bench_conversations 10000` makes 1 GB of them.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def made_transcript(dice: random.Random, words: list[str], weights: list[float],
         at += 17
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(at))
         value = {
-            "parentUuid": None, "isSidechain": False, "cwd": folder, "sessionId": f"{number:08x}-0000-4000-8000-000000000000",
-            "gitBranch": "main", "type": kind, "message": {"role": kind, "content": content}, "uuid": f"u{number}-{len(rows)}",
-            "timestamp": stamp,
+            "parentUuid": None, "isSidechain": False, "cwd": folder, "sessionId": f"{number:08x}-0000-4000-8000-{number:012x}",
+            "gitBranch": "main", "type": kind, "message": {"role": kind, "content": content},
+            "uuid": f"u{number}-{len(rows)}", "timestamp": stamp,
         }  # fmt: skip
         rows.append(json.dumps(value).encode() + b"\n")
 
@@ -212,7 +212,7 @@ def _grown(workspace: Workspace, folder: Path) -> Iterator[Row]:
     found = find(workspace, "grownword8")
     assert isinstance(found, Ok) and len(found.value.hits) == 1, found
     print(
-        f"     a commit {statistics.median(commits):.1f} ms; a look with nothing to do {statistics.median(looks):.1f} ms"
+        f"     a commit {statistics.median(commits):.1f} ms; a look with nothing new {statistics.median(looks):.1f} ms"
     )
     probe.close()
     yield "conversations: milliseconds of one grown session beyond the commit", statistics.median(beyond), 50
