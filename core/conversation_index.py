@@ -124,19 +124,20 @@ class _Look:
         self._entries: Mapping[str, Mapping[str, Any]] | None = None
 
     def run(self, seconds: float, walk: bool) -> Brought:
-        started = time.monotonic()
-        until = started + seconds
         states = index.held_states(self._database)
         found = self._found(walk)
+        new = [row for path, row in found.items() if states.get(path, (0, ""))[1] != _state(row) or not states[path][1]]
+        if new:  # loading what reads them is not counted among the seconds
+            import core.base.secrets.redact
+            import core.conversations.read  # noqa: F401
+        started = time.monotonic()
+        until = started + seconds
         gone = [id for path, (id, _) in states.items() if path not in found]
         if gone:
             with index.writing(self._database, self._where.folder):
                 index.forget(self._database, gone)
             self._brought.gone = len(gone)
         self._erase(until)
-        new = [
-            item for path, item in found.items() if states.get(path, (0, ""))[1] != _state(item) or not states[path][1]
-        ]
         new = self._named(sorted(new, key=lambda item: item.mtime_ns, reverse=True))
         left = self._read(new, states, until) if new else []
         self._brought.waiting, self._brought.waiting_bytes = len(left), sum(item.size for item in left)
@@ -483,11 +484,11 @@ def _told(
     """What is known of a conversation, cleared."""
     from core.conversations.searched import title_of
 
-    first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")
+    first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")[:20_000]
     folder = found.folder or project_at(item.path)
     started = found.started or next((turn.time for turn in turns if turn.time), "") or iso(item.mtime_ns)
     return row._replace(
-        tool=found.format, title=title_of(secrets.clear(found.title), secrets.clear(first[:2000])),
+        tool=found.format, title=title_of(secrets.title(found.title), secrets.clear(first)[:2000]),
         folder=secrets.clear(folder), project=secrets.clear(place_of(folder)), branch=secrets.clear(found.branch),
         started=started, ended=_ended(found, turns, item), turns=count, session=found.id,
     )  # fmt: skip

@@ -50,7 +50,8 @@ def made_transcript(dice: random.Random, words: list[str], weights: list[float],
         at += 17
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(at))
         value = {
-            "parentUuid": None, "isSidechain": False, "cwd": folder, "sessionId": f"{number:08x}-0000-4000-8000-{number:012x}",
+            "parentUuid": None, "isSidechain": False, "cwd": folder,
+            "sessionId": f"{number:08x}-0000-4000-8000-{number:012x}",
             "gitBranch": "main", "type": kind, "message": {"role": kind, "content": content},
             "uuid": f"u{number}-{len(rows)}", "timestamp": stamp,
         }  # fmt: skip
