@@ -215,6 +215,12 @@ def held_states(database: Database) -> dict[str, tuple[int, str]]:
     return {path: (id, state) for path, id, state in rows}
 
 
+def held_names(database: Database, source: str) -> list[tuple[str, str]]:
+    """Path and name of every conversation of a source that lies in its place."""
+    sql = "SELECT path, name FROM conversations WHERE source = ? AND NOT trash"
+    return database.execute(sql, (source,)).fetchall()
+
+
 def held(database: Database, ids: Sequence[int]) -> dict[int, Held]:
     """What is known of these conversations, by id."""
     found: dict[int, Held] = {}
