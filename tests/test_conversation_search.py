@@ -20,6 +20,7 @@ from core.base.search_entry import SearchEntry
 from core.commands.conversations import ConversationFilters, find, index_folder
 from core.commands.transcript import where_of
 from core.conversation_index import look
+from core.harvest.report import Progress
 from core.knowledge.ledger import format_ledger
 from core.search.candidates import EVERYTHING
 from core.search.conversation_query import conversations
@@ -233,7 +234,10 @@ def test_a_search_reads_the_newest_first_and_tells_what_is_left(disk: Disk) -> N
     steps: list[str] = []
     from core.commands.conversations import build
 
-    stopped = build(disk.workspace, lambda step: steps.append(step.name), lambda: len(steps) > 2)
+    def told(step: Progress) -> None:
+        steps.append(f"{step.name}: {step.outcome}")
+
+    stopped = build(disk.workspace, told, lambda: len(steps) > 2)
     assert isinstance(stopped, Ok) and stopped.value.waiting
     assert "8 conversations" in steps[0] and "about" in steps[0], "size and time are told before"
     done = disk.build()

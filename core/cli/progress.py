@@ -39,6 +39,9 @@ class _Bar:
         self._bar: Any = None
 
     def __call__(self, step: Progress) -> None:
+        if not step.done:  # what it will take is told before anything is done, and stays
+            print(f"{short(step.name)}: {step.outcome}", file=self._stream, flush=True)
+            return
         if self._bar is None:
             from tqdm import tqdm
 

@@ -188,7 +188,8 @@ def build(
     try:
         brought = looked(0.0, walk=True)
         if total := brought.waiting:
-            progress(Progress(0, total, f"{what_it_takes(brought)}; Ctrl-C stops, and the next one goes on", "to read"))
+            what, _, costs = what_it_takes(brought).partition(": ")
+            progress(Progress(0, total, what, f"{costs}; Ctrl-C stops, and the next build goes on"))
         while brought.waiting and not cancelled() and not brought.busy:
             brought = looked(BUILD_SECONDS)
     except OSError as error:
