@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BASED_ON = {
     "status": {"harvest", "similar", "supersede", "digest", "context", "sources"},
     "import": {"harvest", "sources", "quarantine", "facts"},
-    "doctor": {"search", "sources", "facts", "quarantine", "connect"},
+    "doctor": {"search", "sources", "facts", "quarantine", "connect", "library"},
     "demo": {"harvest", "status", "similar", "sources", "digest"},
     "harvest": {"sources"},
     "search": {"show"},
