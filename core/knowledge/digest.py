@@ -18,6 +18,7 @@ from core.base.markdown import Bullet
 from core.base.marks import BREAKS, tame
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY, read_category
+from core.knowledge.confirmed import confirmed_first
 from core.knowledge.projects import NONE, OWN, Projects, nearness
 from core.knowledge.same import Statement, statements
 
@@ -148,12 +149,13 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, project: st
     def rank(statement: Statement) -> int:
         return nearness((statement.bullet, *statement.others), projects, project)
 
-    return render_digest(found, max_bytes, rank)
+    return render_digest(found, max_bytes, confirmed_first(paths, rank))
 
 
 def current_digest(paths: Paths, max_bytes: int) -> Digest | None:
     """What digest.md would hold now. Raises OSError when a category file cannot be read."""
-    return render_digest({name: read_category(paths, name) for name in SECTIONS}, max_bytes)
+    found = {name: read_category(paths, name) for name in SECTIONS}
+    return render_digest(found, max_bytes, confirmed_first(paths))
 
 
 def regenerate_digest(paths: Paths, max_bytes: int) -> Path | None:
