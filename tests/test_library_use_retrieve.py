@@ -71,7 +71,7 @@ def test_role_casting_as_the_seed_tells_it(shelf: Shelf) -> None:
     assert dossier.tally["debugging"] == {"win": 3} and dossier.tally["factual_lookup"] == {"misleading": 1}
     assert dossier.success == 1.0
     text = as_text(dossier, 1)
-    for part in ("Good for debugging (3 wins", "Not for factual lookup (1 misleading", "create_task was the way out",
+    for part in ("Good for debugging (3 wins", "factual lookup (1 misleading", "create_task was the way out",
                  '[factual_lookup] → MISLEADING: "the answer was wrong"', "anecdotal",
                  "Source profile (reddit.com/r/python, forum)", "usage "):  # fmt: skip
         assert part in text

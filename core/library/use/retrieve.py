@@ -32,7 +32,7 @@ from core.search.candidates import AROUND, Candidates
 from core.search.query import BESIDE_OF, Ranked, rank_found
 from core.search.rank import Features
 from core.search.terms import Query
-from core.search.words import Stems
+from core.search.words import Stems, storable
 
 STRATEGIES = strategies.STRATEGIES
 LIMIT, MOST = 10, 100
@@ -95,7 +95,7 @@ def retrieve(
     fails, a warning says so and the rest stands. Logged, unless told otherwise: what was retrieved and never used, or
     asked for and never found, is what `reflect` and `consolidate` learn from.
     """
-    query = query[:QUERY_CHARACTERS].strip()
+    query = storable(query[:QUERY_CHARACTERS]).strip()
     unknown = [name for name in only if name not in STRATEGIES]
     if unknown or not only:
         named = ", ".join(map(repr, unknown)) or "nothing"

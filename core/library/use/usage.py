@@ -19,7 +19,7 @@ from core.library.database import Library
 from core.library.records import OUTCOMES, TASK_TYPES, UsageTrace, new_id
 from core.library.rows import add_trace, in_parts, traces
 from core.library.use.tasks import Tally, merged
-from core.search.words import STOP_WORDS, Stems, words_of
+from core.search.words import STOP_WORDS, Stems, storable, words_of
 
 NOTE_CHARACTERS = 4_000
 MOST_CHUNKS = 100
@@ -174,13 +174,17 @@ def record(
         if isinstance(ids, Err):
             return ids
         trace = UsageTrace(
-            new_id(), tuple(ids.value), task_type, outcome, now, session_id.strip(),
-            context_summary.strip()[:NOTE_CHARACTERS], query.strip()[:NOTE_CHARACTERS],
-            notes.strip()[:NOTE_CHARACTERS], recorded, retrieval_id,
+            new_id(), tuple(ids.value), task_type, outcome, now, _kept(session_id), _kept(context_summary),
+            _kept(query), _kept(notes), recorded, retrieval_id,
         )  # fmt: skip
         trace = with_question(connection, trace)
         add_trace(connection, trace)
     return Ok(trace)
+
+
+def _kept(text: str) -> str:
+    """A text as both databases can hold it."""
+    return storable(text).strip()[:NOTE_CHARACTERS]
 
 
 def with_question(connection: Connection, trace: UsageTrace) -> UsageTrace:
