@@ -82,6 +82,8 @@ RECORDS = {
     "core.knowledge.alike",
     "core.knowledge.edit",
     "core.conversations.conversation",
+    "core.library.catalogue",
+    "core.library.records",
 }
 ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "dearpygui": ("gui",),

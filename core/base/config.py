@@ -78,6 +78,8 @@ class Config:
     embedder: str
     embedder_model: str
     embedder_base_url: str
+    library_url: str
+    workers: str
     fact_index: bool
     bootstrap_facts: bool
 

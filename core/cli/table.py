@@ -147,6 +147,7 @@ MODULE = {
     "recall": "memories",
     "memories": "memories",
     "facts": "facts",
+    "library": "library",
     "ledger": "history",
     "trash": "history",
     "undo": "history",
@@ -161,6 +162,8 @@ MODULE = {
     "demo": "demo",
 }
 """Command -> the module in this folder that has its row, in the order of `knowledge --help`."""
+SECOND_NAMES = {"documents": "library"}
+"""What somebody may call a command -> its name."""
 
 
 def command(name: str) -> Command:

@@ -210,7 +210,7 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
         return None, ""
     from core.search.vectors import embed_one, open_vectors
 
-    embed = _embedder(workspace)
+    embed = embedder_of(workspace)
     if isinstance(embed, Err):
         return None, f"{embed.error} Words alone were searched."
     named = f"{name} {workspace.config.embedder_model} {workspace.config.embedder_base_url}".rstrip()
@@ -223,7 +223,8 @@ def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[
     return vectors.value.near(query.value), ""
 
 
-def _embedder(workspace: Workspace) -> Result[Embed]:
+def embedder_of(workspace: Workspace) -> Result[Embed]:
+    """The embedder that the settings name; what leaves this computer has no secrets. Err for a missing one."""
     config = workspace.config
     if config.embedder != "openai":
         from core.search.vectors import local_embedder
