@@ -10,7 +10,7 @@ from core.cli.table import Argument, Command, flag, listed, option, optional, re
 from core.cli.text import count, one_line
 
 if TYPE_CHECKING:
-    from core.commands.library_use import Answered, Recorded, Traced
+    from core.commands.library.use import Answered, Recorded, Traced
     from core.library.records import ChangeRun, UsageTrace
     from core.library.use.changes import Undone
     from core.library.use.consolidate import Consolidation
@@ -181,7 +181,7 @@ SUBCOMMANDS = (
         "retrieve",
         "the best chunks for a question, each with what it was good and bad for",
         "knowledge library retrieve why does my async code deadlock --task debugging",
-        "core.commands.library_use:library_retrieve",
+        "core.commands.library.use:library_retrieve",
         answered_text,
         (
             Argument(("query",), "any words", {"nargs": "+", "metavar": "QUERY"}),
@@ -198,7 +198,7 @@ SUBCOMMANDS = (
         "record",
         "write down how a use went and why, or read it from conversations (--from)",
         "knowledge library record --chunk 3f2a91c0 --outcome win --notes 'the stack trace matched' --task debugging",
-        "core.commands.library_use:library_record",
+        "core.commands.library.use:library_record",
         recorded_text,
         (
             repeated("--chunk", "a chunk that was used: its id or the beginning of it (repeatable)", "ID"),
@@ -220,7 +220,7 @@ SUBCOMMANDS = (
         "traces",
         "what was recorded, by session",
         "knowledge library traces --session monday",
-        "core.commands.library_use:library_traces",
+        "core.commands.library.use:library_traces",
         traces_text,
         (
             option("--session", "only this session", "S"),
@@ -232,7 +232,7 @@ SUBCOMMANDS = (
         "consolidate",
         "turn traces into profiles, patterns into links; tell what is lonely, stale or contradictory",
         "knowledge library consolidate --dry-run",
-        "core.commands.library_use:library_consolidate",
+        "core.commands.library.use:library_consolidate",
         consolidated_text,
         (flag("--dry-run", "show what would change"), flag("--rules", "ask no model")),
     ),
@@ -240,7 +240,7 @@ SUBCOMMANDS = (
         "reflect",
         "what the library serves well and badly, what is missing, what to retire, what goes together",
         "knowledge library reflect --concept 'event loop'",
-        "core.commands.library_use:library_reflect",
+        "core.commands.library.use:library_reflect",
         reflected_text,
         (
             Argument(("--scope",), f"only {listed(SCOPES[1:])}", {"choices": SCOPES, "default": "all"}),
@@ -251,7 +251,7 @@ SUBCOMMANDS = (
         "undo",
         "take a consolidation back, or list them",
         "knowledge library undo 3f2a91c0",
-        "core.commands.library_use:library_undo",
+        "core.commands.library.use:library_undo",
         undone_text,
         (optional("run", "the run, or the beginning of it"),),
     ),

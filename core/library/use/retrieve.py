@@ -215,6 +215,7 @@ def _order(
         table.bring(linked)
         table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
+    table.know(pool)
     if "usage" in only:
         counts = tallies(connection, pool)
         table.add("usage", USAGE, {
@@ -251,7 +252,7 @@ class _Table:
         self._take(seen.ranked)
         if weights and "keyword" in only:
             head = seen.ranked[:POOL]
-            self._know(one.seen.row.key for one in head)
+            self.know(one.seen.row.key for one in head)
             by_source: dict[str, list[Ranked]] = {}
             for one in head:
                 by_source.setdefault(self._source_of(one.seen.row.key), []).append(one)
@@ -283,7 +284,8 @@ class _Table:
     def best(self, count: int, among: Sequence[str] | None = None) -> list[Scored]:
         """The best chunks; one that nothing speaks for is none."""
         keys = [key for key in (self._rows if among is None else among) if self._why[key]]
-        keys.sort(key=lambda key: (-self._score[key], self._rows[key].date, key))
+        keys.sort(key=lambda key: self._rows[key].date, reverse=True)
+        keys.sort(key=lambda key: -self._score[key])  # of equals the newer first, as everywhere
         return [(key, self._score[key], self._why[key]) for key in keys[:count]]
 
     def bring(self, keys: Iterable[str]) -> None:
@@ -301,7 +303,7 @@ class _Table:
             strengths[document] = max(strengths.get(document, 0.0), strength / 2)
         return strengths
 
-    def _know(self, keys: Iterable[str]) -> None:
+    def know(self, keys: Iterable[str]) -> None:
         """Read what is needed of the documents of chunks."""
         d = schema.document.c
         wanted = {self._rows[key].thread for key in keys} - self._documents.keys()
@@ -316,19 +318,13 @@ class _Table:
 
     def source_tally(self, key: str) -> Mapping[str, Mapping[str, int]]:
         """How the source of a chunk did, by task."""
-        self._know_all()
         source = self._sources.get(self._source_of(key))
         return source.trace_counts_by_task if source is not None else {}
 
     def when(self, key: str) -> datetime | None:
         """When a chunk was written, or taken in where that is not known."""
-        self._know_all()
         row = self._documents[self._rows[key].thread]
         return row.written_at or row.ingested_at  # type: ignore[no-any-return]
-
-    def _know_all(self) -> None:
-        if len(self._documents) < len({row.thread for row in self._rows.values()}):
-            self._know(self._rows)
 
 
 # --- dossiers ---------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """`knowledge library`: what documents are used for. Retrieving, recording how it went, and learning from that.
 
-How documents come in and go is in `library.py`.
+How documents come in is in `ingest.py`, how they go in `documents.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.base import reading
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.base.secrets.redact import redact
-from core.commands.library import closing, failed_database, open_home_library
+from core.commands.library.documents import closing, failed_database, open_home_library
 from core.commands.workspace import Workspace, utc_now
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def _model(workspace: Workspace) -> Result[Generate | None]:
         return Ok(None)
     from core.commands.harvest_options import connect_provider
 
-    return connect_provider(workspace, workspace.config.provider, "")
+    found = connect_provider(workspace, workspace.config.provider, "")
+    return found if isinstance(found, Err) else Ok(found.value)
 
 
 def _embedder(workspace: Workspace) -> tuple[Embedder | None, str]:
