@@ -189,7 +189,7 @@ SUBCOMMANDS = (
 COMMANDS = (
     Command(
         "library",
-        "documents and what each was good for: ingest PATH, retrieve QUERY, record, consolidate, reflect, list, show ID",
+        "documents and what each was good for: ingest PATH, retrieve QUERY, record, consolidate, reflect, list, …",
         "knowledge library ingest ~/notes",
         subcommands=(*SUBCOMMANDS, *OF_USE),
     ),

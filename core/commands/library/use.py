@@ -35,7 +35,7 @@ CONVERSATION_BYTES = 64 << 20
 T = TypeVar("T")
 
 
-def _with_library(workspace: Workspace, work: Callable[[Library], Result[T]]) -> Result[T]:
+def with_library(workspace: Workspace, work: Callable[[Library], Result[T]]) -> Result[T]:
     """Do something with the library of this home; what a database says becomes one sentence."""
     opened = open_home_library(workspace)
     if isinstance(opened, Err):
@@ -146,7 +146,7 @@ def library_retrieve(
                 hits = more.value.hits
         return Ok(Answered(found.value, hits, (*notes, *found.value.warnings)))
 
-    return _with_library(workspace, work)
+    return with_library(workspace, work)
 
 
 # --- record -----------------------------------------------------------------------------------------------------------
@@ -201,10 +201,9 @@ def library_record(
     """Write down how a use went: what was tried, with which chunks, the outcome, and why. With `conversation`, files
     of conversations are read instead, and what they used of what was retrieved in them is inferred."""
     if conversation:
-        return _with_library(workspace, lambda library: _inferred(workspace, library, conversation, now()))
+        return with_library(workspace, lambda library: _inferred(workspace, library, conversation, now()))
     if not outcome:
         return fail("usage", "which outcome? --outcome win, partial, miss or misleading", hint="or give --from FILE")
-    from core.library.use.tasks import infer_task_type
     from core.library.use.usage import record
 
     said = {"context_summary": context, "query": query, "notes": notes}
@@ -213,11 +212,11 @@ def library_record(
     def work(library: Library) -> Result[Recorded]:
         made = record(
             library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=now(),
-            task_type=task or infer_task_type(query or context), retrieval_id=retrieval or None, **clean,
+            task_type=task, retrieval_id=retrieval or None, **clean,
         )  # fmt: skip
         return made if isinstance(made, Err) else Ok(Recorded((made.value,)))
 
-    return _with_library(workspace, work)
+    return with_library(workspace, work)
 
 
 def _inferred(workspace: Workspace, library: Library, names: Sequence[str], now: datetime) -> Result[Recorded]:
@@ -279,7 +278,7 @@ def library_traces(workspace: Workspace, session: str = "", chunk: str = "", lim
         found = sessions(library, session, chunk, limit)
         return found if isinstance(found, Err) else Ok(Traced(tuple(found.value)))
 
-    return _with_library(workspace, work)
+    return with_library(workspace, work)
 
 
 # --- learn ------------------------------------------------------------------------------------------------------------
@@ -301,7 +300,7 @@ def library_consolidate(
             _tell_digest(workspace, library)
         return done
 
-    return _with_library(workspace, work)
+    return with_library(workspace, work)
 
 
 def _tell_digest(workspace: Workspace, library: Library) -> None:
@@ -322,7 +321,7 @@ def library_undo(
     def work(library: Library) -> Result[Undone | list[ChangeRun]]:
         return undo(library, run, now()) if run else list_runs(library)  # type: ignore[return-value]
 
-    return _with_library(workspace, work)
+    return with_library(workspace, work)
 
 
 def library_reflect(
@@ -331,4 +330,4 @@ def library_reflect(
     """The seed's questions about the library, answered from what was recorded."""
     from core.library.use.reflect import reflect
 
-    return _with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, now=now()))
+    return with_library(workspace, lambda library: reflect(library, scope=scope, concept=concept, now=now()))

@@ -212,6 +212,7 @@ def _order(
         seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
         reached = strategies.by_graph(connection, {**seeds, **table.documents_of(seeds)}, task_type)
         linked = strategies.chunks_reached(connection, reached)
+        linked = {key: score for key, score in linked.items() if key not in seeds}
         table.bring(linked)
         table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
