@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,48 @@ def test_a_home_can_have_its_library_on_postgresql(home: Home, tmp_path: Path, p
     file = opened(copied["path"])
     assert database.problems_of(file) == []
     file.close()
+
+
+def test_roles_are_as_the_page_says(home: Home, tmp_path: Path, postgres: str) -> None:
+    """Two members take in, each as themselves; a guest looks, and is told in one sentence that they may do no more."""
+    import psycopg
+
+    from tests.library_place import database_on
+
+    page = (Path(__file__).resolve().parents[1] / "assets" / "docs" / "library.md").read_text(encoding="utf-8")
+    block = page.split("```sql")[1].split("```")[0]
+    lines = [line.partition("--")[0].strip() for line in block.split("\n")]
+    (tmp_path / "guide.md").write_text(GUIDE)
+    (tmp_path / "more.md").write_text(GUIDE.replace("Locks", "More locks"))
+    with database_on(postgres) as url, psycopg.connect(url, autocommit=True) as administrator:
+        name = administrator.info.dbname
+        mark = name.replace("test", "")
+
+        def run(statement: str) -> None:
+            statement = re.sub(r"\bDATABASE knowledge\b", f"DATABASE {name}", statement)
+            administrator.execute(re.sub(r"\b(ann|guest|knowledge_owner)\b", rf"\1{mark}", statement))
+
+        def as_(who: str, *words: str, code: int = 0) -> str:
+            address = url.replace("postgres:@", f"{who}{mark}@")
+            home.settings.write_text(f'[ai_settings.knowledge]\nlibrary_url = "{address}"\n')
+            return home.says("library", *words, code=code) + home.err
+
+        statements = [line for line in lines if line and not line.startswith(("\\c", "CREATE DATABASE"))]
+        members = [line for line in statements if "guest" not in line]
+        for line in [*members, *(line.replace("ann", "bob") for line in members if "ann" in line)]:
+            run(line.replace("bob", f"bob{mark}"))
+        assert "1 new" in as_("ann", "ingest", "guide.md") and "1 new" in as_("bob", "ingest", "more.md")
+        for line in statements:
+            if "guest" in line:
+                run(line)
+        assert "More locks" in as_("guest", "list")
+        (tmp_path / "third.md").write_text(GUIDE.replace("Locks", "Third"))
+        told = as_("guest", "ingest", "third.md", code=1)
+        assert "permission denied" in told and "Traceback" not in told
+        home.settings.write_text("")
+    with psycopg.connect(postgres, autocommit=True) as administrator:
+        for who in ("ann", "bob", "guest", "knowledge_owner"):
+            administrator.execute(f"DROP ROLE {who}{mark}")
 
 
 @pytest.mark.parametrize(

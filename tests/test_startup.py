@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BASED_ON = {
     "status": {"harvest", "similar", "supersede", "digest", "context", "sources"},
     "import": {"harvest", "sources", "quarantine", "facts"},
-    "doctor": {"search", "sources", "facts", "quarantine"},
+    "doctor": {"search", "sources", "facts", "quarantine", "library"},
     "demo": {"harvest", "status", "similar", "sources", "digest"},
     "harvest": {"sources"},
     "facts": {"quarantine"},

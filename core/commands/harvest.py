@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
@@ -244,10 +245,31 @@ def _apply(
     now: Callable[[], datetime],
     generate: Generate | None,
 ) -> Result[HarvestReport]:
-    from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
-
     if generate is None and options.limits.provider != "offline" and not request.no_harvest:
         generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
+        if workspace.config.workers:
+            from core.commands.library.cluster import on_cluster
+
+            far = on_cluster(workspace, options.limits.provider, request.model)
+            if isinstance(far, Err):
+                return far
+            with closing(far.value):
+                wide = replace(options, jobs=max(options.jobs, far.value.threads))
+                return _harvested(workspace, wide, cache, progress, cancelled, now, far.value)
+    return _harvested(workspace, options, cache, progress, cancelled, now, generate)
+
+
+def _harvested(
+    workspace: Workspace,
+    options: HarvestOptions,
+    cache: HashCache,
+    progress: Report,
+    cancelled: Callable[[], bool],
+    now: Callable[[], datetime],
+    generate: Generate | None,
+) -> Result[HarvestReport]:
+    from core.harvest.pipeline import run_harvest  # a dry run does not pay for it
+
     counted = Counted(generate) if generate is not None else None
     done = run_harvest(workspace.paths, options, counted, now=now, progress=progress, cancelled=cancelled, cache=cache)
     if counted is not None and options.usage is not None:

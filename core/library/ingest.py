@@ -30,7 +30,7 @@ from core.library.fetch import UNCHANGED, fetch, is_address, shown
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
 from core.library.records import Location
 from core.library.shelve import KnownNames, Shelved, in_turn, shelve
-from core.library.workers import Workers
+from core.library.workers import LostError, Workers
 
 _FOLDERS = "node_modules __pycache__ site-packages venv env build dist target vendor bower_components coverage htmlcov"
 PASSED_OVER = frozenset(_FOLDERS.split())
@@ -222,12 +222,16 @@ def ingest(
     engine = open_executor if len(sources) >= worth else None
     workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_worked, work, way), engine, at_once)
     try:
-        for item, prepared in workers.results(run.items(sources), _given_up):
+        for item, prepared in workers.results(run.items(sources), _given_up, stopped):
             run.store(item, prepared)
             if stopped():
                 break
     except KeyboardInterrupt:
         report.stopped = "interrupted"
+    except LostError as error:
+        report.stopped = "the workers are gone"
+        hint = "see that the scheduler and its workers run, then go on"
+        report.errors.append(ErrorInfo("no-cluster", f"the workers cannot be reached any more: {error}", "", hint))
     finally:
         workers.close()
     if not report.stopped and stopped():

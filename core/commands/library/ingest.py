@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base.answer import Answer, Generate
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.library.cluster import Travelling
 from core.commands.library.documents import closing, failed_database, open_home_library
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
@@ -83,7 +83,7 @@ def library_ingest(
         made = Ok(None) if far else way_of(workspace, asked)
         if isinstance(made, Err):
             return made
-        work = partial(_prepare_there, _portable(workspace), asked) if far else None
+        work = partial(_prepare_there, Travelling.of(workspace), asked) if far else None
         from core.library.prepare import Way, prepare
 
         try:
@@ -193,30 +193,16 @@ def _engine(workspace: Workspace, scheduler: str, provider: str) -> Result[_Engi
     return Ok((local_processes(number) if number > 1 else None, 2 * number, False))
 
 
-def _portable(workspace: Workspace) -> Workspace:
-    """The workspace as it may travel: without the variables of this computer, among which are keys. A worker has its
-    own."""
-    return replace(workspace, environment={})
-
-
 @lru_cache(maxsize=2)
-def _way_there(folder: str, provider: str, workspace: _Hashed) -> Result[Way]:
-    return way_of(replace(workspace.inner, environment=os.environ), provider)
+def _way_there(provider: str, workspace: Travelling) -> Result[Way]:
+    return way_of(workspace.arrived(), provider)
 
 
-@dataclass(frozen=True)
-class _Hashed:
-    """A workspace by its settings, so that a worker connects once and not for each document."""
-
-    inner: Workspace = field(compare=False)
-    settings: str = ""
-
-
-def _prepare_there(workspace: Workspace, provider: str, item: Item, _way: Way) -> Result[list[Prepared]]:
+def _prepare_there(workspace: Travelling, provider: str, item: Item, _way: Way) -> Result[list[Prepared]]:
     """What a worker of a cluster does with one item: by the settings that travel with it, and keys of its own."""
     from core.library.prepare import prepare
 
-    way = _way_there("", provider, _Hashed(workspace, repr(workspace.config)))
+    way = _way_there(provider, workspace)
     if isinstance(way, Err):
         return Err(replace(way.error, path=item.source))
     return prepare(item, way.value)
