@@ -12,7 +12,7 @@ from core.base.result import Err, Ok
 from core.cli.library_use import OUTCOMES, SCOPES, STRATEGIES, TASK_TYPES
 from core.commands.panel import library as view
 from core.commands.workspace import Workspace, open_workspace
-from core.knowledge.confirmed import read_confirmed
+from core.knowledge.digest import read_confirmed
 from core.library import records
 from core.library.use import reflect, strategies
 from core.mcp_server import tools

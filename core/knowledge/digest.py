@@ -5,6 +5,7 @@ Layout after seed 2: two fixed lines, then sections in a fixed order, newest bul
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,6 @@ from core.base.markdown import Bullet
 from core.base.marks import BREAKS, tame
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY, read_category
-from core.knowledge.confirmed import confirmed_first
 from core.knowledge.projects import NONE, OWN, Projects, nearness
 from core.knowledge.same import Statement, statements
 
@@ -168,3 +168,50 @@ def regenerate_digest(paths: Paths, max_bytes: int) -> Path | None:
     if files.read_or_empty(paths.digest) != data:
         files.write_atomic(paths.digest, data, lasting=False)
     return paths.digest
+
+
+# --- what usage confirmed ---------------------------------------------------------------------------------------------
+
+CONFIRMED = "confirmed.json"
+"""Below `.state`: bullets that usage of the library confirmed, left there by each consolidation, so that the digest
+needs no database. Deleting it loses nothing."""
+
+
+def write_confirmed(paths: Paths, counts: Mapping[str, int]) -> None:
+    """Leave the texts of bullets with the number of uses that confirmed them; no file where there is none. Raises
+    OSError."""
+    path = paths.state / CONFIRMED
+    if not counts:
+        if files.exists(path):
+            files.remove_file(path)
+        return
+    data = json.dumps(dict(sorted(counts.items())), ensure_ascii=False, indent=1).encode("utf-8", "replace")
+    if files.read_or_empty(path) != data:
+        files.make_folder(path.parent)
+        files.write_atomic(path, data, lasting=False)
+
+
+def read_confirmed(paths: Paths) -> dict[str, int]:
+    """Bullet text -> confirmations; {} where there is no list, or none that can be read."""
+    try:
+        found = json.loads(files.read_or_empty(paths.state / CONFIRMED) or b"{}")
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {text: number for text, number in found.items() if isinstance(number, int) and number > 0}
+
+
+def confirmed_first(
+    paths: Paths, rank: Callable[[Statement], int] = lambda _statement: 0
+) -> Callable[[Statement], int]:
+    """The rank of statements in a digest, those that usage confirmed before others of the same `rank`."""
+    counts = read_confirmed(paths)
+    if not counts:
+        return rank
+
+    def ranked(statement: Statement) -> int:
+        said = (statement.bullet, *statement.others)
+        return 2 * rank(statement) + (0 if any(counts.get(bullet.text) for bullet in said) else 1)
+
+    return ranked

@@ -40,12 +40,12 @@ def with_library(workspace: Workspace, work: Callable[[Library], Result[T]]) -> 
     opened = open_home_library(workspace)
     if isinstance(opened, Err):
         return opened
-    from sqlalchemy.exc import SQLAlchemyError
+    from core.library.database import database_errors
 
     with closing(opened.value) as library:
         try:
             return work(library)
-        except SQLAlchemyError as error:
+        except database_errors() as error:
             return failed_database(error)
 
 
@@ -305,8 +305,8 @@ def library_consolidate(
 
 def _tell_digest(workspace: Workspace, library: Library) -> None:
     """Leave a list of the bullets that usage confirmed where the digest finds it; none unless the setting asks."""
-    from core.knowledge.confirmed import write_confirmed
-    from core.library.use.bullets import confirmed_lines
+    from core.knowledge.digest import write_confirmed
+    from core.library.use.inference import confirmed_lines
 
     wanted = confirmed_lines(library, str(workspace.paths.knowledge)) if workspace.config.digest_confirmed else {}
     write_confirmed(workspace.paths, wanted)

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, select, update
 from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.library import schema
-from core.library.database import Library
+from core.library.database import Library, cause_of, database_errors
 from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import strategies, words
@@ -131,7 +131,13 @@ def retrieve(
         else:
             dossiers, reasoning = verdict.value
     made = Retrieved("", query, task_type, inferred, tuple(dossiers), session_id, reasoning, tuple(warnings))
-    return Ok(_logged(library, made, now) if log and query else made)
+    if not log or not query:
+        return Ok(made)
+    try:
+        return Ok(_logged(library, made, now))
+    except database_errors() as error:  # somebody who may only read, or a writer that takes long
+        told = f"That this was asked cannot be remembered: {cause_of(error)}"
+        return Ok(replace(made, warnings=(*made.warnings, told)))
 
 
 # --- candidates -------------------------------------------------------------------------------------------------------
