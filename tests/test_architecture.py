@@ -89,6 +89,11 @@ RECORDS = {
     "core.conversations.conversation",
     "core.library.catalogue",
     "core.library.records",
+    "core.library.use.changes",
+    "core.library.use.consolidate",
+    "core.library.use.dossier",
+    "core.library.use.reflect",
+    "core.library.use.tasks",
 }
 ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "dearpygui": ("gui",),

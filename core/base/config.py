@@ -51,6 +51,7 @@ class Config:
     digest_enabled: bool
     digest_max_bytes: int
     digest_scope: str
+    digest_confirmed: bool
     provider: str
     model: str
     base_url: str

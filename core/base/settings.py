@@ -128,6 +128,7 @@ SETTINGS: tuple[Setting, ...] = (
     _switch("digest_enabled"),
     _whole("digest_max_bytes", 128, 1 << 20),
     _choice("digest_scope", "global", "project", "both"),
+    _switch("digest_confirmed"),
     _choice("provider", *PROVIDERS),
     _row("model", "text", _any, "the name of a model as a text, or an empty text"),
     _row("base_url", "text", _address, _ADDRESS_WORDS),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.cli.library_use import SUBCOMMANDS as OF_USE
 from core.cli.table import Argument, Command, flag, needed, option, optional, whole_number
 from core.cli.text import short
 
@@ -188,8 +189,8 @@ SUBCOMMANDS = (
 COMMANDS = (
     Command(
         "library",
-        "documents and what each was good for: ingest PATH, list, show ID, remove ID, status, backup",
+        "documents and what each was good for: ingest PATH, retrieve QUERY, record, consolidate, reflect, list, …",
         "knowledge library ingest ~/notes",
-        subcommands=SUBCOMMANDS,
+        subcommands=(*SUBCOMMANDS, *OF_USE),
     ),
 )
