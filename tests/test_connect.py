@@ -73,6 +73,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr("core.commands.daily.connect.set_free", lambda words: True)
     return home
 
 

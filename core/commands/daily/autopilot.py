@@ -13,19 +13,20 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files, locks
 from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
-from core.commands.daily.connect import hand_over
 from core.commands.workspace import Workspace, utc_now
 
 if TYPE_CHECKING:  # the start of a session does not wait for the rooms of a harvest
-    from core.base.answer import Generate
     from core.commands.harvest_options import HarvestRequest
-    from core.harvest.report import HarvestReport, Report
+    from core.harvest.report import HarvestReport
+
+    Harvest = Callable[..., Result[HarvestReport]]
 
 ROUNDS = 5
 """Sessions that end while a run is at work are read by the same one, so many times at most."""
@@ -98,22 +99,22 @@ def _write(paths: Paths, state: Autopilot) -> None:
 def run_by_itself(
     workspace: Workspace,
     request: HarvestRequest,
-    ended: Sequence[str] = (),
+    ended: Sequence[str],
+    harvest: Harvest,
     *,
-    progress: Report = lambda _: None,
-    cancelled: Callable[[], bool] = lambda: False,
     now: Callable[[], datetime] = utc_now,
-    generate: Generate | None = None,
+    **named: Any,
 ) -> Result[HarvestReport]:
-    """`harvest --apply --since-last`. Where another such run is at work this one only leaves a note of what has ended,
-    which that one finds. The report is that of the last round; failures that were told before are not told again."""
+    """`harvest --apply --since-last`; `harvest` does one, and gets what is `named` too. Where another such run is at work
+    this one only leaves a note of what has ended, which that one finds. The report is that of the last round; failures
+    that were told before are not told again."""
     from core.harvest.report import HarvestReport
 
     paths = workspace.paths
     try:
         _note_ended(paths, ended)
         with locks.locked(paths.autopilot_lock, work="harvest --since-last"):
-            return _rounds(workspace, request, progress, cancelled, now, generate)
+            return _rounds(workspace, request, partial(harvest, **named), now)
     except locks.LockHeldError:
         return Ok(HarvestReport(True, notes=["a harvest is at work; it reads this too"], ledger=str(paths.ledger)))
     except OSError as error:
@@ -124,12 +125,9 @@ def run_by_itself(
 def _rounds(
     workspace: Workspace,
     request: HarvestRequest,
-    progress: Report,
-    cancelled: Callable[[], bool],
+    harvest: Harvest,
     now: Callable[[], datetime],
-    generate: Generate | None,
 ) -> Result[HarvestReport]:
-    from core.commands.harvest import harvest
     from core.harvest.meter import DOUBTFUL, HOPELESS
     from core.harvest.report import HarvestReport
 
@@ -142,7 +140,7 @@ def _rounds(
         retry = before is not None and before.problem is not None and before.problem.code in HOPELESS | DOUBTFUL
         since = "" if retry else (now() - timedelta(hours=RETRY_HOURS)).astimezone(UTC).isoformat()
         asked = replace(request, apply=True, since_last=True, ended=told, retry_before=since)
-        result = harvest(workspace, asked, progress=progress, cancelled=cancelled, now=now, generate=generate)
+        result = harvest(workspace, asked, now=now)
         if isinstance(result, Err) and result.error.code == "lock-held":
             _note_ended(paths, tuple(told))  # a person harvests by hand: that finds everything too
             return Ok(HarvestReport(True, notes=[str(result.error)], ledger=str(paths.ledger)))
@@ -167,7 +165,7 @@ def _silent(result: Result[HarvestReport], problem: Problem) -> HarvestReport:
 def _state(
     workspace: Workspace, result: Result[HarvestReport], before: Autopilot | None, now: Callable[[], datetime]
 ) -> Autopilot:
-    from core.harvest.spending import Account
+    from core.knowledge.spending import Account
 
     at = now().astimezone(UTC).isoformat(timespec="seconds")
     problem = _problem(result, before.problem if before is not None else None, at)
@@ -256,6 +254,8 @@ def at_session_start(workspace: Workspace, now: Callable[[], datetime] = utc_now
     """For the hook of a tool whose session begins: what the person should be told, and a run for what was missed."""
     state = read_autopilot(workspace.paths)
     if state is None or _hours_since(state.at, now()) >= CATCH_UP_HOURS or files.exists(workspace.paths.ended):
+        from core.commands.daily.connect import hand_over
+
         hand_over(workspace)
     if state is None or state.problem is None or state.problem.told:
         return ""
