@@ -89,6 +89,8 @@ ONLY_UNDER: dict[str, tuple[str, ...]] = {
     # Other tools' stores are read, our own index and library are written.
     "sqlite3": ("core.conversations", "core.search"),
     "numpy": ("core.search",),
+    "xllamacpp": ("core.llm",),
+    "huggingface_hub": ("core.llm",),
     "mcp": ("core.mcp_server",),
     "pydantic": ("core.mcp_server",),
 }

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from core.base.paths import ASKED, asking_folder
 from core.base.result import Err, Ok
 from core.commands.harvest_options import window_tokens
 from core.commands.workspace import open_workspace
+from core.harvest.answer import SCHEMA
+from core.llm import local
 from core.llm.command import MARK
 from core.llm.credentials import keys_from
 from core.llm.generate import PROVIDERS, connect
@@ -29,6 +32,7 @@ from core.llm.wire import ModelSettings
 from core.sources.tools import places
 from core.sources.walk import is_own_question, survey
 from tests.cli_call import call
+from tests.llm_server import model_server, reply
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a script plays the program")
 
@@ -260,3 +264,121 @@ def test_every_preset_is_a_row_that_can_be_chosen() -> None:
     for name, preset in PRESETS.items():
         assert PROVIDERS[name].preset is preset and preset.written_for[0].isdigit() and preset.login
         assert window_tokens(opened.value, name, "") == preset.window > 8192
+
+
+# --- a model in this process -----------------------------------------------------------------------------------------
+
+
+class Binding:
+    """Plays the binding of llama.cpp: its server is one on loopback, which is asked as that of the binding would be."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self.loads = address, list[Any]()
+
+    class CommonParams:
+        """The settings of a model."""
+
+        def __init__(self) -> None:
+            self.model, self.sampling = type("Model", (), {})(), type("Sampling", (), {})()
+
+    def Server(self, settings: Any) -> Any:
+        if b"GGUF" not in Path(settings.model.path).read_bytes():
+            raise RuntimeError("failed to load model")
+        self.loads.append(settings)
+        return type("Serving", (), {"listening_address": self.address})()
+
+
+class Hub:
+    """Plays the hub's own client."""
+
+    def __init__(self, cache: Path, data: bytes, said: bytes) -> None:
+        self.cache, self.data, self.said, self.downloads = cache, data, said, 0
+
+    def hf_hub_download(self, repo: str, file: str, local_files_only: bool = False) -> str:
+        path = self.cache / file
+        if local_files_only and not path.exists():
+            raise FileNotFoundError(file)
+        if not local_files_only:
+            if repo == "nobody/nothing":
+                raise RuntimeError("404 Client Error\nRepository Not Found")
+            self.downloads += 1
+            path.write_bytes(self.data)
+        return str(path)
+
+    def HfApi(self) -> Hub:
+        return self
+
+    def list_repo_files(self, repo: str) -> list[str]:
+        return ["README.md", "m-Q8_0.gguf", "m-Q4_K_M.gguf", "mmproj-m.gguf", "big-00001-of-00002.gguf"]
+
+    def get_paths_info(self, repo: str, files: list[str]) -> list[Any]:
+        stored = type("Stored", (), {"sha256": hashlib.sha256(self.said).hexdigest()})()
+        return [type("Row", (), {"lfs": stored})()]
+
+
+@pytest.fixture
+def binding(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Binding, Any]]:
+    """The binding, and the server that plays its own."""
+    message = {
+        "choices": [{"message": {"content": ANSWER}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 9},
+    }
+    with model_server(*[reply(message)] * 4) as server:
+        played = Binding(server.url.removesuffix("/v1"))
+        monkeypatch.setitem(sys.modules, "xllamacpp", played)
+        monkeypatch.setattr(local, "find_spec", lambda name: object())
+        monkeypatch.setattr(local, "_loaded", {})
+        yield played, server
+
+
+def local_answer(model: str) -> Any:
+    made = connect(ModelSettings("local", model, timeout_seconds=20), credentials=keys_from(None, {}))
+    return made.value("What?", SCHEMA) if isinstance(made, Ok) else made
+
+
+def test_a_file_is_loaded_once_and_asked_behind_a_key(binding: tuple[Binding, Any], tmp_path: Path) -> None:
+    """Loaded when it is first asked, not before: a dry run must not read gigabytes. The schema goes along, and nobody
+    else on this computer can ask it."""
+    played, server = binding
+    file = tmp_path / "small model.gguf"
+    file.write_bytes(b"GGUF")
+    made = connect(ModelSettings("local", str(file), context_tokens=4096), credentials=keys_from(None, {}))
+    assert isinstance(made, Ok) and not played.loads
+    for _ in range(2):
+        answer = made.value("What?", SCHEMA)
+        assert isinstance(answer, Ok) and answer.value.text == ANSWER and answer.value.output_tokens == 9
+    (settings,) = played.loads
+    assert settings.n_ctx == 4096 and settings.hostnames == ["127.0.0.1"] and settings.port == 0
+    (key,) = settings.api_keys
+    assert len(key) == 48 and server.requests[0].headers["authorization"] == f"Bearer {key}"
+    assert "json_schema" in json.dumps(server.requests[0].body)
+
+
+def test_a_model_of_the_hub_is_fetched_once_and_checked(
+    binding: tuple[Binding, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub = Hub(tmp_path, b"GGUF of the hub", b"GGUF of the hub")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    for _ in range(2):
+        assert isinstance(local_answer("owner/small-GGUF"), Ok)
+    assert hub.downloads == 1 and binding[0].loads[0].model.path.endswith("m-Q4_K_M.gguf")
+    assert isinstance(local_answer("owner/small-GGUF:m-Q8_0.gguf"), Ok) and hub.downloads == 2
+    hub.said = b"something else"
+    wrong = local_answer("owner/small-GGUF:other.gguf")
+    assert isinstance(wrong, Err) and "not what the hub says" in wrong.error.message
+    gone = local_answer("nobody/nothing:m.gguf")
+    assert isinstance(gone, Err) and "404 Client Error" in gone.error.message and "\n" not in gone.error.message
+
+
+def test_a_local_model_that_cannot_be_is_a_clear_sentence(
+    binding: tuple[Binding, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"<html>")
+    assert local_answer(str(broken)).error.code == "bad-model"
+    assert local_answer("").error.code == "no-model"
+    assert "no such model file" in local_answer("~/nowhere.gguf").error.message
+    assert "no name on the hub" in local_answer("just-a-word").error.message
+    monkeypatch.setattr(local, "find_spec", lambda name: None)
+    missing = local_answer("owner/small-GGUF")
+    assert missing.error.code == "not-installed" and "xllamacpp and huggingface_hub" in missing.error.message

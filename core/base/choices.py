@@ -9,7 +9,7 @@ from __future__ import annotations
 ENTRY_KINDS = ("bullet", "note", "memory", "context", "fact")
 PROVIDERS = (
     *("offline", "openai", "ollama", "anthropic", "gemini", "command"),
-    *("claude_code", "codex", "gemini_cli"),
+    *("local", "claude_code", "codex", "gemini_cli"),
 )
 PROGRAMS = ("command", "claude_code", "codex", "gemini_cli")
 """Those of them that are asked as a program: nobody knows what that costs, or how large the window is."""

@@ -211,4 +211,5 @@ def _settings(workspace: Workspace, provider: str, model: str) -> ModelSettings:
         max_answer_bytes=config.max_answer_bytes,
         max_output_tokens=config.max_output_tokens,
         folder=str(asking_folder(workspace.environment)),
+        context_tokens=config.model_context_tokens,
     )

@@ -105,9 +105,11 @@ def run_by_itself(
     now: Callable[[], datetime] = utc_now,
     **named: Any,
 ) -> Result[HarvestReport]:
-    """`harvest --apply --since-last`; `harvest` does one, and gets what is `named` too. Where another such run is at
-    work this one only leaves a note of what has ended, which that one finds. The report is that of the last round; failures
-    that were told before are not told again."""
+    """`harvest --apply --since-last`; `harvest` does one, and gets what is `named` too.
+
+    Where another such run is at work this one only leaves a note of what has ended, which that one finds. The report is
+    that of the last round; failures that were told before are not told again.
+    """
     from core.harvest.report import HarvestReport
 
     paths = workspace.paths
