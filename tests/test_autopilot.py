@@ -368,6 +368,18 @@ def test_settings_that_are_wrong_are_a_failure_too(day: Day) -> None:
     assert state is not None and state.problem is not None and "max_run_price" in state.problem.message
 
 
+def test_a_paid_model_is_not_asked_in_the_background_without_a_budget(day: Day) -> None:
+    """The classic of such tools: a bill that nobody saw coming."""
+    model = Model()
+    day.say("claude_code", 1, "topic-one")
+    day.now += timedelta(hours=1)
+    refused = run(day, settings(day, base_url="", provider="anthropic"), model)
+    assert isinstance(refused, Err) and refused.error.code == "no-budget" and "max_day_tokens" in refused.error.hint
+    assert model.calls == 0
+    assert isinstance(run(day, settings(day, base_url="", provider="anthropic", max_day_tokens=50_000), model), Ok)
+    assert set(topics_told(day)) == {"topic-one"}
+
+
 def test_a_conversation_that_always_fails_does_not_eat_the_budget_of_every_hour(day: Day) -> None:
     workspace = settings(day)
 
@@ -512,8 +524,9 @@ def test_the_command_runs_without_a_word(day: Day) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes")
 def test_a_session_end_hook_ends_in_a_harvest(day: Day) -> None:
-    """The whole way: the hook of the settings, run as the tool runs it, hands over, and the lines come."""
-    settings(day, provider="offline", model="", base_url="")
+    """The whole way: the hook of the settings, run as the tool runs it, hands over, and the lines come. Who connected a
+    tool need not name it among the sources too."""
+    settings(day, provider="offline", model="", base_url="", sources=["home"])
     path = day.say("claude_code", 1, "topic-one")
     os.utime(path)
     assert call("connect", "claude_code")[0] == 0

@@ -113,6 +113,7 @@ def run_by_itself(
     from core.harvest.report import HarvestReport
 
     paths = workspace.paths
+    request = replace(request, sources=request.sources or sources_of(workspace))
     try:
         _note_ended(paths, ended)
         with locks.locked(paths.autopilot_lock, work="harvest --since-last"):
@@ -142,7 +143,8 @@ def _rounds(
         retry = before is not None and before.problem is not None and before.problem.code in HOPELESS | DOUBTFUL
         since = "" if retry else (now() - timedelta(hours=RETRY_HOURS)).astimezone(UTC).isoformat()
         asked = replace(request, apply=True, since_last=True, ended=told, retry_before=since)
-        result = harvest(workspace, asked, now=now)
+        refused = without_budget(workspace, asked)
+        result = refused if refused is not None else harvest(workspace, asked, now=now)
         if isinstance(result, Err) and result.error.code == "lock-held":
             _note_ended(paths, tuple(told))  # a person harvests by hand: that finds everything too
             return Ok(HarvestReport(True, notes=[str(result.error)], ledger=str(paths.ledger)))
@@ -152,6 +154,36 @@ def _rounds(
             return result if state.problem.times == 1 else Ok(_silent(result, state.problem))
         before = state
     return result
+
+
+def sources_of(workspace: Workspace) -> tuple[str, ...]:
+    """Whose conversations are read: those of the settings, and of the tools that are connected. () where the settings
+    are wrong: the harvest says so."""
+    from core.agents.connections import known_tools, read_record
+    from core.commands.sources import NAMES, set_sources
+
+    names, problem = set_sources(workspace)
+    if problem:
+        return ()
+    connected = [tool for tool in known_tools(read_record(workspace.environment)) if tool in NAMES]
+    return tuple(dict.fromkeys((*names, *connected)))
+
+
+def without_budget(workspace: Workspace, request: HarvestRequest) -> Err | None:
+    """A refusal where nobody waits, a stranger's server sends a bill, and nobody said how much it may be. A model on
+    this computer, a program and the rules need no budget."""
+    from core.llm.generate import PROVIDERS
+    from core.llm.wire import is_loopback
+
+    config = workspace.config
+    provider = request.provider or config.provider
+    spec = PROVIDERS.get(provider)
+    capped = config.max_run_tokens or config.max_day_tokens or config.max_run_price or config.max_month_price
+    if spec is None or not spec.key_variables or capped or is_loopback(config.base_url):
+        return None
+    message = f"a harvest that nobody waits for asks {provider} only within a budget, and none is set"
+    hint = "'knowledge config set max_day_tokens 200000' sets one (or max_month_price)"
+    return fail("no-budget", message, hint=hint)
 
 
 def _silent(result: Result[HarvestReport], problem: Problem) -> HarvestReport:
