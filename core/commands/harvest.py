@@ -26,7 +26,7 @@ from core.commands.harvest_options import (
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.known import KnownStore
-from core.harvest.meter import BYTES_A_TOKEN, UNKNOWN, Counted, note_usage, read_usage
+from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
@@ -284,7 +284,7 @@ def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, 
             tokens, options.price(report.input_tokens, report.output_tokens) or 0.0
         )
     except OSError as error:
-        report.notes.append(account_trouble(error))
+        report.errors.append(ErrorInfo(NO_ACCOUNT, account_trouble(error).rstrip("."), str(error.filename or "")))
 
 
 def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:
