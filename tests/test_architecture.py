@@ -103,6 +103,8 @@ ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "sqlalchemy": ("core.library",),
     "alembic": ("core.library",),
     "numpy": ("core.search",),
+    "xllamacpp": ("core.llm",),
+    "huggingface_hub": ("core.llm",),
     "mcp": ("core.mcp_server",),
     "pydantic": ("core.mcp_server",),
 }

@@ -28,16 +28,16 @@ from core.commands.harvest_options import (
 from core.commands.sources import chosen_sources, elsewhere
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.known import KnownStore
-from core.harvest.meter import BYTES_A_TOKEN, UNKNOWN, Counted, note_usage, read_usage
+from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
-from core.harvest.spending import Account, account_trouble
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
 from core.knowledge.changes import read_changes
 from core.knowledge.ledger import rebuild, seen_ledger
 from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
+from core.knowledge.spending import Account, account_trouble
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import HashCache
 
@@ -206,7 +206,7 @@ def harvest_command(
     if since_last and apply:
         from core.commands.daily.autopilot import run_by_itself  # only where nobody waits for it
 
-        return run_by_itself(workspace, request, ended or (), progress=progress, cancelled=cancelled)
+        return run_by_itself(workspace, request, ended or (), harvest, progress=progress, cancelled=cancelled)
     return harvest(workspace, request, progress=progress, cancelled=cancelled)
 
 
@@ -331,7 +331,7 @@ def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, 
             tokens, options.price(report.input_tokens, report.output_tokens) or 0.0
         )
     except OSError as error:
-        report.notes.append(account_trouble(error))
+        report.errors.append(ErrorInfo(NO_ACCOUNT, account_trouble(error).rstrip("."), str(error.filename or "")))
 
 
 def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:
