@@ -35,6 +35,7 @@ from gui.views.memories import MemoriesView
 from gui.views.search import SearchView
 from gui.views.settings import SettingsView
 from gui.views.sources import SourcesView
+from gui.views.timeline import TimelineView
 
 NUMBER_KEYS = 9
 
@@ -56,6 +57,7 @@ class ViewRow:
 
 
 VIEWS: tuple[ViewRow, ...] = (
+    ViewRow("timeline", "Timeline", "calendar", "conversations and what they taught, day by day", TimelineView),
     ViewRow("ledger", "Ledger", "database", "what became of every conversation", LedgerView),
     ViewRow("knowledge", "Knowledge", "lightbulb", "bullets by category, edited in place", KnowledgeView),
     ViewRow("files", "Files", "file-code", "notes next to the source file", FilesView),
