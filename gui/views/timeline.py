@@ -438,11 +438,7 @@ class TimelineView:
     # --- the mouse ---
 
     def _is_open(self) -> bool:
-        return (
-            self._shell.state.view == self.name
-            and not self._empty
-            and bool(dpg.get_item_state(self._page).get("visible"))
-        )
+        return self._shell.state.view == self.name and not self._empty and dpg.is_item_shown(self._page)
 
     def _what(self) -> tuple[str, Any] | None:
         """What is under the mouse."""
