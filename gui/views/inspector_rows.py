@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from core.base.figures import age, count, size, tokens
+from core.base.figures import count, size, tokens
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.fact_edits import FactRow
@@ -28,7 +28,7 @@ from gui.views.files import headline
 from gui.views.frame import hand_words
 from gui.views.knowledge_rows import CAN, USUAL, row_of
 from gui.views.ledger import counted
-from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OF_FILE, OTHER, STATUSES, Looks, short_folder, short_name
+from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OF_FILE, OTHER, STATUSES, Looks, ago, short_folder, short_name
 
 CHUNK = 1200
 """So many characters of a text stand in one row; a long one is several."""
@@ -207,7 +207,7 @@ def items_words(entry: dict[str, Any], lines: int) -> str:
 
 def _when(at: object) -> str:
     try:
-        return f" {age(datetime.fromisoformat(str(at)).timestamp())} ago"
+        return f" {ago(datetime.fromisoformat(str(at)).timestamp())}"
     except (ValueError, OverflowError, OSError):
         return ""
 
@@ -332,7 +332,7 @@ def file_page(name: str, path: str, file: FileState | None, text: str, line: int
     rows = text_rows(_FROM.sub(lambda found: f"[from: {short_name(found[1])}{found[2]}", text), line)
     facts = []
     if file is not None and file.exists:
-        about = [size(file.bytes), f"changed {age(file.modified)} ago"]
+        about = [size(file.bytes), f"changed {ago(file.modified)}"]
         about += [count(file.bullets, "bullet")] if file.bullets is not None else []
         facts.append("  ·  ".join(about))
         facts += [hand_words(file)] if file.by_hand else []
