@@ -183,7 +183,7 @@ def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: P
         assert seat.state.selected.kind == "" and seat.panel.inspector.page is None
         desk.press(number_of("files"))
         seat.settle()
-        assert seat.state.selected.kind == "source"
+        assert seat.state.selected.kind == "", "the notes stand beside the text already"
         desk.press(number_of("ledger"))
         seat.settle()
         assert seat.state.selected == chosen

@@ -264,7 +264,7 @@ def _clock(when: str) -> str:
 def bullet_page(view: BulletView) -> Page:
     """A bullet: its words, where it came from, what became of it."""
     events = tuple(event_row(at, event) for at, event in enumerate(view.events))
-    history = Tab("History", events, "Nobody recorded how it came here: it was written in an editor, or long ago.")
+    history = Tab("History", events, "You wrote it in an editor, or long ago: nothing else is known of it.")
     if view.found is None:
         return Page("circle-slash", "hint", "Not there any more", view.file, view.raw[2:], (), frozenset(), (history,),
                     "The file has changed: this line is gone, or says something else now.", view,
