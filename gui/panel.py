@@ -24,11 +24,11 @@ from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS, add_actions
 from gui.gather import Gathered, Gatherer, Homes, Reader
 from gui.harvest_run import HarvestRun
-from gui.shell import Shell
+from gui.shell import Reading, Shell
 from gui.state import NOTHING, State
 from gui.toolkit.jobs import Jobs, no_wake
 from gui.toolkit.keyboard import Keyboard
-from gui.toolkit.keys import KeyGate
+from gui.toolkit.keys import MODIFIERS, KeyGate
 from gui.toolkit.layout import Columns, Pane, box
 from gui.toolkit.styles import PALETTES
 from gui.toolkit.theme import Look
@@ -37,6 +37,7 @@ from gui.views.frame import HEADER_HEIGHT, STATUS_HEIGHT, Header, Rail, StatusLi
 from gui.views.harvest_dialog import HarvestDialog
 from gui.views.inspector import Inspector
 from gui.views.palette import CommandPalette, KeysDialog
+from gui.views.reader import ConversationReader
 from gui.workbench import VIEWS, Workbench
 
 GAP = 8
@@ -107,6 +108,9 @@ class KnowledgePanel:
         self.inspector.build(box(look, side, "pane"))
         self.first_start = FirstStart(look, shell)
         self.first_start.build(inside)
+        self.reading = ConversationReader(look, shell, self._stand)
+        self.reading.build(inside)
+        shell.on_read = self._read
         self.run = HarvestRun(shell)
         self.status = StatusLine(look, shell, self.run.cancel, self.run.finish)
         self.status.build(inside)
@@ -117,7 +121,8 @@ class KnowledgePanel:
         self.harvest = HarvestDialog(look, shell, self.run)
         self.harvest.build()
         self.keys = KeysDialog(look, shell, SHORTCUTS)
-        self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Inspector": self.inspector})
+        self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Inspector": self.inspector,
+                         "Conversation": self.reading})  # fmt: skip
         shell.build()
         self.homes = Homes(
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
@@ -170,6 +175,7 @@ class KnowledgePanel:
         self.homes.stop()
         self.shell.dispose()
         self.workbench.dispose()
+        self.reading.dispose()
         self.inspector.dispose()
         if dpg.does_item_exist(self.root):
             dpg.delete_item(self.root)
@@ -181,9 +187,8 @@ class KnowledgePanel:
         first = state.snapshot is not None and is_first_start(state.snapshot) and not self._past_first
         if first != self._first:
             self._first = first
-            self.first_start.show(first)
             self.header.harvest.set_kind("secondary" if first else "primary")  # one filled button at a time
-            dpg.configure_item(self._middle, show=not first)
+            self._stand()
         self._give_room(state)
         parts: list[Any] = [self.header, self.status, self.run]
         parts += [self.first_start] if first else [self.rail, self.workbench, self.inspector]
@@ -211,7 +216,7 @@ class KnowledgePanel:
 
     def _fit(self, _width: float, height: float) -> None:
         tall = int(height) - self.look.px(HEADER_HEIGHT) - self.look.px(STATUS_HEIGHT) - 2 * self.look.px(GAP)
-        for item in (self._middle, self.first_start.item):
+        for item in (self._middle, self.first_start.item, self.reading.item):
             dpg.configure_item(item, height=max(tall, 50))
 
     def _moved(self, widths: Mapping[str, float]) -> None:
@@ -237,9 +242,21 @@ class KnowledgePanel:
             "home.own": self.homes.back,
         }
 
+    def _read(self, wanted: Reading) -> None:
+        """Show a conversation over the whole width."""
+        self.reading.open(wanted)
+        self._stand()
+
+    def _stand(self) -> None:
+        """What stands between header and foot: a conversation, the page of the first start, or the columns."""
+        reads, first = self.reading.is_open, self._first is True
+        self.first_start.show(first and not reads)
+        dpg.configure_item(self._middle, show=not first and not reads)
+
     def _open_view(self, name: str) -> None:
         """Open a view, and remember that it was the last one. The page of the first start gives way, also while there
-        is nothing yet."""
+        is nothing yet, and so does a conversation that is read."""
+        self.reading.close()
         self._past_first = self._past_first or self._first is True
         self.shell.choices["view"] = name
         self.shell.show(name)
@@ -247,9 +264,11 @@ class KnowledgePanel:
         self.workbench.refresh(self.shell.state)
 
     def _view_key(self, key: str, modifiers: frozenset[str], typing: bool) -> bool:
-        if self._first:
+        if self._first and not self.reading.is_open:
             return self.first_start.press(key, typing)
-        label = "+".join([*(name for name in ("Ctrl", "Alt", "Shift") if name in modifiers), key])
+        label = "+".join([*(name for name in MODIFIERS if name in modifiers), key])
+        if self.reading.is_open:
+            return self.reading.press(label, typing)
         return self.workbench.press(label, typing) or self.inspector.press(label, typing)
 
     def _is_active(self) -> bool:

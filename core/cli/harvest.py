@@ -246,6 +246,8 @@ COMMANDS = (
                 "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
                 "NAME",
             ),
+            flag("--since-last", "only what changed since the last run and is not being written; for hooks and timers"),
+            repeated("--ended", "with --since-last: this conversation has ended; may be repeated", "PATH"),
             whole_number(
                 "--max-harvest-bytes",
                 "read at most N bytes in this run; how large one may be says max_harvest_source_bytes",

@@ -8,6 +8,7 @@ from core.cli.table import Command, flag
 from core.cli.text import age, count, size
 
 if TYPE_CHECKING:
+    from core.commands.daily.autopilot import Autopilot
     from core.commands.doctor import DoctorReport
     from core.commands.status import Status
 
@@ -51,9 +52,39 @@ def status_text(state: Status) -> str:
         rows.append(f"quarantine: {count(state.quarantined, 'item')} held back ('knowledge quarantine' shows them)")
     if state.outdated:
         rows.append(f"possibly outdated: {count(state.outdated, 'bullet')} ('knowledge supersede' lists them)")
+    if state.autopilot is not None:
+        rows += _autopilot_rows(state.autopilot)
     if state.prompts:
         rows.append(f"your own prompts: {', '.join(state.prompts)}")
     return "\n".join(rows) + "\n"
+
+
+def _autopilot_rows(last: Autopilot) -> list[str]:
+    """The last harvest that nobody waited for: what it did, what it left, what it cost, why it could not."""
+    from datetime import datetime
+
+    try:
+        ago = f"{age(datetime.fromisoformat(last.at).timestamp())} ago"
+    except ValueError:
+        ago = last.at
+    row = f"last harvest by itself: {ago}, {count(last.harvested, 'conversation')}, {count(last.items, 'item')}"
+    for number, words in (
+        (last.left, "left for the next"),
+        (last.writing, "still being written"),
+        (last.failed, "failed"),
+    ):
+        row += f", {number} {words}" if number else ""
+    rows = [row]
+    if last.tokens_today or last.dollars_month:
+        rows.append(
+            f"spent: {last.tokens_today:,} tokens on the day of that harvest, ${last.dollars_month:.2f} in its month"
+        )
+    if last.note:
+        rows.append(f"note: {last.note}")
+    if last.problem is not None:
+        times = "" if last.problem.times == 1 else f" ({last.problem.times} times since {last.problem.since[:16]})"
+        rows.append(f"it could not harvest{times}: {last.problem}")
+    return rows
 
 
 def doctor_text(report: DoctorReport) -> str:

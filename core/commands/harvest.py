@@ -21,6 +21,7 @@ from core.commands.harvest_options import (
     connect_or_refuse,
     connect_provider,
     harvest_options,
+    unpriced,
     window_tokens,
 )
 from core.commands.sources import chosen_sources, elsewhere
@@ -29,6 +30,7 @@ from core.harvest.known import KnownStore
 from core.harvest.meter import BYTES_A_TOKEN, UNKNOWN, Counted, note_usage, read_usage
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
+from core.harvest.spending import Account, account_trouble
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
 from core.knowledge.changes import read_changes
@@ -65,6 +67,9 @@ def harvest(
     options = harvest_options(workspace, request, editor_wait)
     if isinstance(options, Err):
         return options
+    refused = unpriced(workspace, options.value, request.model) if request.apply else None
+    if refused is not None:
+        return refused
     if generate is None and not (request.rough or request.no_harvest):
         window = window_tokens(workspace, options.value.limits.provider, request.model)
         options = Ok(replace(options.value, distil=replace(options.value.distil, context_tokens=window)))
@@ -158,6 +163,8 @@ def harvest_command(
     model: str | None = None,
     jobs: int | None = None,
     source: Sequence[str] | None = None,
+    since_last: bool = False,
+    ended: Sequence[str] | None = None,
     progress: Report = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Result[HarvestReport]:
@@ -193,7 +200,12 @@ def harvest_command(
         jobs,
         named.value,
         look_around=not apply,
+        since_last=since_last,
     )
+    if since_last and apply:
+        from core.commands.daily.autopilot import run_by_itself  # only where nobody waits for it
+
+        return run_by_itself(workspace, request, ended or (), progress=progress, cancelled=cancelled)
     return harvest(workspace, request, progress=progress, cancelled=cancelled)
 
 
@@ -246,6 +258,9 @@ def _before_applying(workspace: Workspace, request: HarvestRequest, options: Har
         notes.append(f"--apply will fail: you cannot write to this home ({unwritable}): {ADVICE}")
     if options.home and not files.exists(workspace.paths.conversations):
         notes.append(f"conversations are looked for in {workspace.paths.conversations}, which does not exist yet")
+    refused = unpriced(workspace, options, request.model)
+    if refused is not None:
+        notes.append(f"--apply will be refused: {refused.error}")
     if limits.harvest and limits.provider != "offline":
         connected = connect_provider(workspace, limits.provider, request.model)
         if isinstance(connected, Err):
@@ -279,7 +294,22 @@ def _apply(
         note_usage(options.usage, options.asked, counted.usage)
     if counted is not None and isinstance(done, Ok):
         done.value.sent_tokens = counted.sent
+        if not options.caps:  # else every call was booked at once
+            _book(workspace, options, done.value, now)
     return done
+
+
+def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Callable[[], datetime]) -> None:
+    """What the run has cost goes into the account, for a cap that is set tomorrow. It blocks nothing."""
+    tokens = report.input_tokens + report.output_tokens
+    if not tokens:
+        return
+    try:
+        Account(workspace.paths.spending, now).add(
+            tokens, options.price(report.input_tokens, report.output_tokens) or 0.0
+        )
+    except OSError as error:
+        report.notes.append(account_trouble(error))
 
 
 def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:

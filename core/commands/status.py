@@ -12,6 +12,7 @@ from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.alike import proposals
 from core.commands.context import DigestState, digest_state
+from core.commands.daily.autopilot import Autopilot, read_autopilot
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.project import find_project, may_read, places, project_warnings
@@ -67,6 +68,8 @@ class Status:
     """Whether there is such a home; one that is not there yet is made by the first command that writes."""
     warnings: tuple[str, ...] = ()
     """What is left out of a project around the current folder, and why."""
+    autopilot: Autopilot | None = None
+    """The last harvest that nobody waited for, None where there was none."""
     made: Digest | None = None
     """What digest.md would hold now, None where there is nothing to put into it."""
     settings_warnings: tuple[str, ...] = ()
@@ -91,6 +94,7 @@ class Status:
             "context": [row.to_json() for row in self.context],
             "memories": self.memories,
             "outdated": self.outdated,
+            "autopilot": self.autopilot.to_json() if self.autopilot is not None else None,
             "errors": [asdict(error) for error in self.errors],
             "warnings": [*self.settings_warnings, *self.warnings],
         }
@@ -122,6 +126,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
             errors,
             files.exists(paths.home),
             (*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
+            read_autopilot(paths),
             made,
             workspace.loaded.warnings,
         )

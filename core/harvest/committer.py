@@ -177,6 +177,7 @@ class Committer:
         if any(item.category == "files" for item in harvest.items):
             self._bindings.refresh()
         plan = freeze(harvest.items, name, date, roots, self.paths, self._bindings.records, before_rename=self.flush)
+        self._bindings.stage(plan.notes)
         old = self.entries.get(step.sha256, {})
         called = str(old.get("name", "")) or Path(str(old.get("path", ""))).name
         if (old.get("items") or step.earlier is not None) and self._batch.has_lines_of(name, self._masked(called)):

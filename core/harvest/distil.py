@@ -54,7 +54,7 @@ from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
 from core.offline.closing import read_session
-from core.offline.recurring import bear_out, checks_borne_out, find_remarks
+from core.offline.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
 from core.offline.rules import distil_offline
 from core.offline.sessions import check_steps
 from core.sources.artifact import Artifact
@@ -190,8 +190,7 @@ def distil(
     if generate is None:
         arrays = distil_offline(conversation)
         if settings.waiting is not None:
-            for kind, rows in borne_out(conversation, settings.waiting).items():
-                arrays[kind] += [row for row in rows if row not in arrays[kind]]
+            add_borne_out(arrays, borne_out(conversation, settings.waiting))
         return Ok(_finish(arrays, conversation, settings, counts, whole))
     called = redact(name).text if settings.redact else name
     prompt, version = split_version(settings.harvest_prompt)

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from core.base import locks
 from core.base.answer import Generate
@@ -26,6 +27,7 @@ from core.harvest.plan import plan_harvest
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
 from core.harvest.report import ANSWERED, BEGUN, HarvestReport, NewLine, Progress, Report, add_counts
+from core.harvest.spending import Account, Purse
 from core.harvest.steps import HarvestOptions, HarvestPlan, Step
 from core.harvest.unproven import hold_back
 from core.knowledge.digest import regenerate_digest
@@ -154,6 +156,7 @@ def _apply(
         *([f"nothing is reclaimed: {plan.careful}"] if plan.careful else []),
     ]
     budget, breaker = Budget(options.max_run_tokens), Breaker()
+    purse = Purse(options.caps, Account(paths.spending, now) if options.caps else None, options.price)
     committer = Committer(paths, options, recovered, report, now)
     live = Live(progress, len(plan.steps))
     done, total = 0, len(plan.steps)
@@ -182,7 +185,9 @@ def _apply(
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
         hold_back(committer, plan.steps, new_run(now()))
-        with closing(_distilled(plan, options, generate, budget, breaker, committer, cancelled, live)) as results:
+        with closing(
+            _distilled(plan, options, generate, budget, breaker, purse, committer, cancelled, live)
+        ) as results:
             for distilled in results:
                 if distilled is None:  # no answer is there: time to write what is staged, if there is enough of it
                     committer.flush() if committer.seconds_left() == 0 else committer.sync()
@@ -222,6 +227,7 @@ def _distilled(
     generate: Generate | None,
     budget: Budget,
     breaker: Breaker,
+    purse: Purse,
     committer: Committer,
     cancelled: Callable[[], bool],
     live: Live,
@@ -243,7 +249,7 @@ def _distilled(
         if breaker.reason is not None:
             return Distilled(step, breaker.refusal(), None)
         live.begun(step)
-        meter = Meter(generate, budget, breaker, lambda: live.answered(step)) if generate is not None else None
+        meter = Meter(generate, budget, breaker, purse, partial(live.answered, step)) if generate is not None else None
         live.meters[step] = meter
         if meter is None or options.kept is None:
             return Distilled(step, distil_step(step, options, meter, opened), meter)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Commit, Edit, PullRequest, Push, Question
 from core.offline import cues
-from core.offline.prose import Row, begun, clean, looks_like_code, read_prose
+from core.offline.prose import Row, begun, clean, looks_like_code, read_prose, sentences
 from core.offline.sessions import TRIVIAL, Closing, Session, is_change, sends_something
 from core.offline.statements import Found
 from core.offline.substance import (
@@ -26,6 +26,7 @@ from core.offline.substance import (
     overtaken,
     uncommitted,
     with_file,
+    written,
 )
 
 MOST_COMMITS = 3
@@ -120,7 +121,11 @@ def _done(session: Session) -> Iterator[Found]:
         body = message_body(call.words) if call else ""
         line = _line(session, commit)
         statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
-        yield Found("tasks_done", {"statement": statement, "detail": body or _joined(*fresh), "quote": line}, 70, turn)
+        asked = _asked_before(session, turn, f"{statement} {body}")
+        about = [body] if body else fresh
+        detail = _joined(*about, asked) if asked and asked not in used else body or _joined(*fresh)
+        used.add(asked)
+        yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
     found = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
     for closing in session.closings if later else ():
@@ -132,10 +137,13 @@ def _done(session: Session) -> Iterator[Found]:
             if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)
         ]
         told = of_substance(session, closing, told)
-        if told and not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
+        if not told:
+            found.extend(_asked_for(session, closing))
+        elif not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
             (text, quote), *more = told
             text = with_file(session, closing, text)
-            detail = _joined(*(row[0] for row in more), uncommitted(session))
+            asked = _asked_before(session, closing.number, text)
+            detail = _joined(*(row[0] for row in more), uncommitted(session), asked)
             found.append(Found("tasks_done", {"statement": text, "detail": detail, "quote": quote}, 50, closing.number))
     found = [
         one
@@ -181,6 +189,37 @@ def _tryout(session: Session, text: str) -> bool:
     return _TRYOUT.search(text) is not None or (len(asked) < 300 and _TRYOUT.search(asked) is not None)
 
 
+def _asked_before(session: Session, number: int, told: str) -> str:
+    """What the person had asked for when a piece of work was done, in their words: it says what the work was for."""
+    since = max((at for at, row in session.events if isinstance(row, Commit) and at < number), default=-1)
+    turns = session.conversation.turns
+    for at in range(min(number, len(turns) - 1), since, -1):
+        if turns[at].role != "user" or turns[at].agent:
+            continue
+        text = _in_own_words(turns[at].text)
+        if text:
+            return "" if alike(text, told) else f"asked for: “{text}”"
+    return ""
+
+
+LEAST_ASKED, MOST_ASKED = 25, 260
+
+
+def _in_own_words(text: str) -> str:
+    """The first sentences of a message as typed by a person, "" where they say nothing by themselves."""
+    if text.startswith(("/", "<", "!", "{", "[")) or cues.BOILERPLATE.search(text) or cues.TEMPLATE.search(text):
+        return ""
+    said = ""
+    for row in rows_of(Turn("user", text), 0)[:MOST_TOLD]:
+        for part in sentences(row):
+            if len(said) + len(part.text) > MOST_ASKED:
+                return said
+            if not (looks_like_code(part.text) or cues.POINTING.match(part.text)):
+                said = f"{said} {part.text}".strip()
+    least = LEAST_ASKED if said.isascii() else SHORT_UNBROKEN
+    return said if len(said) >= least and not said.endswith((":", "：")) else ""
+
+
 def _joined(*parts: str) -> str:
     return ". ".join(part.rstrip(".") for part in parts if part)
 
@@ -199,7 +238,7 @@ def _worked_on(session: Session) -> Iterator[Found]:
     answers = [answer for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer]
     asked = [turn for turn in asked if not any(answer[:20] in turn.text for answer in answers)]
     wanted = request_of(asked[-1].text) or request_of(asked[0].text) if asked else ""
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits))
+    names = list(dict.fromkeys(name for _, row in edits for name in row.names))
     if (
         not wanted
         or not _ASKS.match(wanted)
@@ -216,6 +255,25 @@ def _worked_on(session: Session) -> Iterator[Found]:
     detail = _joined(steps, uncommitted(session))
     fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": detail, "quote": ""}
     yield Found("tasks_done", fields, 45, edits[-1][0])
+
+
+def _asked_for(session: Session, closing: Closing) -> Iterator[Found]:
+    """What the person asked for before a closing message that does not say what was done, and what was changed."""
+    turns = list(enumerate(session.conversation.turns))[max(closing.before, 0) : closing.number]
+    asked = [(at, turn.text) for at, turn in turns if turn.role == "user" and not turn.agent]
+    at, wanted = next(((at, text) for at, said in reversed(asked) if (text := request_of(said))), (0, ""))
+    edits = [row for row in written(session, closing, at) if row.how != "deleted"]
+    names = list(dict.fromkeys(name for row in edits for name in row.names))
+    if not names or not wanted or not _ASKS.match(wanted) or not cues.ANCHOR.search(wanted):
+        return
+    if _tryout(session, wanted) or session.deleted_after(closing.number, " ".join(f"`{name}`" for name in names)):
+        return
+    if all(DOCUMENT.search(name) for name in names):
+        return
+    shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
+    more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
+    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": "", "quote": ""}
+    yield Found("tasks_done", fields, 44, closing.number)
 
 
 MOST_STEPS = 4
@@ -251,7 +309,9 @@ def request_of(text: str) -> str:
 def _commits(session: Session) -> list[tuple[int, Commit]]:
     """The commits that stand at the end: an amended one once, no merges, small ones only where no others are."""
     made = [
-        (turn, row) for turn, row in session.events if isinstance(row, Commit) and row.subject and _went(session, row)
+        (turn, row)
+        for turn, row in session.events
+        if isinstance(row, Commit) and row.subject and _went(session, turn, row)
     ]
     undone = {row.subject for _, row in made if row.subject.startswith('Revert "')}
     last = {
@@ -307,7 +367,7 @@ def _files_of(session: Session, turn: int) -> set[str]:
     """The names of the files that were edited between the commit before a turn and the one in it."""
     since = max((at for at, row in session.events if isinstance(row, Commit) and at < turn), default=-1)
     edits = [row for at, row in session.events if isinstance(row, Edit) and since <= at <= turn and row.path]
-    return {re.split(r"[\\/]", row.path)[-1] for row in edits}
+    return {name for row in edits for name in row.names}
 
 
 def alike(one: str, other: str, share: float = 0.7) -> bool:
@@ -316,14 +376,19 @@ def alike(one: str, other: str, share: float = 0.7) -> bool:
     return len(first & second) >= share * max(1, min(len(first), len(second))) and len(first & second) >= 4
 
 
-def _went(session: Session, commit: Commit) -> bool:
-    """Whether a commit was made: its output says so, or says nothing (`-q`)."""
+def _went(session: Session, turn: int, commit: Commit) -> bool:
+    """Whether a commit was made: its output says so, or says nothing (`-q`). Where the file tells no results, a push or
+    a closing message that goes on from it says so."""
     if commit.succeeded is not None:
         return commit.succeeded
     call = next((row for row in session.commands if row.start == commit.start), None)
     if call is None or not session.paired:
-        return False
+        told = any(row.number >= turn and _COMMITTED.search(row.turn.text) for row in session.closings)
+        return call is not None and (told or any(at >= turn and isinstance(row, Push) for at, row in session.events))
     return call.answered and not call.failed and not call.refused and not cues.ERROR.search(call.output)
+
+
+_COMMITTED = re.compile(r"\bcommitt?ed\b|已提交|コミットしました|커밋했", re.IGNORECASE)
 
 
 def _became(session: Session, at: int, commit: Commit, line: str) -> str:
@@ -493,8 +558,8 @@ _EMPTY = re.compile(
     r"solution|result|summary|changes?|修复|结果)\b(?:\s*\([^)]{1,30}\))?\s*[.!:：—–-]+\s*)+",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"^`?(?P<path>[\w./\\@-]*\w\.\w{1,6})(?::[\d-]+)?`?\s*(?:\([^)]{1,40}\)\s*)?[:：—–-]+\s+")
-_FILE = re.compile(r"^(?:\d+\. )?`?(?P<path>[\w./\\@-]*\w\.\w{1,6}(?::[\d-]+)?)`?:?$")
+LABEL = re.compile(r"^`?(?P<path>[\w./\\@-]*\w\.\w{1,6})(?::[\d-]+)?`?\s*(?:\([^)]{1,40}\)\s*)?[:：—–-]+\s+")
+FILE_LINE = re.compile(r"^(?:\d+\. )?`?(?P<path>[\w./\\@-]*\w\.\w{1,6}(?::[\d-]+)?)`?:?$")
 
 
 # What a list or a block of code went on with, and the steps of a plan that only the session knows by their numbers.
@@ -528,13 +593,13 @@ def told_done(session: Session, number: int) -> list[tuple[str, str]]:
     listed: list[tuple[str, str]] = []
     where = ""
     for row in session.rows[number][:16]:
-        named = _FILE.match(clean(row.text)) or _FILE.match(row.heading)
+        named = FILE_LINE.match(clean(row.text)) or FILE_LINE.match(row.heading)
         where = named["path"] if named else where if row.kind == "bullet" else ""
         if cues.LEFT_HEADING.match(row.heading) or row.mark == " ":
             continue
         for sentence in session.parts(row):
             text = _EMPTY.sub("", sentence.text).strip()
-            label = _LABEL.match(text)
+            label = LABEL.match(text)
             if label:
                 where, text = label["path"], text[label.end() :]
             fix = cues.FIX_WAS.match(text)

@@ -308,6 +308,20 @@ RULE = one_of({
     "ja": ("デフォルト", "必須", "のみ", "できません", "対応していません"),
     "ko": ("기본값", "반드시", "지원하지"),
 })  # fmt: skip
+# Words with which a sentence gives its reason, or what it was done for.
+REASON = one_of({
+    "en": (
+        "since", "because", "so that", r"so (?:the|it|that|an?|no|both|all|users?)", "means(?: that)?",
+        r"which (?:means|avoids?|keeps?|lets?|makes?)", "instead of", "rather than", "otherwise",
+        r"to (?:avoid|prevent|keep|ensure|stay|allow)",
+    ),
+    "de": ("weil", "damit", "statt", "sodass"),
+    "fr": ("parce que", "afin (?:de|que)", "pour éviter", "au lieu de"),
+    "es": ("porque", "para (?:que|evitar)", "en vez de"),
+    "zh": ("因此", "因为", "由于", "以便", "避免", "而不是"),
+    "ja": ("ため", "ので", "代わりに"),
+    "ko": ("때문", "위해", "대신"),
+})  # fmt: skip
 _SELF = r"(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?)?"
 _DID = (
     "fixed", "added", "removed", "renamed", "implemented", "updated", "created", "replaced", "moved", "merged",

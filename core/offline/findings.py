@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.conversations.events import Commit
 from core.offline import cues
 from core.offline.closing import (
+    FILE_LINE,
+    LABEL,
     LEAST_WORDS,
     LONG,
     SHORT,
@@ -23,12 +25,13 @@ from core.offline.closing import (
     whole_quotes,
 )
 from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
-from core.offline.sessions import Closing, Session, is_change
+from core.offline.sessions import TRIVIAL, Closing, Session, is_change
 from core.offline.statements import Found
-from core.offline.substance import CODE, named_first, written
+from core.offline.substance import CODE, DOCUMENT, named_first, written
 
 MOST_CAUSES = 2
 MOST_FACTS = 2
+MOST_REASONED = 3
 MOST_LEFT = 3
 MOST_FINDINGS = 4
 MOST_RISKS = 3
@@ -50,6 +53,7 @@ def find_findings(session: Session) -> Iterator[Found]:
     causes = list(_causes(session, rows))
     yield from causes[-MOST_CAUSES:]
     yield from _newest(list(_facts(session, rows, [cause.fields["statement"] for cause in causes])), MOST_FACTS)
+    yield from list(_reasoned(session, rows))[-MOST_REASONED:]
 
 
 def _newest(found: list[Found], most: int) -> list[Found]:
@@ -234,7 +238,6 @@ def _facts(session: Session, rows: Rows, causes: Sequence[str]) -> Iterator[Foun
     for closing in session.closings:
         if closing.refuted:
             continue
-        stale = closing.overtaken or not (closing.at_end or session.events)
         for row in rows[closing.number]:
             if row.kind == "check" or cues.LEFT_HEADING.match(row.heading):
                 continue
@@ -249,11 +252,9 @@ def _facts(session: Session, rows: Rows, causes: Sequence[str]) -> Iterator[Foun
             for sentence in session.parts(row):
                 text = _neutral(sentence.text)
                 rule = cues.RULE.search(text) is not None
-                state = (row.kind == "prose" or closing.at_end) and not stale and _STATE.search(text) is not None
+                state = (row.kind == "prose" or closing.at_end) and _STATE.search(text) is not None
                 last = asked and not _AS_IT_RAN.search(text)
-                if not (rule or state or last) or not _is_fact(session, text):
-                    continue
-                if stale and session.named_later(closing.number, text):
+                if not (rule or state or last) or not _is_fact(session, text) or session.worked_on(closing, text):
                     continue
                 if _OF_FILE.match(text) or any(text.rstrip(".") in cause for cause in causes):
                     continue  # what one file is for stands in the file
@@ -324,7 +325,7 @@ def _without_title(session: Session, text: str) -> str:
 
 def _subject_of(session: Session, closing: Closing) -> str:
     """The one file that was written for a closing message: what its items are about where they do not say it."""
-    names = {re.split(r"[\\/]", row.path)[-1] for row in written(session, closing)}
+    names = {name for row in written(session, closing) for name in row.names}
     return f"In `{names.pop()}`: " if len(names) == 1 else ""
 
 
@@ -352,6 +353,53 @@ def _is_fact(session: Session, text: str) -> bool:
         and session.bears_out(text)
     )
 
+
+# --- why something is as it is now ---
+
+
+def _reasoned(session: Session, rows: Rows) -> Iterator[Found]:
+    """What a change does together with its reason, where later work left it alone: "empty ids are allowed, since …"."""
+    told: list[str] = []
+    for closing in session.closings:
+        if closing.refuted or not closing.changed:
+            continue
+        where = ""
+        told += [text for text, _ in told_done(session, closing.number)[:1]]
+        for row in rows[closing.number]:
+            named = FILE_LINE.match(clean(row.text)) or FILE_LINE.match(row.heading)
+            where = named["path"] if named else where if row.kind == "bullet" else ""
+            if row.kind == "check" or cues.LEFT_HEADING.match(row.heading):
+                continue
+            short = row.kind == "bullet" and len(row.text) <= LONG + 100
+            for sentence in [whole(row)] if short else session.parts(row):
+                text = _neutral(sentence.text)
+                label = LABEL.match(text)
+                if label:
+                    where, text = label["path"], text[label.end() :]
+                if not cues.REASON.search(text) or not _tells_why(session, text) or session.worked_on(closing, text):
+                    continue
+                if any(alike(text, done) for done in told) or DOCUMENT.search(where) or where.endswith(".md"):
+                    continue
+                told.append(text)
+                about = f"In `{where}`: " if where and where.rsplit("/", 1)[-1] not in text else ""
+                about = about or ("" if named_first(PAST.sub("", text)) else _subject_of(session, closing))
+                fields = {"statement": about + begun(text), "detail": "", "quote": sentence.quote}
+                yield Found("facts", fields, 50, closing.number)
+
+
+def _tells_why(session: Session, text: str) -> bool:
+    """Whether a sentence with a reason in it stands by itself and names what tools have shown."""
+    return (
+        LEAST_REASONED <= len(text) * (1 if text.isascii() else 2) <= 2 * (LONG + 100)
+        and cues.ANCHOR.search(text) is not None
+        and not (PERSONS.search(text) or cues.HEDGE.search(text) or cues.OFFER.search(text))
+        and not (cues.MONOLOGUE.match(text) or cues.DANGLING.match(text) or TRIVIAL.match(text))
+        and not (text.endswith((":", "?", "：", "？")) or looks_like_code(text) or not whole_quotes(text))
+        and session.bears_out(text)
+    )
+
+
+LEAST_REASONED = 60
 
 # --- left ---
 
@@ -385,8 +433,6 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
             below = listed and bool(cues.LEFT_HEADING.match(row.heading))
             after = listed and not below and closing.at_end and bool(_NEXT_HEADING.search(row.heading[:LONGEST_LEAD]))
             stale = closing.overtaken or not (closing.at_end or session.events)
-            if stale and not below:
-                continue
             for sentence in [whole(row)] if (below or after) and len(row.text) <= LONG else session.parts(row):
                 said = (cues.LEFT.search(sentence.text) and not cues.CAUSE.search(sentence.text)) or _NOT_OURS.search(
                     sentence.text
@@ -397,16 +443,17 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
                 text = _addressed(sentence.text)
                 if after and not (_ORDER.match(text) and cues.ANCHOR.search(text)):
                     continue
-                if PAST.match(_LABEL.sub("", text)) and not _HELD_UP.search(text):
+                if PAST.match(LABEL.sub("", text)) and not _HELD_UP.search(text):
                     continue
-                named = readable(text) or (below and closing.at_end and _stands(text))
+                named = readable(text) or ((below or said) and closing.at_end and _stands(text))
                 if not named or (not below and cues.UNSURE.search(text)):
                     continue
                 if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
                     continue
-                if stale and _spoken_of(session, closing.number, cues.ANCHOR.findall(text)):
+                names = cues.ANCHOR.findall(text)
+                if stale and (_spoken_of(session, closing.number, names) or not (names or below)):
                     continue
-                detail = _about(session) if below or after else ""
+                detail = _about(session) if below or after or not names else ""
                 score = 65 if below else 58 if after else 55 if said else 50
                 fields = {"statement": begun(text), "detail": detail, "quote": sentence.quote}
                 yield Found("tasks_open", fields, score, closing.number)
@@ -454,7 +501,6 @@ def _about(session: Session) -> str:
     return f"left of “{wanted}”" if wanted else ""
 
 
-_LABEL = re.compile(r"^`?(?P<path>[\w./\\@-]*\w\.\w{1,6})(?::[\d-]+)?`?\s*(?:\([^)]{1,40}\)\s*)?[:：—–-]+\s+")
 _YOU = re.compile(
     r"^(?:you(?:'ll| will)? (?:still )?(?:need|have) to|make sure to|remember to|don't forget to) ", re.IGNORECASE
 )

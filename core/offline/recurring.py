@@ -155,6 +155,18 @@ def checks_borne_out(
     return ([checks_of(project, both)] if both else []), rows[-MOST_WAITING:]
 
 
+def add_borne_out(arrays: Mapping[str, list[dict[str, str]]], found: Mapping[str, list[dict[str, str]]]) -> None:
+    """Add what another session bore out to what this one gave; of two playbooks of a name the longer one stands."""
+    for kind, rows in found.items():
+        kept = arrays[kind]
+        for row in rows:
+            at = next((at for at, other in enumerate(kept) if "name" in row and other.get("name") == row["name"]), -1)
+            if at < 0 and row not in kept:
+                kept.append(row)
+            elif at >= 0 and row["steps"].count(" -> ") > kept[at]["steps"].count(" -> "):
+                kept[at] = row
+
+
 def _names_its_tool(text: str) -> bool:
     """Whether a remark says which tool it is about, and nothing that only its moment knows."""
     tools = {found[0].casefold().rstrip("s") for found in cues.TOOL.finditer(text)} - _UNNAMED

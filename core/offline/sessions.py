@@ -15,9 +15,9 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, Hook, OtherCall, Push
+from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, Hook, OtherCall, Push, Todos
 from core.offline import cues
-from core.offline.prose import Row, Sentence, sentences
+from core.offline.prose import Row, Sentence, clean, sentences
 from core.offline.statements import Found
 
 LOOK_AHEAD = 6
@@ -146,6 +146,24 @@ class Session:
         return any(found.strip("`()").casefold() in later for found in cues.ANCHOR.findall(text))
 
     @cached_property
+    def _work(self) -> tuple[tuple[int, str], ...]:
+        """What was written and said to the end of a piece of work, by turns, in lower case."""
+        turns = self.conversation.turns
+        if not self.events:  # what was changed does not show: any later word may tell of it
+            return tuple((at, turn.text.casefold()) for at, turn in enumerate(turns) if turn.role == "assistant")
+        at_work = {at for at, row in self.events if is_change(row)} | {row.number for row in self.closings}
+        paths = {at: row.path for at, row in self.events if isinstance(row, Edit)}
+        return tuple((at, f"{paths.get(at, '')}\n{turns[at].text}".casefold()) for at in sorted(at_work))
+
+    def worked_on(self, closing: Closing, text: str) -> bool:
+        """Whether what a sentence of a closing message names was written or told of again afterwards, so that it may be
+        so no more; of a sentence that names nothing, whether anything was."""
+        names = {found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)}
+        if not names:
+            return closing.overtaken or not (closing.at_end or self.events)
+        return any(at > closing.number and name in said for at, said in self._work for name in names)
+
+    @cached_property
     def _low(self) -> tuple[str, ...]:
         return tuple(turn.text.casefold() for turn in self.conversation.turns)
 
@@ -182,6 +200,8 @@ def find_in_session(session: Session) -> Iterator[Found]:
     """Everything that the events of a session tell; nothing for a conversation without events."""
     yield from _begun(session)
     yield from _uncommitted(session)
+    yield from _still_failing(session)
+    yield from _steps_left(session)
     yield from _repairs(session)
     yield from _suppressed(session)
     yield from _environment(session)
@@ -217,7 +237,7 @@ def _broken_off(session: Session, turn: int, last: Edit) -> Iterator[Found]:
     edits = [row for _, row in session.events if isinstance(row, Edit) and row.path and row.answered]
     if len(edits) < LEAST_EDITS or turn < len(session.conversation.turns) - 2:
         return
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for row in edits if row.how != "deleted"))
+    names = list(dict.fromkeys(name for row in edits if row.how != "deleted" for name in row.names))
     shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
     text = f"Check `{last.path}` and go on: the session breaks off while it is written, after changes of {shown}"
     yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
@@ -260,7 +280,7 @@ def _uncommitted(session: Session) -> Iterator[Found]:
     ]
     if not ended or not edits or not session.paired:
         return
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits if row.how != "deleted"))
+    names = list(dict.fromkeys(name for _, row in edits if row.how != "deleted" for name in row.names))
     if len(names) == 1 and _DOCUMENT.search(names[0]):
         return
     if names and not any(isinstance(row, Command) and _REMOVES.search(row.words) for _, row in rest):
@@ -268,6 +288,49 @@ def _uncommitted(session: Session) -> Iterator[Found]:
         more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
         text = f"Commit the last changes{where}: {shown}{more} changed after the session's last commit"
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 56, edits[-1][0])
+
+
+def _still_failing(session: Session) -> Iterator[Found]:
+    """A check whose last run failed, with no other run behind it: it was left so, whatever the closing message says."""
+    last: dict[str, tuple[int, int, str, Command]] = {}
+    for at, (turn, row) in enumerate(session.events):
+        if not isinstance(row, Command) or row.refused or not row.answered:
+            continue
+        for part in re.split(r"\s*(?:&&|;)\s*", bare(row.words)):
+            kind = cues.check_kind(part)
+            if kind:
+                last[kind] = (at, turn, part, row)
+    for at, turn, part, row in last.values():
+        why = session.failure(row) or (_last_line(row.output) if row.failed else "")
+        if not why or session.of_others or cues.ONE_OFF.search(part) or _ENVIRONMENT.search(row.output):
+            continue
+        changed = any(is_change(event) for _, event in session.events[at + 1 :])
+        end = "files were changed after that and it was not run again" if changed else "nothing was changed after that"
+        shown = why if len(why) <= 200 else why[:200].rsplit(" ", 1)[0] + " …"
+        text = f"`{part}` failed when it was last run (“{shown}”); {end}"
+        yield Found("tasks_open", {"statement": text, "detail": "", "quote": why if len(why) < 400 else ""}, 57, turn)
+
+
+MOST_STALE = 6
+MOST_STEPS = 4
+
+
+def _steps_left(session: Session) -> Iterator[Found]:
+    """What the assistant's last list of steps leaves open, where some of it was done and little happened after it."""
+    lists = [(at, turn, row) for at, (turn, row) in enumerate(session.events) if isinstance(row, Todos) and row.items]
+    if not lists:
+        return
+    at, turn, row = lists[-1]
+    left = [clean(text) for text, state in row.items if state.casefold() in _OPEN_STATES]
+    behind = sum(isinstance(event, Call) for _, event in session.events[at + 1 :])
+    if not left or len(row.items) < 2 or len(left) == len(row.items) or behind > MOST_STALE:
+        return
+    shown = "; ".join(left[:MOST_STEPS]) + (f"; and {len(left) - MOST_STEPS} more" if len(left) > MOST_STEPS else "")
+    text = f"Left open in the list of steps at the end of the session: {shown}"
+    yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 55, turn)
+
+
+_OPEN_STATES = ("pending", "not-started", "not_started", "todo", "open", "not started")
 
 
 # --- a command that fails, and the variant that passes ---
@@ -307,22 +370,30 @@ def failure(event: Command) -> str:
 
 
 def _repairs(session: Session) -> Iterator[Found]:
-    """A call that failed for how it was made, and the one of its kind that passed: what to write next time."""
+    """A command line that failed, and what made it pass though no file was changed between: another way to write it, or
+    other commands that had to run first."""
     commands = [(at, turn, row) for at, (turn, row) in enumerate(session.events) if isinstance(row, Command)]
     told: set[str] = set()
     for number, (at, _, row) in enumerate(commands):
-        why, wrong = session.failure(row), bare(row.words)
-        if not why or not cues.OF_USAGE.search(why) or len(wrong) > LONGEST_COMMAND or "\n" in wrong:
+        wrong = bare(row.words)
+        why = session.failure(row) or (_last_line(row.output) if row.failed and row.answered else "")
+        if not why or row.refused or len(wrong) > LONGEST_COMMAND or "\n" in wrong or cues.ONE_OFF.search(wrong):
             continue
         if any(name in why for name in cues.HIDDEN):
             continue
+        usage = cues.OF_USAGE.search(why) is not None
+        between: list[str] | None = []
         for later, turn, other in commands[number + 1 : number + 1 + LOOK_AHEAD]:
-            if any(isinstance(event, Edit) for _, event in session.events[at:later]):
+            if any(is_change(event) for _, event in session.events[at:later]):
                 break  # the code was changed: that is work, not another way to say the same
-            if session.failure(other) or other.failed or not other.answered or other.refused:
-                continue
-            works = _works(row.words, other.words, why)
-            if works and works not in told and not cues.ONE_OFF.search(f"{wrong}\n{bare(other.words)}"):
+            right = bare(other.words)
+            went = other.answered and not (other.refused or other.failed or session.failure(other))
+            works = _works(row.words, other.words, why) if went else ""
+            if not works and went and right == wrong and between:
+                works = f"it works after {' and '.join(f'`{line}`' for line in between)}"
+            elif works and not usage and between != []:
+                works = ""  # what ran meanwhile may have mended it
+            if works and works not in told and not cues.ONE_OFF.search(right):
                 told.add(works)
                 shown = why if len(why) <= 260 else why[:260].rsplit(" ", 1)[0] + " …"
                 statement = f"`{wrong}` fails (“{shown}”); {works}"
@@ -330,6 +401,28 @@ def _repairs(session: Session) -> Iterator[Found]:
                 fields = {"statement": statement, "detail": "", "quote": quote, "kind": "tool-quirk"}
                 yield Found("facts", fields, 65, turn)
                 break
+            if right == wrong or "\n" in right or len(right) > LONGEST_COMMAND:
+                break
+            if between is not None and went and not _LOOKS.match(right):
+                between = [*between, right] if len(between) < MOST_BETWEEN and not cues.ONE_OFF.search(right) else None
+
+
+MOST_BETWEEN = 2
+_LOOKS = re.compile(
+    r"(?:sudo )?(?:grep|rg|find|fd|ls|cat|sed -n|awk|head|tail|echo|printf|wc|which|pwd|test|nl|tree|diff|file|stat|"
+    r"env|type|git (?:status|log|diff|show|branch|remote|rev-parse|ls-files|blame|worktree list|config --get|fetch)|"
+    r"gh \w+ (?:view|list|status|checks)|\S+ (?:--version|--help|-h|-v|help))\b"
+)
+"""What only looks changes nothing."""
+
+
+def _last_line(output: str) -> str:
+    """The last line of an output that says something; the reader's own line about the exit status is none."""
+    rows = [line.strip() for line in output.split("\n") if line.strip() and not line.startswith("exit code:")]
+    return rows[-1] if rows and SHORTEST_WHY <= len(rows[-1]) <= 260 else ""
+
+
+SHORTEST_WHY = 12
 
 
 def _works(first: str, second: str, why: str) -> str:
@@ -472,11 +565,18 @@ def _checks(session: Session) -> Iterator[Found]:
     """The checks that somebody says are to be run: the person, or what runs them by itself. Others wait for a second
     session (`recurring.py`)."""
     steps, turn = check_steps(session)
-    told = [step for step in steps if _is_told(session, step.split(" && ")[-1])]
+    told = [step for step in steps if _is_told(session, last := step.split(" && ")[-1]) or _ran_again(session, last)]
     if told:
         yield Found("playbooks", checks_of(session.project, told), 60, turn)
 
 
+def _ran_again(session: Session, step: str) -> bool:
+    """Whether a check ran several times in one session: it is how the work was judged, and no single look."""
+    ran = [row for row in session.commands if row.answered and step in re.split(r"\s*(?:&&|;)\s*", bare(row.words))]
+    return len(ran) >= LEAST_RUNS
+
+
+LEAST_RUNS = 2
 _INSTRUCTS = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|copilot-instructions)[\w.-]*$|\.github/workflows/|\.gitlab-ci|"
     r"(?:^|/)\.husky/|lefthook|pre-commit|(?:^|/)\.circleci/",

@@ -32,8 +32,8 @@ def _by_itself(session: Session, made: Sequence[tuple[int, Commit]]) -> list[tup
     found = []
     for turn, commit in made:
         if commit.start not in called or BY_TOOL.match(commit.subject):
-            paths = (row.path for at, row in session.events if at == turn and isinstance(row, Edit) and row.path)
-            found.append((turn, commit, frozenset(paths)))
+            edits = [row for at, row in session.events if at == turn and isinstance(row, Edit)]
+            found.append((turn, commit, frozenset(path for row in edits for path in row.path.split(", ") if path)))
     return found
 
 
@@ -112,13 +112,13 @@ DOCUMENT = re.compile(r"(?:^|/)(?:readme|changelog|contributing|license|notices?
 MANY_FILES = 3
 
 
-def written(session: Session, closing: Closing) -> list[Edit]:
-    """The files that were written since the closing message before this one."""
+def written(session: Session, closing: Closing, since: int = -1) -> list[Edit]:
+    """The files that were written since the closing message before this one, or since a later turn."""
     return [
         row
         for at, row in session.events
         if isinstance(row, Edit)
-        and closing.before < at <= closing.number
+        and max(closing.before, since) < at <= closing.number
         and row.path
         and not (row.refused or row.failed)
     ]
@@ -128,7 +128,7 @@ def of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]
     """Of what a closing message tells, what somebody may look for though no commit tells of it: what is new or whole
     stands first; a lone edit of a page for readers, one line and a removal within a file are nothing."""
     edits = written(session, closing)
-    names = {row.path for row in edits}
+    names = {path for row in edits for path in row.path.split(", ")}
     if len(names) == 1 and DOCUMENT.search(next(iter(names))) and not any(row.how == "created" for row in edits):
         return []
     if not names and any(DOCUMENT.search(name.strip("`")) for text, _ in told[:1] for name in CODE.findall(text)):
@@ -143,7 +143,7 @@ def of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]
 
 def with_file(session: Session, closing: Closing, text: str) -> str:
     """A sentence with the file that it is about, where it names none and one alone was written."""
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for row in written(session, closing)))
+    names = list(dict.fromkeys(name for row in written(session, closing) for name in row.names))
     if len(names) != 1 or names[0] in text or _PATH_IN.search(text):
         return text
     stop = text[-1:] if text[-1:] in ".。" else ""

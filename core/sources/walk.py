@@ -8,13 +8,16 @@ export that holds many from one, and of a `.zip` the list of what is in it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from core.base import files
+from core.base.paths import ASKED, asking_folder
 from core.base.result import ErrorInfo
 from core.sources.artifact import Artifact
 from core.sources.tools import FILES, SOURCE, SOURCES, Place, Source, name_in
@@ -250,10 +253,23 @@ def survey(rows: Sequence[Place]) -> Survey:
     return Survey(_without_second_views(sorted(found.values())), list(dict.fromkeys(notes)), errors)
 
 
+@cache
+def _own_hash() -> str:
+    return hashlib.sha256(os.fsencode(asking_folder(os.environ))).hexdigest()
+
+
+def is_own_question(path: str) -> bool:
+    """Whether a session is one in which this program asked a tool something: tools keep the sessions of a folder under
+    its name (Claude Code with dashes, Gemini CLI also under its hash), and ours has a name of its own."""
+    return f"{ASKED}{os.sep}" in path or f"{ASKED}-" in path or _own_hash() in path
+
+
 def _take(source: Source, root: str, folder: str, found: dict[str, Artifact], notes: list[str]) -> None:
     for pattern in source.patterns:
         for path in matching(folder, pattern.split("/"), notes):
-            if path not in found and (item := artifact_at(path, source.name, name_in(source, root, path))) is not None:
+            if path in found or is_own_question(path):
+                continue
+            if (item := artifact_at(path, source.name, name_in(source, root, path))) is not None:
                 found[path] = item
     for pattern in source.folders:
         for path in matching(folder, pattern.split("/"), notes):
@@ -275,3 +291,12 @@ def _without_second_views(rows: list[Artifact]) -> list[Artifact]:
         return better != path and better in paths
 
     return [row for row in rows if not is_second(row.path)]
+
+
+def in_project(folder: str, names: Collection[str]) -> list[Artifact]:
+    """What tools of these names, which keep their conversations in the project, left in this very folder."""
+    found: dict[str, Artifact] = {}
+    for name in sorted(names):
+        if name in SOURCE and SOURCE[name].project:
+            _take(SOURCE[name], folder, folder, found, [])
+    return sorted(found.values())

@@ -251,10 +251,10 @@ MADE = 400
 
 
 class LedgerView(FilteredView):
-    """All entries of the ledger. Selecting one shows it in the inspector; Enter opens the conversation."""
+    """All entries of the ledger. Selecting one shows it in the inspector; Enter opens the reader."""
 
     name = "ledger"
-    keys = (("Enter", "Open the conversation"), ("M", "What can be done with a line"))
+    keys = (("Enter", "Read the conversation"), ("M", "What can be done with a line"))
     FILTER = "Filter by title, project, tool or model"
     TYPING_KEYS = (*MOVES, "Enter")
 
@@ -437,12 +437,7 @@ class LedgerView(FilteredView):
         self._shell.select("conversation", self.entries[at].key)
 
     def _open(self, at: int) -> None:
-        entry = self.entries[at].entry
-        path = str(entry.get("path") or "")
-        trash = entry.get("trash")
-        if place_of(entry) == "in trash" and isinstance(trash, dict) and trash:
-            path = str(self._shell.workspace.paths.trash / next(iter(trash)))
-        self._shell.open_path(path)
+        self._shell.read(key=self.entries[at].key)
 
     def _context(self, index: int, place: tuple[float, float] | None = None) -> None:
         row = self.row(index)
@@ -450,7 +445,7 @@ class LedgerView(FilteredView):
         if row.place == "in trash":
             lines.append(MenuRow("Restore from trash", "archive-restore", lambda: self.restore(row)))
         if row.place != "gone":
-            lines.append(MenuRow("Open conversation", "external-link", lambda: self._open(index), "Enter"))
+            lines.append(MenuRow("Read conversation", "book-open", lambda: self._open(index), "Enter"))
         lines.append(MenuRow("Copy hash", "hash", lambda: self._shell.copy(row.key, "The hash is on the clipboard")))
         lines.append(MenuRow("Copy name", "copy", lambda: self._shell.copy(row.name, "The name is on the clipboard")))
         if row.status in STATUSES:

@@ -49,7 +49,7 @@ STORE_FILES: Mapping[str, Looks] = {
 SECTIONS: Mapping[str, Looks] = {row.digest_title: CATEGORIES[row.name] for row in STORED if row.digest_title}
 """Sections of the digest, by their heading."""
 PAIRS: Mapping[str, Looks] = {
-    "outdated": Looks("Outdated", "history", "edited"),
+    "outdated": Looks("To decide", "history", "edited"),
     "alike": Looks("Alike", "link", "accent"),
 }
 FACT_CATEGORIES: Mapping[str, Looks] = {
@@ -67,6 +67,7 @@ MEMORY_CATEGORIES: Mapping[str, Looks] = {
     "pattern": FACT_CATEGORIES["pattern"],
 }
 ENTRY_KINDS: Mapping[str, Looks] = {
+    "conversation": Looks("Conversations", "messages-square", "ramp:4"),
     "bullet": Looks("Bullets", "lightbulb", "ramp:0"),
     "note": CATEGORIES["files"]._replace(name="Notes"),
     "memory": Looks("Memories", "bookmark", "ramp:3"),

@@ -17,9 +17,9 @@ from core.commands.panel.timeline import Line, RunCost, Talk, Timeline, costs, l
 from core.commands.workspace import Workspace
 from gui.shell import GATHER, Shell
 from gui.state import State
-from gui.toolkit.canvas import Canvas
 from gui.toolkit.charts import Bars, SegmentBar
 from gui.toolkit.dialogs import Menu, MenuRow
+from gui.toolkit.drawing import Canvas
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import box

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gui.toolkit.canvas import Canvas
+from gui.toolkit.drawing import Canvas
 from gui.toolkit.icons import icon
 from gui.toolkit.theme import Look
 from gui.views.looks import CATEGORIES
