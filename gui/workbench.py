@@ -35,7 +35,7 @@ from gui.views.memories import MemoriesView
 from gui.views.search import SearchView
 from gui.views.settings import SettingsView
 from gui.views.sources import SourcesView
-from gui.views.timeline import TimelineView
+from gui.views.timeline.view import TimelineView
 
 NUMBER_KEYS = 9
 
@@ -131,6 +131,7 @@ class Workbench:
         ways = (
             ([labelled(row.label, row.icon) for row in VIEWS], "text", FRAME[0]),
             (names, "small", FRAME[0]),
+            (names, "small", TIGHT),
             (one, "text", FRAME[0]),
             (one, "text", TIGHT),
             (icons, "text", TIGHT),

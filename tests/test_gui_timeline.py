@@ -13,7 +13,7 @@ from core.commands.history import LedgerRow, ledger
 from core.commands.panel.overview import overview
 from core.commands.panel.timeline import LEFT, LOST, costs, lines_now, timeline
 from core.commands.panel.titles import titles
-from gui.views.timeline_rows import (
+from gui.views.timeline.rows import (
     Wish,
     bars,
     by_day,

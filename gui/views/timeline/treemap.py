@@ -9,7 +9,7 @@ from gui.toolkit.drawing import Canvas
 from gui.toolkit.icons import icon
 from gui.toolkit.theme import Look
 from gui.views.looks import CATEGORIES
-from gui.views.timeline_rows import Rect, number, squarified
+from gui.views.timeline.rows import Rect, number, squarified
 
 
 class Tile(NamedTuple):

@@ -27,7 +27,7 @@ from gui.toolkit.messages import EmptyState
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.looks import CATEGORIES
-from gui.views.timeline_rows import (
+from gui.views.timeline.rows import (
     EMPTY,
     LEVELS,
     RANGES,
@@ -58,7 +58,7 @@ from gui.views.timeline_rows import (
     year_words,
     zoomed,
 )
-from gui.views.treemap import TreeMap
+from gui.views.timeline.treemap import TreeMap
 
 SIDE, NARROW = 296, 800
 """The width of the column with the day, and below which width of the view it stands under the drawings."""
