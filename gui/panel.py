@@ -43,7 +43,7 @@ from gui.workbench import VIEWS, Workbench
 GAP = 8
 SCALE_STEP = 0.125
 PANES = ("rail", "inspector")  # those that can be hidden
-AGES_SECONDS = 30  # how often times like "5 min" are counted anew
+AGES_SECONDS = 60  # how often times like "5 min" are counted anew
 _living: WeakSet[KnowledgePanel] = WeakSet()
 
 
@@ -71,7 +71,7 @@ class KnowledgePanel:
         self.jobs = Jobs(wake, self._fault)
         self.look = Look(self.jobs, PALETTES.get(palette, PALETTES["dark"]), scale, fonts)
         self.usual_scale = scale
-        self.shell = Shell(self.look, workspace, self.jobs.wake)
+        self.shell = Shell(self.look, workspace, lambda: self.jobs.wake())  # the host's loop may set another
         self.shell.places.update(places or {})
         self.shell.choices.update(choices or {})
         self._own = own or workspace
@@ -162,7 +162,7 @@ class KnowledgePanel:
         worked += bool(self.reader.tick())
         age = int(time.time() // AGES_SECONDS)
         if self.shell.dirty or age != self._aged:
-            worked += self.shell.dirty  # the frame that comes anyway shows that a minute has passed
+            worked += 1  # once a minute also without any event: ages are shown
             self.shell.dirty, self._aged = False, age
             self.jobs.attempt(self._refresh, self.shell.state)
         moved = self.look.tick()
