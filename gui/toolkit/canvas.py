@@ -197,7 +197,7 @@ class Canvas:
         self._look.jobs.post(self._pointed)
 
     def _pointed(self) -> None:
-        if not dpg.is_item_hovered(self.item) or not dpg.is_item_visible(self.item):
+        if not dpg.is_item_hovered(self.item):
             return
         x, y = dpg.get_mouse_pos(local=False)
         left, top = dpg.get_item_rect_min(self._list)

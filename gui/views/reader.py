@@ -71,6 +71,7 @@ class ConversationReader:
         self._look, self._shell, self._on_close = look, shell, on_close
         self.is_open = False
         self.talk: ReadableConversation | None = None
+        self.sought = ""
         self._ticket = 0
         self._turns: list[int] = []  # the piece at which each thing that the person said begins
         self.sheet = Sheet(look, on_fold=self.toggle, on_copy=self.copy_code, on_item=self.show_item,
@@ -156,6 +157,7 @@ class ConversationReader:
         self.is_open = True
         self._show_script(None, Script())
         dpg.set_value(self.field, "")
+        self.sought = ""
         dpg.set_value(self._title, "Reading…")
         dpg.set_value(self._about, "")
         dpg.configure_item(self.item, show=True)
@@ -333,10 +335,11 @@ class ConversationReader:
 
     def _typed(self, words: str, stay: bool = False) -> None:
         """Other words stand in the field: look for them on a worker. With `stay` the place is kept."""
+        self.sought = words
         script, ticket = self.script, self._ticket
 
         def done(result: Result[Any]) -> None:
-            if ticket != self._ticket or str(dpg.get_value(self.field)) != words or isinstance(result, Err):
+            if ticket != self._ticket or self.sought != words or isinstance(result, Err):
                 return
             sheet = self.sheet
             sheet.places = result.value
@@ -350,7 +353,7 @@ class ConversationReader:
         self._shell.submit("Finding words", lambda _job: Ok(places_of(script, words)), done, lane=READ)
 
     def _name_places(self) -> None:
-        words, places = str(dpg.get_value(self.field)).strip(), self.sheet.places
+        words, places = self.sought.strip(), self.sheet.places
         at = f"{max(0, self.sheet.place) + 1:,} of {len(places):,}" if places else ""
         dpg.set_value(self._found, at or ("not found" if words and self.talk is not None else ""))
         for button in self._walk:
@@ -443,7 +446,7 @@ class ConversationReader:
     def press(self, key: str, typing: bool) -> bool:
         """The keys of the page; while somebody types, those of the field."""
         if key == "Esc":
-            if typing or str(dpg.get_value(self.field)):
+            if typing or self.sought:
                 dpg.set_value(self.field, "")
                 self._typed("")
                 dpg.focus_item(self.back.item)  # the field must not keep the keys
