@@ -82,6 +82,8 @@ RECORDS = {
     "core.knowledge.alike",
     "core.knowledge.edit",
     "core.conversations.conversation",
+    "core.conversations.events",
+    "core.conversations.readable",
 }
 ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "dearpygui": ("gui",),

@@ -57,6 +57,7 @@ Line = tuple[Run, ...]
 _CJK = r"\u2e80-\u2fff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff10-\uffef"
 _CLOSE = r"、。，．・：；？！）」』】〉》〕ー々,.!?;:)\]}"
 _ATOM = re.compile(rf"[{_CJK}][{_CLOSE}]*|\s+|[^\s{_CJK}]+")
+_BREAKS = "/\\-_.=&?,"
 CODE_PAD = 0.7
 """Room beside code among words, in blanks."""
 _WIDE = re.compile(f"[{_CJK}]")
@@ -147,6 +148,9 @@ def _fitting(text: str, begin: int, end: int, room: float, style: str, measure: 
                 break
             wide += letter
             to += 1
+        if to < end:  # better behind a mark than between two letters
+            mark = max(text.rfind(sign, at + (to - at) // 2, to) for sign in _BREAKS)
+            to = mark + 1 if mark > at else to
         yield at, to
         at = to
 

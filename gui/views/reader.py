@@ -45,6 +45,8 @@ from gui.views.reader_sheet import TOP_SHARE, Sheet
 
 STRIP_WIDE, STRIP, STRIP_THIN = 96, 64, 30
 STEP = 66
+ITEM = 300
+"""So many letters of an item stand above the words where the margin has no room."""
 BELOW = 80
 """So many unscaled pixels stay empty below the end."""
 
@@ -80,7 +82,7 @@ class ConversationReader:
             look, settle=self._settle, paint=self.sheet.paint, on_click=self._clicked, on_size=self._sized,
             on_moved=self._moved,
         )  # fmt: skip
-        self.map = ReaderMap(look, self)
+        self.map = ReaderMap(look, self.sheet, self.canvas, self.go_share)
 
     @property
     def script(self) -> Script:
@@ -228,11 +230,11 @@ class ConversationReader:
     # --- the sheet ---
 
     def _changed(self) -> None:
-        self.canvas.touch()
-        self.map.touch()
+        self.canvas.renew()
+        self.map.renew()
 
     def _moved(self) -> None:
-        self.map.touch()
+        self.map.renew()
 
     def _settle(self, scroll: float, tall: float) -> tuple[float, float]:
         total, at = self.sheet.settle(scroll, tall)
@@ -260,7 +262,7 @@ class ConversationReader:
         def done(result: Result[Any]) -> None:
             if ticket == self._ticket and isinstance(result, Ok):
                 self.sheet.colours[at] = result.value
-                self.canvas.touch()
+                self.canvas.renew()
 
         self._shell.submit("Colours of code", lambda _job: Ok(colours_of(piece.text, piece.language)), done, lane=READ)
 
@@ -274,6 +276,7 @@ class ConversationReader:
             sheet.arrange()
         sheet.heights.measure(at, at + 1)
         sheet.goal = (at, sheet.line_top(at, begin))
+        self._say_item()
         self._changed()
         self.canvas.go(max(0.0, sheet.heights.tops[at] - self.canvas.tall * TOP_SHARE))
 
@@ -287,6 +290,18 @@ class ConversationReader:
             self.go_piece(marks[here[0]].piece, marks[here[0]].begin)
         elif first:
             self.go_piece(first.get(number, first[min(first, key=lambda one: (abs(one - number), one))]))
+
+    def _say_item(self) -> None:
+        """Where there is no room for notes, the item that is looked at stands above the words."""
+        marks, at = self.script.marks, self.sheet.mark
+        here = not self.sheet.shape.notes and 0 <= at < len(marks)
+        words = ""
+        if here:
+            item, looks = marks[at].item, CATEGORIES[marks[at].category]
+            where = f"   {item.file.rpartition('/')[2]}:{item.line}" if item.line else ""
+            words = f"{looks.noun.capitalize()}: {one_line_of(item.text)[:ITEM]}{where}"
+        dpg.set_value(self._says, words)
+        dpg.configure_item(self._says, show=here)
 
     def go_mark(self, by: int) -> None:
         """The next harvested item, or the one before."""

@@ -37,7 +37,7 @@ PITCH, CODE_PITCH, SMALL_PITCH, BLANK = 22, 19, 18, 10
 HEAD_ABOVE, HEAD_HEIGHT, CALL_HEIGHT, CALL_GAP = 16, 24, 28, 4
 CODE_HEAD, CODE_EDGE, BOX, AFTER, APART = 28, 8, 9, 8, 6
 WIDEST, NOTES, NOTES_LEAST, NOTES_GAP, ICONS = 760, 300, 210, 24, 34
-ROOM_FOR_NOTES, ROOM_FOR_TIME = 700, 560
+ROOM_FOR_NOTES, ROOM_FOR_TIME = 860, 560
 ROLES = {
     "user": ("user", "accent"), "assistant": ("sparkles", "ramp:2"), "agent": ("users", "ramp:5"),
     "system": ("settings", "hint"), "tool": ("terminal", "hint"),
