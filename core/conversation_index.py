@@ -30,14 +30,14 @@ from core.search import store
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.tools import FILES, SOURCE, Place, disambiguate, project_at
-from core.sources.walk import artifact_at, in_project, survey
+from core.sources.walk import artifact_at, folder_store, in_project, survey
 
 if TYPE_CHECKING:
     from core.base.secrets.repeats import Secrets
     from core.conversations.conversation import Conversation, Turn
     from core.search.conversations import Database
 
-BATCH_SECONDS, BATCH_BYTES = 0.5, 32 << 20
+BATCH_SECONDS, BATCH_BYTES = 3.0, 64 << 20
 """After so long, or so much that was read, what was added is committed."""
 WHOLE_BYTES = 48 << 20
 """A larger file is read line by line where its format lets it; else it is not searched, and that is told."""
@@ -124,19 +124,20 @@ class _Look:
         self._entries: Mapping[str, Mapping[str, Any]] | None = None
 
     def run(self, seconds: float, walk: bool) -> Brought:
+        states = index.held_states(self._database)
+        found = self._found(walk)
+        new = [row for path, row in found.items() if states.get(path, (0, ""))[1] != _state(row) or not states[path][1]]
+        if new:  # loading what reads them is not counted among the seconds
+            import core.base.secrets.redact
+            import core.conversations.read  # noqa: F401
         started = time.monotonic()
         until = started + seconds
-        states = index.held_states(self._database)
-        found = self._found(states, walk)
         gone = [id for path, (id, _) in states.items() if path not in found]
         if gone:
             with index.writing(self._database, self._where.folder):
                 index.forget(self._database, gone)
             self._brought.gone = len(gone)
         self._erase(until)
-        new = [
-            item for path, item in found.items() if states.get(path, (0, ""))[1] != _state(item) or not states[path][1]
-        ]
         new = self._named(sorted(new, key=lambda item: item.mtime_ns, reverse=True))
         left = self._read(new, states, until) if new else []
         self._brought.waiting, self._brought.waiting_bytes = len(left), sum(item.size for item in left)
@@ -147,18 +148,18 @@ class _Look:
 
     # --- what there is -----------------------------------------------------------------------------------------------
 
-    def _found(self, states: Mapping[str, tuple[int, str]], walk: bool) -> dict[str, Artifact]:
+    def _found(self, walk: bool) -> dict[str, Artifact]:
         where = self._where
         rows: list[Artifact] = []
         if where.home:
             rows += [row for row in scan_conversations(where.paths) if row.kind == "conversation"]
             rows += self._in_trash()
-        tools = survey((*where.places, *(where.walked if walk else ())))
-        self._brought.notes += tools.notes
-        self._brought.notes += [str(error) for error in tools.errors]
+        tools = survey(where.places)
         rows += tools.artifacts
-        if not walk:
-            rows += self._known_places({row.path for row in rows}, states)
+        walked = self._walked() if walk else self._known_places()
+        known = {row.path for row in rows}
+        rows += [row for row in walked if row.path not in known]
+        self._brought.notes += tools.notes
         stores = [row for row in rows if row.kind == "store"]
         rows = [row for row in rows if row.kind != "store"]
         rows += self._sessions(stores) if stores else []
@@ -172,28 +173,33 @@ class _Look:
         rows = [artifact_at(os.path.join(self._where.paths.trash, name), HOME, name) for name in names]
         return [row._replace(kind="trash") for row in rows if row is not None and sha_in_trash(row.name)]
 
-    def _known_places(self, seen: set[str], states: Mapping[str, tuple[int, str]]) -> list[Artifact]:
-        """What lies where a walk through project folders found conversations before, and around the caller."""
+    def _walked(self) -> list[Artifact]:
+        """What lies in project folders and at the paths that the person named; remembered for the looks to come."""
+        found = survey(self._where.walked)
+        self._brought.notes += [*found.notes, *map(str, found.errors)]
+        rows = json.dumps([(row.path, row.source, row.name, row.kind) for row in found.artifacts])
+        with index.writing(self._database, self._where.folder):
+            index.remember(self._database, "walked", rows)
+        return found.artifacts
+
+    def _known_places(self) -> list[Artifact]:
+        """What lies where the last walk found conversations, and around the caller, as it is now."""
         where = self._where
         names = {place.source for place in where.walked}
         if not names:
             return []
-        projects = {root for path in states if (root := project_at(path.partition(".db#")[0]))}
-        projects |= {where.around} if where.around else set()
-        rows = {row.path: row for folder in sorted(projects) for row in in_project(folder, names - {FILES})}
-        if FILES in names:
-            named = [place.folder for place in where.walked if place.source == FILES]
-            for path in states:
-                inside = any(path == one or path.startswith(one.rstrip(os.sep) + os.sep) for one in named)
-                if path in seen or path in rows or not inside:
-                    continue
-                file, mark, _ = path.rpartition("#")
-                row = artifact_at(path, FILES, os.path.basename(path))
+        found: dict[str, Artifact] = {}
+        projects = {where.around} if where.around else set[str]()
+        for path, source, name, kind in json.loads(index.remembered(self._database, "walked") or "[]"):
+            if project := project_at(path):
+                projects.add(project)
+            elif source in names or FILES in names:
+                row = folder_store(path, source) if kind == "store" else None
+                row = row or artifact_at(path, source, name)
                 if row is not None:
-                    rows[path] = row
-                elif mark and file not in rows and (row := artifact_at(file, FILES, "")) is not None:
-                    rows[file] = row._replace(kind="store")
-        return [row for row in rows.values() if row.path not in seen]
+                    found[path] = row._replace(name=name, kind=kind)
+        found |= {row.path: row for folder in sorted(projects) for row in in_project(folder, names - {FILES})}
+        return list(found.values())
 
     def _sessions(self, stores: Sequence[Artifact]) -> list[Artifact]:
         """The conversations in databases and exports. A store that did not change is not opened: its conversations are
@@ -349,7 +355,7 @@ def _store_state(path: str) -> str:
 def _read_whole(item: Artifact, row: index.Held, stores: Any) -> tuple[index.Held, list[index.Piece]]:
     """A conversation from its beginning. Raises OSError and ValueError."""
     from core.base.secrets.repeats import Secrets
-    from core.conversations.read import read_conversation, why_unread
+    from core.conversations.read import TEXTS, read_conversation, why_unread
 
     secrets = Secrets()
     if item.kind != "session" and item.size > WHOLE_BYTES:
@@ -357,7 +363,7 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> tuple[index.Hel
     data = stores.content(item) if item.kind == "session" else files.read_file(item.path).data
     found = read_conversation(item.name, data)
     problem = why_unread(data, found)
-    if problem is not None and not found.turns:
+    if problem is not None and (not found.turns or found.format in TEXTS):  # of records, what is whole is searched
         raise ValueError(problem.message)
     pieces = _pieces(found.turns, 0, found, secrets, item)
     made = _told(row, found, found.turns, len(found.turns), secrets, item)
@@ -478,11 +484,11 @@ def _told(
     """What is known of a conversation, cleared."""
     from core.conversations.searched import title_of
 
-    first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")
+    first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")[:20_000]
     folder = found.folder or project_at(item.path)
     started = found.started or next((turn.time for turn in turns if turn.time), "") or iso(item.mtime_ns)
     return row._replace(
-        tool=found.format, title=title_of(secrets.clear(found.title), secrets.clear(first[:2000])),
+        tool=found.format, title=title_of(secrets.title(found.title), secrets.clear(first)[:2000]),
         folder=secrets.clear(folder), project=secrets.clear(place_of(folder)), branch=secrets.clear(found.branch),
         started=started, ended=_ended(found, turns, item), turns=count, session=found.id,
     )  # fmt: skip
@@ -513,7 +519,7 @@ def place_of(folder: str) -> str:
 @lru_cache(maxsize=512)
 def _hour(text: str) -> str:
     try:
-        return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d")
+        return datetime.fromisoformat(text).astimezone().date().isoformat()
     except (ValueError, OverflowError):
         return ""
 

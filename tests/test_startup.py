@@ -19,6 +19,7 @@ BASED_ON = {
     "doctor": {"search", "sources", "facts", "quarantine"},
     "demo": {"harvest", "status", "similar", "sources", "digest"},
     "harvest": {"sources"},
+    "search": {"show"},
     "facts": {"quarantine"},
 }
 """Command -> those that it is made of: `status` tells what a harvest would do, and what a new session gets."""
@@ -31,6 +32,7 @@ NEEDS = {
     "recall": {"yaml"},
     "memories": {"yaml"},
     "search": {"sqlite3", "yaml"},
+    "show": {"sqlite3"},
     "doctor": {"sqlite3", "yaml"},
     "similar": {"rapidfuzz"},
     "trash": {"sqlite3"},
@@ -45,7 +47,8 @@ MOST = 6.25
 """Modules that a command may load, as a multiple of those of a bare Python."""
 MORE = {
     "status": 7.75,
-    "search": 7.0,
+    "search": 8.75,  # with a conversation to be read
+    "show": 9.0,
     "save": 7.25,
     "recall": 7.5,
     "memories": 7.5,
@@ -68,6 +71,7 @@ WORDS = {
     "unstrike": ["facts", "old port"],
     "evidence": ["port 8080"],
     "search": ["port"],
+    "show": ["talk.md"],
     "save": ["Prefers tabs in Makefiles"],
     "import": ["."],
 }
@@ -104,6 +108,8 @@ def test_a_command_loads_no_other(name: str, tmp_path: Path) -> None:
     tasks = "# Tasks\n\n## Open\n- write the release notes\n\n## Done\n- tag the release\n"
     (knowledge / "tasks.md").write_text(tasks)
     (knowledge / "digest.md").write_text("# Knowledge digest\n\n## Facts\n- The server listens on port 8080\n")
+    (tmp_path / "home/conversations").mkdir()
+    (tmp_path / "home/conversations/talk.md").write_text("<user-prompt>\nWhich port?\n</user-prompt>\n")
     environment = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "settings")}
     words = [name, *WORDS.get(name, []), "--home", str(tmp_path / "home")]

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 LINES = 6
 """So many lines of one hit are shown."""
 SPEAKERS = {"user": "you", "assistant": "assistant", "tool": "tool", "system": "put in by the tool", "": ""}
-CALL_CHARACTERS = 160
+WIDE = 320
+"""So much of a line that a tool gave back."""
 
 
 def search_text(report: FoundReport) -> str:
@@ -139,12 +140,9 @@ def _body(turn: Any) -> Iterator[str]:
     if turn.role != "tool":
         yield from (f"   {line}".rstrip() for line in lines)
         return
-    shown = (
-        lines if len(lines) <= 2 * LINES else [*lines[:LINES], f"… {len(lines) - 2 * LINES} lines …", *lines[-LINES:]]
-    )
-    yield from (
-        f"   {line if len(line) <= 2 * CALL_CHARACTERS else line[: 2 * CALL_CHARACTERS] + ' …'}" for line in shown
-    )
+    left = len(lines) - 2 * LINES
+    shown = lines if left <= 0 else [*lines[:LINES], f"… {count(left, 'line')} …", *lines[-LINES:]]
+    yield from (f"   {line if len(line) <= WIDE else line[:WIDE] + ' …'}".rstrip() for line in shown)
 
 
 def _markdown(told: Any) -> Iterator[str]:

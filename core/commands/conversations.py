@@ -16,6 +16,7 @@ from core import conversation_index as conversation_index
 from core.base.figures import size
 from core.base.result import Err, Ok, Result, fail
 from core.commands.transcript import LOOK_SECONDS, index_folder, opened_index, tool_of, where_of
+from core.commands.transcript import project_of as project_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, look, place_of
@@ -28,7 +29,7 @@ from core.search.days import Span, day_span, question
 if TYPE_CHECKING:
     from core.search.conversations import Database
 
-BUILD_SECONDS = 2.0
+BUILD_SECONDS = 10.0
 """A build goes in steps of this; between them another program may have its turn."""
 LIMIT, MOST = 10, 1000
 
@@ -167,36 +168,38 @@ def build(
     where, told = where_of(workspace)
     read = gone = total = 0
     notes: list[str] = [told] if told else []
+    database: Database | None = None
 
     def step(done: int, _of: int, name: str) -> None:
         progress(Progress(read + done, max(total, read + done), name, "read"))
 
-    try:
-        database, brought = look(where, 0.0, walk=True, wait=10.0, cancelled=lambda: True)
+    def looked(seconds: float, *, walk: bool = False) -> Brought:
+        nonlocal database, read, gone
         if database is not None:
             database.close()
-        notes += brought.notes
-        total, gone = brought.waiting, brought.gone
-        if brought.waiting:
+        stop = cancelled if seconds else lambda: True
+        database, brought = look(where, seconds, walk=walk, wait=10.0, step=step, cancelled=stop)
+        read, gone = read + brought.read, gone + brought.gone
+        notes.extend(brought.notes)
+        return brought
+
+    try:
+        brought = looked(0.0, walk=True)
+        if total := brought.waiting:
             progress(Progress(0, total, f"{what_it_takes(brought)}; Ctrl-C stops, and the next one goes on", "to read"))
         while brought.waiting and not cancelled() and not brought.busy:
-            database, brought = look(where, BUILD_SECONDS, wait=10.0, step=step, cancelled=cancelled)
-            if database is not None:
-                database.close()
-            read, gone = read + brought.read, gone + brought.gone
-        database, last = look(where, 0.0, wait=10.0, cancelled=lambda: True)
+            brought = looked(BUILD_SECONDS)
     except OSError as error:
         return fail("unwritable", f"the index cannot be written: {error.strerror or error}", error.filename or "")
-    if database is None:
-        return fail("busy", "another program is making the index", hint="wait until it is done")
+    if database is None or brought.busy:
+        return fail("busy", "another program is writing the index", hint="wait until it is done")
     try:
         number, turns = stored.totals(database)
         unread = unread_number(database)
     finally:
         database.close()
-    waiting = 0 if last.busy else last.waiting
     held = stored.file_bytes(where.folder)
-    return Ok(BuildReport(read, gone, number, turns, held, waiting, unread, tuple(dict.fromkeys(notes))))
+    return Ok(BuildReport(read, gone, number, turns, held, brought.waiting, unread, tuple(dict.fromkeys(notes))))
 
 
 def what_it_takes(brought: Brought) -> str:
@@ -251,7 +254,7 @@ def find(
                 roles=(filters.role,) if filters.role else (),
             )  # fmt: skip
             hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed)]
-            if not hits and asked.told:
+            if not hits and asked.told and not asked.open:
                 wanted = Filters(project=project.value, sources=filters.sources, roles=wanted.roles)
                 hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed)], ""
             number, turns = stored.totals(database)

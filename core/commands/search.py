@@ -184,8 +184,8 @@ def search(
     before: str = "",
 ) -> Result[SearchReport]:
     """The best entries for any text; conversations are none (`search_everything`). `since` and `before` are YYYY,
-    YYYY-MM or YYYY-MM-DD; `project` limits it to what belongs to a folder. Err for no words, a filter that is none, or a
-    store that cannot be listed."""
+    YYYY-MM or YYYY-MM-DD; `project` limits it to what belongs to a folder. Err for no words, a filter that is none, or
+    a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
         return fail(

@@ -109,6 +109,22 @@ class Shown:
         return self.conversation.to_json()
 
 
+def beginning_and_end(text: str, head: int, tail: int) -> str:
+    """A long text without its middle, and with a line that says how much is missing."""
+    from core.conversations.turns import cut
+
+    return cut(text, head, tail)
+
+
+def project_of(folder: str) -> str:
+    """The project that a folder belongs to: the root of its repository, or the folder itself; a work tree is of its
+    repository. "" for no folder, a person's home and places where nobody works."""
+    if not folder.startswith("/") or "\0" in folder:
+        return ""
+    path = os.path.realpath(folder)
+    return project_root(path) if is_working_place(path) else ""
+
+
 def show(
     workspace: Workspace, name: str, markdown: bool = False, resume: bool = False, limit: int | None = None
 ) -> Result[Shown]:
@@ -140,7 +156,7 @@ def read(
     """One conversation by its name as search and provenances tell it, by its path, or by a part of either that no other
     has: `number` turns (None: all) from `first` on (counted from 1). Err for a name that there is not, a conversation
     that cannot be read, one whose folder `allowed` refuses, or a turn that it does not have."""
-    located = locate(workspace, name)
+    located = locate(workspace, name, allowed)
     return located if isinstance(located, Err) else read_held(workspace, located.value, first, number, allowed=allowed)
 
 
@@ -202,9 +218,9 @@ def read_held(
     )  # fmt: skip
 
 
-def locate(workspace: Workspace, name: str) -> Result[Held]:
+def locate(workspace: Workspace, name: str, allowed: Callable[[str], bool] | None = None) -> Result[Held]:
     """The conversation of that name; of several with one name the one that is in its place, and the newest. Err for
-    none, and for a part of a name that several have."""
+    none, and for a part of a name that several have. Nothing is told of those whose folder `allowed` refuses."""
     if not name.strip():
         return fail("usage", "which conversation?", hint="'knowledge search' tells names")
     where, _ = where_of(workspace)
@@ -214,6 +230,8 @@ def locate(workspace: Workspace, name: str) -> Result[Held]:
             if database is not None:
                 rows = stored.named(database, name) or stored.named(database, os.path.abspath(name))
                 rows = rows or stored.named_like(database, name, 4)
+    if allowed is not None:
+        rows = [row for row in rows if allowed(row.folder)]
     if not rows:
         rows = [_row_of(item) for item in conversation_index.called(where, name)]
     if not rows:
@@ -221,8 +239,8 @@ def locate(workspace: Workspace, name: str) -> Result[Held]:
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)
     same = {row.name for row in rows}
     if len(same) > 1:
-        named = ", ".join(sorted(same)[:3])
-        return fail("several", f"several conversations are called like that: {named}", name, "give more of the name")
+        named = f": {', '.join(sorted(same)[:3])}" if allowed is None else ""
+        return fail("several", f"several conversations are called like that{named}", name, "give more of the name")
     return Ok(best[0])
 
 

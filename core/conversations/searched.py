@@ -9,7 +9,7 @@ secret would not look like one any more.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from core.conversations.conversation import Turn
@@ -31,7 +31,8 @@ _ERROR = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|error(?:\[\w+\])?|fatal|panicked|FAILED|failed|denied|not found|refused|"
     r"Traceback|undefined|cannot|unable to)\b"
 )
-_LEFT_OUT = re.compile(r"\[… \d+ characters left out …\]")
+_MAY_TELL = ("rror", "xception", "fail", "fatal", "panick", "denied", "refused", "not found", "raceback", "undefined",
+             "cannot", "unable", "arning", "FAIL")  # fmt: skip
 
 
 class Spoken(NamedTuple):
@@ -66,7 +67,7 @@ def output(text: str, clear: Callable[[str], str]) -> str:
         short = cut(text, SEEN, SEEN)
         head, mark, tail = short.partition("\n[… ")
         between = text[len(head) : len(text) - len(tail)] if mark else ""
-        errors = [line for line in between.split("\n")[1:-1] if len(line) < 2000 and _ERROR.search(line)][:ERRORS]
+        errors = _errors([line for line in between.split("\n")[1:-1] if len(line) < 2000] if _tells(between) else [])
         text = clear("\n".join([head, *errors, tail.partition("…]\n")[2]]))
     else:
         text = clear(text)
@@ -74,9 +75,24 @@ def output(text: str, clear: Callable[[str], str]) -> str:
     lines = [line for line in lines if line]
     kept = lines
     if len(lines) > 2 * LINES:
-        middle = [line for line in lines[LINES:-LINES] if _ERROR.search(line)][:ERRORS]
+        middle = _errors(lines[LINES:-LINES] if _tells(text) else [])
         kept = [*lines[:LINES], *middle, *lines[-LINES:]]
     return "\n".join(line if len(line) <= LINE_CHARACTERS else _short(line) for line in kept)
+
+
+def _tells(text: str) -> bool:
+    """Whether an error may be told in a text: asked first, for most tell of none."""
+    return any(word in text for word in _MAY_TELL)
+
+
+def _errors(lines: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for line in lines:
+        if _ERROR.search(line):
+            found.append(line)
+            if len(found) == ERRORS:
+                break
+    return found
 
 
 def _short(line: str) -> str:

@@ -233,7 +233,8 @@ def neighbours(database: sqlite3.Connection, found: Candidates, hits: Iterable[R
         part = wanted[start : start + BATCH]
         marks = ", ".join(["(?, ?)"] * len(part))
         rows = database.execute(
-            f"SELECT {COLUMNS} FROM entries WHERE thread <> '' AND (thread, position) IN (VALUES {marks})",
+            f"SELECT {_ALL} FROM (VALUES {marks}) place"  # CROSS: each place is looked up, whatever the table is
+            " CROSS JOIN entries e ON e.thread = place.column1 AND e.position = place.column2 AND e.thread <> ''",
             [value for place in part for value in place],
         )
         for row in rows:

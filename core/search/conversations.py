@@ -5,8 +5,9 @@ It is a projection as the other index is, and far larger: it is never made in on
 is new, commits, and seals what it wrote (`store.seal`). A file that another program touched, or that was being written
 when the power went, is looked through once: a whole one is sealed again, a damaged one is thrown away.
 
-A view joins turns and conversations under the names of the other index's table: a conversation that is gone is out of
-every answer the moment its row is, however long the words of its turns take to be taken out.
+A view gives turns the names of the other index's table; what it tells of a conversation is looked up only where it is
+asked for. A conversation that is gone is out of every answer the moment its row is, however long the words of its turns
+take to be taken out: whoever asks finds no conversation to them.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ CREATE VIRTUAL TABLE stems USING fts5vocab(words, row);
 CREATE INDEX by_thread ON turns(thread, position);
 CREATE INDEX by_day ON conversations(ended);
 CREATE VIEW entries AS
-    SELECT turns.id AS id, 'conversation' AS kind, conversations.name AS key, '' AS title, turns.text AS text,
-        turns.date AS date, '' AS provenance, '' AS tags, conversations.project AS project, conversations.path AS path,
-        turns.thread AS thread, turns.position AS position, turns.role AS role, conversations.source AS source
-    FROM turns JOIN conversations ON conversations.id = turns.thread;
+    SELECT id, 'conversation' AS kind, '' || thread AS key, '' AS title, text, date, '' AS provenance, '' AS tags,
+        (SELECT project FROM conversations WHERE conversations.id = thread) AS project, '' AS path, thread, position,
+        role, (SELECT source FROM conversations WHERE conversations.id = thread) AS source
+    FROM turns;
 """
 
 

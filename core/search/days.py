@@ -15,7 +15,7 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _PLACE = re.compile(
-    r"\b(?:in|on|for) (?:(?:the |my )?(?:project|repo|repository) )?(?P<name>[\w.-]+)(?: (?:project|repo|repository))?"
+    r"\b(?:in|on|for) (?:the |my )?(?:(?:project|repo|repository) )?(?P<name>[\w.-]+)(?: (?:project|repo|repository))?"
     r"[?.!]*\s*\Z",
     re.IGNORECASE,
 )
@@ -35,12 +35,14 @@ class Span(NamedTuple):
 
 class Question(NamedTuple):
     """A query without what it says of a time and a project: `words` are what is left to be found, `span` the days,
-    `place` the word that may name a project, `told` the words that were taken for a time ("" for none)."""
+    `place` the word that may name a project, `told` the words that were taken for a time ("" for none). `open`: it asks
+    what was done then, and for no words."""
 
     words: str
     span: Span = Span()
     place: str = ""
     told: str = ""
+    open: bool = False
 
 
 def day_span(text: str, today: date) -> Span | None:
@@ -85,12 +87,10 @@ def question(text: str, today: date) -> Question:
     span = Span(span.since, "") if one["since"] else span
     rest = f"{text[: one.start()]} {text[one.end() :]}"
     place = _PLACE.search(rest.strip())
-    words = rest
-    if place is not None:
-        words = rest.strip()[: place.start()]
-    if (asked := _ASKING.match(words)) is not None:
-        words = words[asked.end() :]
-    return Question(" ".join(words.split()).strip(" ?!.,"), span, place["name"] if place is not None else "", one[0])
+    words = rest.strip()[: place.start()] if place is not None else rest.strip()
+    asked = _ASKING.match(words)
+    words = " ".join(words[asked.end() if asked else 0 :].split()).strip(" ?!.,")
+    return Question(words, span, place["name"] if place is not None else "", one[0], asked is not None and not words)
 
 
 def _one(day: date) -> Span:
