@@ -510,5 +510,5 @@ def about(talk: ReadableConversation, script: Script) -> str:
 
 def read_script(workspace: Workspace, wanted: Reading) -> Result[tuple[ReadableConversation, Script]]:
     """Read a conversation and make its pieces; on a worker."""
-    read = read_entry(workspace, wanted.key) if wanted.key else read_named(workspace, wanted.name)
+    read = read_entry(workspace, wanted.key) if wanted.key else read_named(workspace, wanted.name, seconds=0.0)
     return read if isinstance(read, Err) else Ok((read.value, script_of(read.value)))
