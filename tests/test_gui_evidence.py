@@ -50,11 +50,12 @@ def line_of(workspace: Workspace, category: str, words: str) -> tuple[str, int, 
 
 
 def test_a_quote_is_found_in_its_turn_whatever_stands_between_its_words() -> None:
-    text = "Hello, World: the server `listens`\non port_8080 now. Straße ÄÖ!"
+    text = "Hello, World: the server `listens`\non port_8080 now. Straße ÄÖ! 漢字仮名交じり文"
     for quote, words in (
         ("the server listens on port 8080", "the server `listens`\non port_8080"),
         ("Hello … 8080", "Hello, World: the server `listens`\non port_8080"),
         ("STRASSE äö", "Straße ÄÖ"),
+        ("仮名交じり", "仮名交じり"),
     ):
         begin, end = span_of(quote, text) or (0, 0)
         assert text[begin:end] == words

@@ -23,6 +23,7 @@ from core.conversations.readable import ReadableConversation
 from gui.shell import READ, Reading, Shell
 from gui.toolkit.canvas import Canvas
 from gui.toolkit.icons import icon
+from gui.toolkit.jobs import Job
 from gui.toolkit.layout import box, gap, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
@@ -75,6 +76,7 @@ class ConversationReader:
         self.talk: ReadableConversation | None = None
         self.sought = ""
         self._ticket = 0
+        self._job: Job | None = None
         self._turns: list[int] = []  # the piece at which each thing that the person said begins
         self.sheet = Sheet(look, on_fold=self.toggle, on_copy=self.copy_code, on_item=self.show_item,
                            on_code=self._colour)  # fmt: skip
@@ -180,7 +182,9 @@ class ConversationReader:
                 dpg.set_value(self.field, wanted.words)
                 self._typed(wanted.words, stay=bool(wanted.turn))
 
-        self._shell.submit("The conversation", lambda _job: read_script(workspace, wanted), done, lane=READ)
+        if self._job is not None:
+            self._job.cancel()
+        self._job = self._shell.submit("The conversation", lambda _: read_script(workspace, wanted), done, lane=READ)
 
     def close(self) -> None:
         """Back to where it was opened."""

@@ -463,7 +463,7 @@ class Sheet:
         px, looks, item = self._look.px, CATEGORIES[mark.category], mark.item
         width = self.shape.notes - px(10)
         where = f"{item.file.rpartition('/')[2]}:{item.line}" if item.line else "not there any more"
-        lines = self._note_lines(number, mark, width - px(24))
+        lines = self._note_lines(number, mark, width - px(34))
         bottom = y + px(22) + px(SMALL_PITCH) * len(lines)
         if strong:
             pen.box(x - px(2), y - px(5), x + width, bottom + px(4), f"{looks.color}@10", px(6))
