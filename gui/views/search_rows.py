@@ -126,7 +126,7 @@ def row_of(hit: Hit | ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
         return conversation_row(hit, fits)
     entry, terms = hit.entry, terms_of(hit.why)
     icon, color = look_of(entry)
-    text = broken(excerpt(entry.text, terms), fits)
+    text = broken(excerpt(visible(entry.text), terms), fits)
     text = "\n".join(line.rstrip() for line in text.split("\n"))
     seen = f"confirmed by {count(len(hit.confirmations), 'other')}" if hit.confirmations else ""
     date = local_day(entry.date) if entry.date else ""
