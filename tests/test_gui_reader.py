@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.base.result import Ok
+from core.commands.conversations import BuildReport
 from core.commands.panel.conversations import conversation_key
 from core.commands.transcript import read_entry
 from core.commands.workspace import Workspace
@@ -29,6 +32,7 @@ from gui.views.reader_rows import (
     script_of,
 )  # fmt: skip
 from gui.views.reader_sheet import geometry
+from gui.views.search_rows import find
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, value
 from tests.panel_desk import Seat, at_home_fixture, seated  # noqa: F401 - a fixture
@@ -133,7 +137,6 @@ def test_a_narrow_window_keeps_the_words_and_shows_items_as_icons() -> None:
 @pytest.fixture(name="seat")
 def seat_fixture(desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Seat]:
     import gui.views.reader
-    from core.base.result import Ok
 
     home = make_home(at_home)
     converse(home, "kettle", "The kettle needs descaling every month")
@@ -225,7 +228,6 @@ def test_a_conversation_that_is_gone_says_so(seat: Seat) -> None:
 def test_ten_thousand_turns_make_no_more_items_than_ten(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrolling must cost what is in sight: nothing but the heights may grow with the conversation."""
     import gui.views.reader
-    from core.base.result import Ok
 
     words = [json.dumps({"text": ANSWER * 3}), ANSWER, "short", "x " * 900]
     turns = tuple(
@@ -254,3 +256,51 @@ def test_ten_thousand_turns_make_no_more_items_than_ten(seat: Seat, monkeypatch:
     desk.frames(10)
     assert reader.canvas.pictures - painted == 3, "at rest nothing is painted"
     assert isinstance(reader.script, Script) and len(reader.sheet._laid) <= 700
+
+
+def test_a_search_finds_conversations_and_enter_reads_the_best_turn(
+    seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gui.views import search
+
+    shell, panel = seat.panel.shell, seat.panel
+    shell.run("view.search")
+    seat.settle()
+    view: Any = panel.workbench.views["search"]
+    asked: list[str] = []
+
+    def waiting(workspace: Workspace, query: str, kind: str = "") -> Any:
+        found = find(workspace, query, kind)
+        return replace(found, value=replace(found.value, waits=not asked)) if query else found
+
+    def read_all(*_: Any, progress: Any, cancelled: Any) -> Any:
+        asked.append("read")
+        return Ok(BuildReport(1, 0, 1, 2, 3, 0, 0))
+
+    monkeypatch.setattr(search, "find", waiting)
+    monkeypatch.setattr(search, "build", read_all)
+    view.typed("needs descaling")
+    seat.until(lambda: not view.pending and view.list.rows)
+    row = next(row for row in view.list.rows if row.icon == "messages-square")
+    assert "You, turn 1:  The kettle needs descaling" in row.text.replace("\n", " ") and row.marks
+    assert seat.desk.dpg.is_item_shown(view._waits), "there is more to read, and a button for it"
+    seat.desk.click(view.build_all.item)
+    seat.until(lambda: asked and not view.pending and not shell.busy())
+    seat.settle()
+    assert not seat.desk.dpg.is_item_shown(view._waits)
+    view.open(row)
+    seat.until(lambda: panel.reading.talk is not None and not shell.busy())
+    assert panel.reading.sheet.places and panel.reading.script.pieces[panel.reading.sheet.places[0].piece].turn == 1
+    seat.desk.press("4")
+    seat.settle()
+    assert not panel.reading.is_open, "a view that is asked for takes the place of what was read"
+
+
+def test_enter_in_the_ledger_reads_the_conversation(seat: Seat) -> None:
+    shell = seat.panel.shell
+    shell.run("view.ledger")
+    seat.settle()
+    seat.desk.press("Down")
+    seat.desk.press("Return")
+    seat.until(lambda: seat.panel.reading.talk is not None and not shell.busy())
+    assert "descaling" in seat.panel.reading.talk.turns[0].text
