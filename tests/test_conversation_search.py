@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -434,3 +435,33 @@ def test_a_question_is_careful() -> None:
     asked = question("what did I do last week in the payments repo?", TODAY)
     assert (asked.words, asked.place, asked.open) == ("", "payments", True)
     assert question("flaky test since monday", TODAY)[:2] == ("flaky test", Span("2026-05-04", ""))
+
+
+def test_a_look_lists_no_folder_twice_and_misses_no_new_file(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand sessions lie in forty folders: as long as these are as they were, only the files are asked for."""
+    (disk.folder / ".codex/sessions/2026/05/04").mkdir(parents=True)
+    disk.build()
+    disk.find("clock")
+    surveys: list[object] = []
+    whole = conversation_index.survey
+    monkeypatch.setattr(conversation_index, "survey", lambda *given: surveys.append(given) or whole(*given))
+    with (disk.folder / ".claude/projects/p/flaky.jsonl").open("ab") as file:
+        file.write(claude_row("user", "Also the heron.", "2026-05-04T11:00:00.000Z", session="flaky-id"))
+    assert disk.names("heron") == ["claude_code/flaky"]
+    (disk.folder / ".claude/projects/p/retry.jsonl").unlink()
+    assert disk.names("budget") == []
+    before = len(surveys)
+    assert disk.names("heron") == ["claude_code/flaky"]
+    assert len(surveys) - before <= 1, "a folder that has just changed is listed once more"
+    disk.claude("new", ("user", "The ibis is new."))
+    assert disk.names("ibis") == ["claude_code/new"]
+    row = {"timestamp": "2026-05-04T10:00:00.000Z", "type": "session_meta", "payload": {"id": "x", "cwd": "/srv/shop"}}
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "The egret is deep."}]}
+    rows = [row, {"timestamp": "2026-05-04T10:00:01.000Z", "type": "response_item", "payload": said}]
+    path = disk.folder / ".codex/sessions/2026/05/04/rollout-1.jsonl"
+    disk.write(path, b"".join(json.dumps(one).encode() + b"\n" for one in rows))
+    assert disk.names("egret") == ["codex/rollout-1"]
+    disk.settings = {"search_sources": ["codex"]}
+    assert disk.names("ibis egret") == ["codex/rollout-1"]
+    disk.settings = {}
+    assert sorted(disk.names("ibis egret")) == ["claude_code/new", "codex/rollout-1"]

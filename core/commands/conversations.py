@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +132,9 @@ class BuildReport:
     waiting: int
     unread: int
     notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "notes": list(self.notes)}
 
 
 # --- the index -------------------------------------------------------------------------------------------------------

@@ -71,8 +71,10 @@ class FoundReport:
     warnings: tuple[str, ...] = field(default=())
     built: BuildReport | None = None
 
-    def to_json(self) -> list[dict[str, Any]]:
-        """The list of `--json`, as commands.md has it."""
+    def to_json(self) -> list[dict[str, Any]] | dict[str, Any]:
+        """The list of `--json`, as commands.md has it; of a build alone, what it did."""
+        if self.built is not None and not self.query:
+            return self.built.to_json()
         return [hit.to_json() for hit in self.hits]
 
 
@@ -303,7 +305,7 @@ def _filters(
         return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
     if role and role not in SPOKEN_ROLES:
         return fail("usage", f"there is no role {role!r}", hint=f"choose one of {', '.join(SPOKEN_ROLES)}")
-    if (source or role) and (tag or kind in ENTRY_KINDS):
+    if (source or role or kind == "conversation") and (tag or kind in ENTRY_KINDS):
         hint = "leave out --tag and --kind, or say --kind conversation"
         return fail(
             "usage", "--source and --role are of conversations, which have no tags and are of one kind", hint=hint

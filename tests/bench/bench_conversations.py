@@ -45,7 +45,7 @@ def made_transcript(dice: random.Random, words: list[str], weights: list[float],
     def say(count: int) -> str:
         return " ".join(dice.choices(words, weights, k=count))
 
-    def add(kind: str, content: object) -> None:
+    def add(kind: str, content: object, more: dict[str, object] | None = None) -> None:
         nonlocal at
         at += 17
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(at))
@@ -53,7 +53,7 @@ def made_transcript(dice: random.Random, words: list[str], weights: list[float],
             "parentUuid": None, "isSidechain": False, "cwd": folder,
             "sessionId": f"{number:08x}-0000-4000-8000-{number:012x}",
             "gitBranch": "main", "type": kind, "message": {"role": kind, "content": content},
-            "uuid": f"u{number}-{len(rows)}", "timestamp": stamp,
+            "uuid": f"u{number}-{len(rows)}", "timestamp": stamp, **(more or {}),
         }  # fmt: skip
         rows.append(json.dumps(value).encode() + b"\n")
 
@@ -67,7 +67,8 @@ def made_transcript(dice: random.Random, words: list[str], weights: list[float],
             text = {"type": "text", "text": say(dice.randint(10, 80))}
             add("assistant", [text, {"type": "tool_use", "id": call, "name": name, "input": given}])
             lines = "\n".join(say(9) for _ in range(dice.randint(3, 60)))
-            add("user", [{"type": "tool_result", "tool_use_id": call, "content": lines}])
+            told = {"stdout": lines, "stderr": "", "interrupted": False}  # the tool writes it twice
+            add("user", [{"type": "tool_result", "tool_use_id": call, "content": lines}], {"toolUseResult": told})
         add("assistant", [{"type": "text", "text": say(dice.randint(20, 200))}])
     return b"".join(rows)
 
