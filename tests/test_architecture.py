@@ -94,6 +94,8 @@ RECORDS = {
     "core.library.use.dossier",
     "core.library.use.reflect",
     "core.library.use.tasks",
+    "core.conversations.events",
+    "core.conversations.readable",
 }
 ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "dearpygui": ("gui",),
