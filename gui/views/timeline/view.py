@@ -162,6 +162,8 @@ class TimelineView:
         look = self._look
         narrow = width < look.px(NARROW)
         side = int(width) - look.px(14) if narrow else look.px(SIDE)
+        for button in self.ranges.values():
+            button.show(width >= look.px(540))  # the wheel, Plus and Minus do the same
         if narrow != self._narrow:
             self._narrow = narrow
             dpg.configure_item(self._row, horizontal=not narrow)
@@ -406,10 +408,13 @@ class TimelineView:
         every = max(1, round(px(92) / max(step, 0.01)))
         for at in range(every // 2, len(self._bars), every):
             day = self._bars[at].first
+            if left + (at + 0.5) * step > canvas.width - px(28):
+                break
             layer.words(left + (at + 0.5) * step, axis + px(2), f"{day.day} {day:%b}", "hint", "small", middle=True)
         x, y = 0.0, canvas.tall - px(17)
         x += layer.words(0, y, "Conversations", "text", "small") + px(12)
-        for at, (name, amount) in enumerate(groups):
+        order = sorted(range(len(groups)), key=lambda at: groups[at][0] != "lost")  # what went unread is always told
+        for at, (name, amount) in [(at, groups[at]) for at in order]:
             begin = x
             layer.rect(x, y + px(4), px(9), px(9), group_color(at, name), px(2))
             x += px(14)
