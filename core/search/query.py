@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from core.base.choices import ENTRY_KINDS
 from core.base.search_entry import SearchEntry
-from core.search.candidates import EVERYTHING, Candidates, Filters, find, nearest, neighbours, thread_lengths
+from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, find, nearest, neighbours
 from core.search.index import Index
 from core.search.rank import Features
 from core.search.reading import READ_CHARACTERS, Seen, see_all
@@ -93,7 +93,7 @@ def _has_all(query: Query, seen: Seen) -> bool:
     never all of it: its punctuation was to be looked for too."""
     if len(query.terms) < 2 or not all(seen.counts):
         return False
-    return bool(seen.near) or not all(_is_fragment(query, at) for at in range(len(query.terms)))
+    return seen.joined or not all(_is_fragment(query, at) for at in range(len(query.terms)))
 
 
 def _says_enough(query: Query, seen: Seen) -> bool:
@@ -139,14 +139,15 @@ LITERAL, PHRASE, PART, PREFIX = 6.0, 8.0, 2.0, 1.0
 longer words, a word that begins so. A literal is worth what it says: as many letters as it covers, up to this."""
 LITERAL_CHARACTERS = 12
 LONG_WORDS, LONG_COST = 200, 1.5
-"""A text beyond so many words loses so much with each e-fold: it has every word somewhere, and takes long to read."""
+"""A text that stands alone loses so much with each e-fold beyond so many words: it has every word somewhere, and takes
+long to read."""
 BEST_NEAR = 50
 """So many of the nearest by vector may become candidates."""
 Near: TypeAlias = Mapping[int, float]
 _COMING = {"part": PART, "prefix": PREFIX}
 _PLACE_OF_KIND = {kind: place for place, kind in enumerate(ENTRY_KINDS)}
-BESIDE_OF = 60
-"""The neighbours of so many of the best candidates may become hits of their own."""
+BESIDE_MANY, BESIDE_FEW = 60, 10
+"""The neighbours of so many of the best candidates may become hits too, in a small index and in a large one."""
 
 
 @dataclass(frozen=True)
@@ -242,10 +243,10 @@ def _rank_all(
     found = find(index.database, query, filters, limit)
     if near:
         nearest(index.database, found, near, filters, BEST_NEAR)
-    neighbours(index.database, found, list(found.rows.values())[:BESIDE_OF])
+    best = BESIDE_MANY if query.entries <= SMALL else BESIDE_FEW
+    neighbours(index.database, found, list(found.rows.values())[:best])
     seen = see_all(query, found, index.stems)
-    lengths = thread_lengths(index.database, {one.row.thread for one in seen if one.row.thread})
-    features = Features(query, seen, lengths, near)
+    features = Features(query, seen, near)
     ranked = []
     spelled = query.phrases or len(query.words) > 1 or query.exact
     first = "" if query.phrases else query.literal.partition(" ")[0]
@@ -253,7 +254,7 @@ def _rank_all(
         literal, bonus = _letters(query, one.row, first) if spelled else ("", 0.0)
         if found.how:
             bonus += _COMING.get(found.how.get(one.row.id, ""), 0.0)
-        if one.length > LONG_WORDS:
+        if one.length > LONG_WORDS and not one.row.thread:
             bonus -= LONG_COST * math.log(one.length / LONG_WORDS)
         ranked.append(Ranked(one, features.score(one) + bonus, literal))
     # Between equal scores: kinds in their order, then what is newer; nothing depends on when it was indexed.

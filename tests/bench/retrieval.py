@@ -28,7 +28,7 @@ from core.search.index import open_index
 from core.search.query import search, search_threads
 from core.search.vectors import embed_one, local_embedder, open_vectors
 from core.search.words import STOP_WORDS, words_of
-from tests.bench.retrieval_sets import FOLDER, SETS, Asked, Collection
+from tests.bench.retrieval_sets import POOLED, SETS, Asked, Collection, is_there
 
 DEPTH = 10
 PUBLISHED = (
@@ -167,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--embedder", default="", metavar="NAME", help="also with vectors: minilm")
     options = parser.parse_args(arguments)
     scopes = [scope for scope in ("within", "pooled") if getattr(options, scope)] or ["within", "pooled"]
-    present = [name for name in options.sets or SETS if (FOLDER / name).is_dir()]
+    present = [name for name in options.sets or SETS if is_there(name)]
     if not present:
         print("no retrieval sets beside the project: nothing is measured")
         return 0
@@ -176,7 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     missed = 0
     for name in present:
-        for scope in scopes:
+        for scope in ["pooled"] if name in POOLED else scopes:
             began = time.perf_counter()
             for unit, whose, score in measured(name, scope == "pooled", options.embedder):
                 goal = GOALS.get((name, scope, unit)) if whose != "bare FTS5" else None
