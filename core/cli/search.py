@@ -9,7 +9,7 @@ from core.cli.table import Argument, Command, listed, option, repeated, whole_nu
 from core.cli.text import count, one_line
 
 if TYPE_CHECKING:
-    from core.commands.search import SearchReport
+    from core.commands.search import SearchReport, VectorsReport
 
 LINES = 6
 """So many lines of one hit are shown."""
@@ -41,6 +41,11 @@ def _entries(number: int) -> str:
     return count(number, "entry").replace("entrys", "entries")
 
 
+def vectors_text(report: VectorsReport) -> str:
+    """How many entries can be found by meaning now."""
+    return f"{_entries(report.entries)} can be found by meaning ({report.embedder})\n"
+
+
 COMMANDS = (
     Command(
         "search",
@@ -56,5 +61,13 @@ COMMANDS = (
             option("--project", "only what belongs to this folder", "DIR"),
             whole_number("--limit", "at most N hits (default: 10)", 10),
         ),
+    ),
+    Command(
+        "vectors",
+        "make what a search by meaning compares, all of it; a search itself makes some of it each time",
+        "knowledge vectors",
+        "core.commands.search:build_vectors",
+        vectors_text,
+        (option("--project", "with what belongs to this folder", "DIR"),),
     ),
 )

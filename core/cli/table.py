@@ -143,6 +143,7 @@ MODULE = {
     "rm": "bullets",
     "unstrike": "bullets",
     "search": "search",
+    "vectors": "search",
     "save": "memories",
     "recall": "memories",
     "memories": "memories",

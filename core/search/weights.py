@@ -13,7 +13,9 @@ NAMES = (
     "around", "thread", "thread_best", "asks", "asked", "asked_match", "long", "long_titled", "close", "first", "dated",
     "dated_before", "dated_after", "tool",
 )  # fmt: skip
-_FITTED = (0.0,) * 26
+_FITTED = (
+    2.053, 2.263, -2.602, -1.184, -0.061, 0.588, 0.988, -0.323, 0.174, -0.319, 1.870, -0.153, 2.104, 0.073, 8.396, -0.454, 0.210, 1.348, -0.015, 0.587, 1.057, 0.591, 4.319, 5.223, 3.337, -6.286
+)  # fmt: skip
 WEIGHTS: Mapping[str, float] = dict(zip(NAMES, _FITTED, strict=True))
 DATED = {name: WEIGHTS[name] for name in ("dated", "dated_before", "dated_after")}
 ALONE = {
@@ -24,14 +26,16 @@ ALONE = {
 """The weights of an entry that is its own thread, with those of equal features taken together."""
 NEAR_NAMES = ("alike", "alike_before", "alike_after", "alike_thread")
 """With vectors: how near an entry, its neighbours and the nearest of its thread are, in standard deviations."""
-_HYBRID_FITTED = (0.0,) * 30
+_HYBRID_FITTED = (
+    2.053, 2.263, -2.602, -1.184, -0.061, 0.588, 0.988, -0.323, 0.174, -0.319, 1.870, -0.153, 2.104, 0.073, 8.396, -0.454, 0.210, 1.348, -0.015, 0.587, 1.057, 0.591, 4.319, 5.223, 3.337, -6.286, 0.453, 0.321, 0.145, 0.433
+)  # fmt: skip
 HYBRID_WEIGHTS: Mapping[str, float] = dict(zip(NAMES + NEAR_NAMES, _HYBRID_FITTED, strict=True))
 THREAD_NAMES = ("first", "mass", "thread", "own", "dated", "dated_before", "dated_after")
 NEAR_THREAD_NAMES = ("alike_first", "alike_three")
 """With vectors: how near the nearest of a thread is, and its nearest three on average."""
-_THREAD_FITTED = (0.0,) * 7
+_THREAD_FITTED = (0.356, 0.462, 0.258, 0.9, 1.417, 1.139, 1.886)
 THREAD_WEIGHTS: Mapping[str, float] = dict(zip(THREAD_NAMES, _THREAD_FITTED, strict=True))
-_HYBRID_THREAD_FITTED = (0.0,) * 9
+_HYBRID_THREAD_FITTED = (0.356, 0.462, 0.258, 0.9, 1.417, 1.139, 1.886, 0.15, 0.1)
 HYBRID_THREAD_WEIGHTS: Mapping[str, float] = dict(
     zip(THREAD_NAMES + NEAR_THREAD_NAMES, _HYBRID_THREAD_FITTED, strict=True)
 )

@@ -29,8 +29,9 @@ from core.search import query as searching
 from core.search import rank
 from core.search.candidates import EVERYTHING
 from core.search.index import open_index
-from core.search.vectors import embed_one, local_embedder, open_vectors
+from core.search.vectors import embed_one, open_vectors
 from core.search.weights import NAMES, NEAR_NAMES, NEAR_THREAD_NAMES, THREAD_NAMES
+from tests.bench.minilm import minilm
 from tests.bench.retrieval import scored
 from tests.bench.retrieval_sets import Collection, coding, friendsqa, is_there, locomo, molweni, qmsum, renamed
 
@@ -55,13 +56,13 @@ class Source(NamedTuple):
 
 
 SOURCES = {
-    "locomo": Source("locomo", locomo, False, 1, 0.6, 1.0),
-    "renamed": Source("locomo", renamed, False, 2, 0.6, 1.0),
-    "friendsqa": Source("friendsqa", friendsqa, False, 1, 1.0, 0.0),
+    "locomo": Source("locomo", locomo, False, 2, 0.6, 1.0),
+    "renamed": Source("locomo", renamed, False, 4, 0.6, 1.0),
+    "friendsqa": Source("friendsqa", friendsqa, False, 2, 1.0, 0.0),
     "qmsum": Source("qmsum", qmsum, False, 1, 1.0, 0.0),
-    "molweni": Source("molweni", molweni, False, 2, 0.4, 0.0),
+    "molweni": Source("molweni", molweni, False, 4, 0.4, 0.0),
     "coding": Source("coding", coding, True, 1, 1.0, 1.0),
-    "scenes": Source("friendsqa", friendsqa, True, 4, 0.0, 1.0),
+    "scenes": Source("friendsqa", friendsqa, True, 8, 0.0, 1.0),
 }
 """`renamed` is no collection of its own: it is left out with LoCoMo."""
 
@@ -91,6 +92,7 @@ def questions(collections: Sequence[Collection], embed: Embed | None, every: int
     """Questions that have any candidate, put to one index of all these collections."""
     entries = [entry for one in collections for entry in one.entries]
     thread_of = {entry.key: entry.thread for entry in entries}
+    width = len(NAMES) + (len(NEAR_NAMES) if embed is not None else 0)
     with tempfile.TemporaryDirectory(prefix="knowledge-fit-") as folder:
         path = Path(folder) / "source"
         path.write_text("x", encoding="ascii")
@@ -109,7 +111,7 @@ def questions(collections: Sequence[Collection], embed: Embed | None, every: int
             rows = [features.of(one) + (features.of_near(one) if near else []) for one in seen]
             yield Question(
                 part,
-                np.array(rows, np.float32),
+                np.array(rows, np.float32).reshape(len(rows), width),
                 [one.row.key for one in seen],
                 [one.row.thread for one in seen],
                 asked.answers,
@@ -173,7 +175,7 @@ def entry_groups(asked: Sequence[Question]) -> list[Group]:
 def thread_groups(asked: Sequence[Question], weights: Table) -> list[Group]:
     """What to learn of threads, given the weights for entries."""
     groups = []
-    for one in asked:
+    for one in filter(_found_any, asked):
         names, rows = one.thread_rows(one.rows @ weights)
         wanted = [at for at, name in enumerate(names) if name in one.wanted_threads]
         if wanted:
@@ -212,15 +214,13 @@ def report(title: str, name: str, judged: Sequence[tuple[Question, Table, Table]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what held-out questions get, and the weights fitted on all."""
     parser = argparse.ArgumentParser(prog="retrieval_fit")
-    parser.add_argument("--embedder", default="", metavar="NAME", help="with vectors: minilm")
+    parser.add_argument("--embedder", default="", choices=("", "minilm"), help="with vectors")
     parser.add_argument("--without", nargs="*", default=[], metavar="FEATURE", help="what is a feature worth?")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth question, for a quick look")
     options = parser.parse_args(arguments)
     embed = None
     if options.embedder:
-        loaded = local_embedder(options.embedder)
-        assert isinstance(loaded, Ok), loaded
-        embed = loaded.value
+        embed = minilm()
     names = NAMES + (NEAR_NAMES if embed else ())
     thread_names = THREAD_NAMES + (NEAR_THREAD_NAMES if embed else ())
     asked: dict[str, list[Question]] = {}
@@ -233,7 +233,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         every = source.every * options.every
         asked[name] = [one for group in groups for one in questions(group, embed, every)]
         for one in asked[name]:
-            one.rows[:, [at for at, known in enumerate(names) if known in options.without]] = 0
+            if one.keys:
+                one.rows[:, [at for at, known in enumerate(names) if known in options.without]] = 0
     if not asked:
         return 0
     for left in dict.fromkeys(SOURCES[name].set for name in asked):
@@ -254,6 +255,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{title}, fitted on all:", dict(zip(known, np.round(values, 3).tolist(), strict=True)))
         print(", ".join(f"{value:.3f}" for value in values))
     return 0
+
+
+def _found_any(one: Question) -> bool:
+    return bool(one.keys)
 
 
 def _part(one: Question) -> int:
