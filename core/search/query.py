@@ -138,7 +138,7 @@ LITERAL, PHRASE, PART, PREFIX = 6.0, 8.0, 2.0, 1.0
 """What it adds to a score that an entry has the query letter by letter, a phrase in quotation marks, the letters inside
 longer words, a word that begins so. A literal is worth what it says: as many letters as it covers, up to this."""
 LITERAL_CHARACTERS = 12
-LONG_WORDS, LONG_COST = 200, 3.0
+LONG_WORDS, LONG_COST = 200, 4.0
 """A text that stands alone loses so much with each e-fold beyond so many words: it has every word somewhere, and takes
 long to read."""
 BEST_NEAR = 50
