@@ -15,11 +15,13 @@ from core.base import files
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.history import LedgerRow, ledger
 from core.commands.panel.overview import overview
+from core.commands.panel.titles import titles
 from core.commands.settings import Settings, config_show
 from core.commands.trust import NOT_TRUSTED, asked, unanswered
 from core.commands.workspace import Workspace, reopened
 from gui.shell import GATHER, Shell
 from gui.state import NOTHING, Snapshot
+from gui.views.looks import learn
 from gui.watch import Watcher
 
 SETTLE_SECONDS = 0.12
@@ -54,11 +56,16 @@ def gather(
     if isinstance(opened, Err):
         problems.append(opened.error)
     now = opened.value if isinstance(opened, Ok) else workspace
-    looked = overview(now)
+    looked = overview(now, problem=str(opened.error) if isinstance(opened, Err) else "")
     if isinstance(looked, Err):
         return looked
     problems += looked.value.status.errors
     rows, seen = _ledger(now, before, ledger_seen, problems)
+    known = before.titles if before is not None else None
+    told = known is not None and before is not None and before.ledger is rows and not known.more
+    names = known if told and known is not None else titles(now, rows, known)
+    learn(names.by_name)
+    renamed = before is not None and before.titles is not names
     settings = config_show(now)
     waiting = tuple(unanswered(now))
     found = Snapshot(
@@ -66,8 +73,10 @@ def gather(
         rows,
         settings.value if isinstance(settings, Ok) else None,
         _sha_of(settings.value) if isinstance(settings, Ok) else "",
+        titles=names,
     )
-    fresh = {name: _view_data(name, call, now, (data or {}).get(name), problems) for name, call in gatherers.items()}
+    seen_by = {} if renamed else data or {}  # what a conversation is called stands in many rows
+    fresh = {name: _view_data(name, call, now, seen_by.get(name), problems) for name, call in gatherers.items()}
     problems += [ErrorInfo(NOT_TRUSTED, asked(row), row.path) for row in waiting]
     found = replace(found, problems=tuple(dict.fromkeys(problems)), waiting=waiting)
     return Ok(Gathered(now, before if before == found and before is not None else found, fresh, seen))
@@ -165,6 +174,8 @@ class Reader:
                 self._done(result)
             for call in calls:
                 self._shell.look.jobs.post(call)  # once the views have shown what was read
+            if isinstance(result, Ok) and result.value.snapshot.titles.more:
+                self.ask()  # the titles of older harvests are read a part at a time
             self.tick()
 
         def read(_job: object) -> Result[Gathered]:

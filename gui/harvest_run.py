@@ -3,42 +3,141 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.base.result import Err, ErrorInfo, Result
-from core.commands.harvest import harvest
+from core.base.answer import price
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.harvest import finish_harvest, harvest
 from core.commands.harvest_options import HarvestRequest
+from core.commands.panel.titles import UNCALLED, Called, titles_of
 from core.commands.workspace import Workspace
-from core.harvest.report import HarvestReport, Progress
+from core.harvest.report import THROUGH, HarvestReport, NewLine, Progress
 from gui.shell import RUN, Shell
 from gui.state import Activity, State
 from gui.toolkit.jobs import Job
+from gui.views.looks import plain_name
 
 RESTING, PLANNING, PLANNED, RUNNING, ENDED, FAILED = "resting", "planning", "planned", "running", "ended", "failed"
-LATEST = 200
-"""So many of the newest outcomes are kept for the list."""
+WAITING, READING, READ, BROKEN, LEFT = "waiting", "being read", "read", "failed", "left"
+BEST = 60
+"""So many of the best new lines are kept for the list, and of each conversation so many."""
+BEST_OF_ONE = 4
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of one conversation while the run goes on."""
+class Talk:
+    """One conversation of a run: what it is called, how far it is, what became of it and how many lines it gave."""
 
+    path: str
     name: str
-    words: str
+    bytes: int = 0
+    called: Called = UNCALLED
+    state: str = WAITING
+    outcome: str = ""
+    calls: int = 0
+    lines: int = 0
+    order: int = 0
+
+    @property
+    def title(self) -> str:
+        """What a person calls it."""
+        return self.called.title or plain_name(self.name)
+
+
+@dataclass(frozen=True)
+class Came:
+    """A new line with the conversation that it came from, and when it came (seconds of `time.monotonic`)."""
+
+    line: NewLine
+    talk: Talk
+    at: float
+
+
+class Watch:
+    """A run as one can watch it: changed with every piece of news, on the interface thread alone."""
+
+    def __init__(self, plan: HarvestReport | None, names: Mapping[str, Called], begun: float) -> None:
+        steps = [step for step in plan.plan.steps if step.action in ("harvest", "duplicate")] if plan else []
+        self.talks = {
+            step.artifact.path: Talk(
+                step.artifact.path, step.artifact.name, step.new_bytes, names.get(step.artifact.path, Called())
+            )
+            for step in steps
+        }
+        self._states = Counter(talk.state for talk in self.talks.values())
+        self._done, self._all = 0, sum(talk.bytes or 1 for talk in self.talks.values())
+        self.begun, self.sent, self.received, self.again = begun, 0, 0, 0
+        self.counts: dict[str, int] = {}
+        self.best: list[Came] = []
+        self.left = 0.0
+        """Seconds that it will still take, 0 while nobody can know."""
+        self._news = 0
+
+    def hear(self, news: Progress, now: float) -> None:
+        """One piece of news."""
+        self._news += 1
+        self.sent, self.received = max(self.sent, news.sent), max(self.received, news.received)
+        talk = self.talks.get(news.path)
+        if talk is None:
+            return
+        if news.kind != THROUGH:
+            if talk.state == WAITING or news.calls > talk.calls:
+                self._put(talk, replace(talk, state=READING, calls=news.calls, order=self._news))
+            return
+        fresh = [line for line in news.lines if not line.again]
+        self.again += len(news.lines) - len(fresh)
+        for line in fresh:
+            self.counts[line.category] = self.counts.get(line.category, 0) + 1
+        state = BROKEN if news.outcome == "failed" else LEFT if news.outcome in NOT_READ else READ
+        before, talk = talk, replace(talk, state=state, outcome=news.outcome, lines=len(fresh), order=self._news)
+        self._put(before, talk)
+        self.best += [Came(line, talk, now) for line in fresh[:BEST_OF_ONE]]
+        self.best = sorted(self.best, key=lambda came: (-came.line.score, -came.at))[:BEST]
+        self._estimate(now)
+
+    def _put(self, before: Talk, talk: Talk) -> None:
+        self.talks[talk.path] = talk
+        self._states[before.state] -= 1
+        self._states[talk.state] += 1
+        if before.state in (WAITING, READING) and talk.state not in (WAITING, READING):
+            self._done += talk.bytes or 1
+
+    def count(self, state: str) -> int:
+        """How many conversations are in a state."""
+        return self._states[state]
+
+    @property
+    def through(self) -> int:
+        """How many are through."""
+        return len(self.talks) - self._states[WAITING] - self._states[READING]
+
+    def _estimate(self, now: float) -> None:
+        rest = self._all - self._done
+        if self._done and self.through >= 2:
+            left = (now - self.begun) * rest / self._done
+            self.left = min(left, self.left) if self.left and rest else left  # it never counts up
+
+
+NOT_READ = ("deferred", "untouched", "not tried")
+"""What became of a conversation that waits for another run."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Where the harvest stands. `plan` is the dry run, `report` the result; `outcomes` are newest first;
-    `sources` are those that were asked for alone, none: as the settings say."""
+    """Where the harvest stands. `plan` is the dry run, `names` what its conversations are called by their paths;
+    `report` is the result, `watch` how it went, `digest` the bytes of the digest before; `sources` are those that were
+    asked for alone, none: as the settings say."""
 
     phase: str = RESTING
     plan: HarvestReport | None = None
     report: HarvestReport | None = None
     error: ErrorInfo | None = None
-    outcomes: tuple[Outcome, ...] = ()
+    names: Mapping[str, Called] = field(default_factory=dict)
+    watch: Watch | None = None
+    digest: int = 0
     provider: str = "offline"
     took: float = 0.0
     undone: bool = False
@@ -70,19 +169,28 @@ class HarvestRun:
         self._set(asked)
         request = HarvestRequest(sources=sources)
 
-        def planned(result: Result[HarvestReport]) -> None:
+        def planned(result: Result[tuple[HarvestReport, Mapping[str, Called]]]) -> None:
             if self.now is asked:  # else another home has been asked about since
                 self._planned(result)
 
-        self._job = self._shell.submit("The dry run", lambda _job: harvest(workspace, request), planned, lane=RUN)
+        def work(_job: Job) -> Result[tuple[HarvestReport, Mapping[str, Called]]]:
+            report = harvest(workspace, request)
+            if isinstance(report, Err):
+                return report
+            plan = report.value.plan
+            return Ok((report.value, titles_of(workspace, [row.artifact for row in plan.classified])))
+
+        self._job = self._shell.submit("The dry run", work, planned, lane=RUN)
 
     def apply(self) -> bool:
         """Do what the dry run showed; False when there is no dry run to do."""
         workspace = self.now.workspace
         if self.now.phase != PLANNED or workspace is None:
             return False
-        self._set(replace(self.now, phase=RUNNING, outcomes=()))
-        begun, sources = time.monotonic(), self.now.sources
+        begun, sources, snapshot = time.monotonic(), self.now.sources, self._shell.state.snapshot
+        digest = snapshot.overview.status.digest.bytes if snapshot is not None else 0
+        watch = Watch(self.now.plan, self.now.names, begun)
+        self._set(replace(self.now, phase=RUNNING, watch=watch, digest=digest))
         self._shell.change(activity=Activity("Harvesting", words="begins", begun=begun), event="Harvest began")
 
         def finish(result: Result[Any]) -> None:
@@ -102,6 +210,23 @@ class HarvestRun:
         self._job.cancel()
         self._shell.change(activity=replace(activity, stopping=True))
         self.on_change()
+
+    def finish(self) -> None:
+        """Bring to its end what a harvest left that was cut off."""
+        workspace = self._shell.workspace
+
+        def finished(result: Result[HarvestReport]) -> None:
+            if isinstance(result, Err):
+                self._shell.error(result.error)
+            elif result.value.errors:
+                self._shell.error(result.value.errors[0])
+            else:
+                words = "The harvest that was cut off is finished: its lines are in your files"
+                self._shell.toast(words)
+                self._shell.change(event=words)
+            self._shell.refresh()
+
+        self._shell.submit("Finishing the harvest", lambda _job: finish_harvest(workspace), finished, lane=RUN)
 
     def undo(self) -> None:
         """Take back what the run did."""
@@ -125,28 +250,42 @@ class HarvestRun:
         self.now = run
         self.on_change()
 
-    def _planned(self, result: Result[HarvestReport]) -> None:
+    def _planned(self, result: Result[tuple[HarvestReport, Mapping[str, Called]]]) -> None:
         self._job = None
         if isinstance(result, Err):
             self._set(replace(self.now, phase=FAILED, error=result.error))
             return
-        self._set(replace(self.now, phase=PLANNED, plan=result.value))
+        report, names = result.value
+        self._set(replace(self.now, phase=PLANNED, plan=report, names=names))
 
     def _step(self, news: Progress) -> None:
-        activity = self._shell.state.activity
-        if activity is None:
+        activity, watch = self._shell.state.activity, self.now.watch
+        if activity is None or watch is None:
             return
+        watch.hear(news, time.monotonic())
+        spent = watch.sent + watch.received
         self._shell.change(
             activity=replace(
                 activity,
-                done=news.done,
-                total=news.total,
-                words=f"{news.name}: {news.outcome}",
-                tokens=news.tokens,
-                price=spent_so_far(self.now.plan, news.tokens),
+                done=watch.through,
+                total=len(watch.talks),
+                words=f"{news.name}: {news.outcome}" if news.outcome else activity.words,
+                tokens=spent,
+                price=self._price(watch, spent),
+                left=watch.left,
             )
         )
-        self._set(replace(self.now, outcomes=(Outcome(news.name, news.outcome), *self.now.outcomes[: LATEST - 1])))
+        self._set(replace(self.now))
+
+    def _price(self, watch: Watch, spent: int) -> float | None:
+        """What the run has cost so far: by the prices of the model, else by the estimate of the dry run."""
+        workspace = self.now.workspace
+        if workspace is None or not spent:
+            return None
+        config = workspace.config
+        override = (config.price_input_per_million, config.price_output_per_million)
+        known = price(config.provider, config.model, watch.sent, watch.received, override)
+        return known if known is not None else spent_so_far(self.now.plan, spent)
 
     def _ended(self, result: Result[HarvestReport], took: float) -> None:
         self._job = None

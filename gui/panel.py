@@ -24,11 +24,11 @@ from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS, add_actions
 from gui.gather import Gathered, Gatherer, Homes, Reader
 from gui.harvest_run import HarvestRun
-from gui.shell import Shell
-from gui.state import State
+from gui.shell import Reading, Shell
+from gui.state import NOTHING, State
 from gui.toolkit.jobs import Jobs, no_wake
 from gui.toolkit.keyboard import Keyboard
-from gui.toolkit.keys import KeyGate
+from gui.toolkit.keys import MODIFIERS, KeyGate
 from gui.toolkit.layout import Columns, Pane, box
 from gui.toolkit.styles import PALETTES
 from gui.toolkit.theme import Look
@@ -37,6 +37,7 @@ from gui.views.frame import HEADER_HEIGHT, STATUS_HEIGHT, Header, Rail, StatusLi
 from gui.views.harvest_dialog import HarvestDialog
 from gui.views.inspector import Inspector
 from gui.views.palette import CommandPalette, KeysDialog
+from gui.views.reader import ConversationReader
 from gui.workbench import VIEWS, Workbench
 
 GAP = 8
@@ -76,6 +77,7 @@ class KnowledgePanel:
         self._own = own or workspace
         self._aged, self._clicked_at = 0, time.monotonic()
         self._first: bool | None = None
+        self._inspects: bool | None = None
         self._past_first = False
         self.root = 0
 
@@ -106,8 +108,11 @@ class KnowledgePanel:
         self.inspector.build(box(look, side, "pane"))
         self.first_start = FirstStart(look, shell)
         self.first_start.build(inside)
+        self.reading = ConversationReader(look, shell, self._stand)
+        self.reading.build(inside)
+        shell.on_read = self._read
         self.run = HarvestRun(shell)
-        self.status = StatusLine(look, shell, self.run.cancel)
+        self.status = StatusLine(look, shell, self.run.cancel, self.run.finish)
         self.status.build(inside)
         # What lies over the rest, and takes the keys before it: the last one first.
         shell.layers.insert(0, self._view_key)
@@ -116,7 +121,8 @@ class KnowledgePanel:
         self.harvest = HarvestDialog(look, shell, self.run)
         self.harvest.build()
         self.keys = KeysDialog(look, shell, SHORTCUTS)
-        self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Inspector": self.inspector})
+        self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Inspector": self.inspector,
+                         "Conversation": self.reading})  # fmt: skip
         shell.build()
         self.homes = Homes(
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
@@ -169,6 +175,7 @@ class KnowledgePanel:
         self.homes.stop()
         self.shell.dispose()
         self.workbench.dispose()
+        self.reading.dispose()
         self.inspector.dispose()
         if dpg.does_item_exist(self.root):
             dpg.delete_item(self.root)
@@ -180,9 +187,9 @@ class KnowledgePanel:
         first = state.snapshot is not None and is_first_start(state.snapshot) and not self._past_first
         if first != self._first:
             self._first = first
-            self.first_start.show(first)
             self.header.harvest.set_kind("secondary" if first else "primary")  # one filled button at a time
-            dpg.configure_item(self._middle, show=not first)
+            self._stand()
+        self._give_room(state)
         parts: list[Any] = [self.header, self.status, self.run]
         parts += [self.first_start] if first else [self.rail, self.workbench, self.inspector]
         for part in (*parts, self.harvest):
@@ -209,7 +216,7 @@ class KnowledgePanel:
 
     def _fit(self, _width: float, height: float) -> None:
         tall = int(height) - self.look.px(HEADER_HEIGHT) - self.look.px(STATUS_HEIGHT) - 2 * self.look.px(GAP)
-        for item in (self._middle, self.first_start.item):
+        for item in (self._middle, self.first_start.item, self.reading.item):
             dpg.configure_item(item, height=max(tall, 50))
 
     def _moved(self, widths: Mapping[str, float]) -> None:
@@ -235,9 +242,21 @@ class KnowledgePanel:
             "home.own": self.homes.back,
         }
 
+    def _read(self, wanted: Reading) -> None:
+        """Show a conversation over the whole width."""
+        self.reading.open(wanted)
+        self._stand()
+
+    def _stand(self) -> None:
+        """What stands between header and foot: a conversation, the page of the first start, or the columns."""
+        reads, first = self.reading.is_open, self._first is True
+        self.first_start.show(first and not reads)
+        dpg.configure_item(self._middle, show=not first and not reads)
+
     def _open_view(self, name: str) -> None:
         """Open a view, and remember that it was the last one. The page of the first start gives way, also while there
-        is nothing yet."""
+        is nothing yet, and so does a conversation that is read."""
+        self.reading.close()
         self._past_first = self._past_first or self._first is True
         self.shell.choices["view"] = name
         self.shell.show(name)
@@ -245,9 +264,11 @@ class KnowledgePanel:
         self.workbench.refresh(self.shell.state)
 
     def _view_key(self, key: str, modifiers: frozenset[str], typing: bool) -> bool:
-        if self._first:
+        if self._first and not self.reading.is_open:
             return self.first_start.press(key, typing)
-        label = "+".join([*(name for name in ("Ctrl", "Alt", "Shift") if name in modifiers), key])
+        label = "+".join([*(name for name in MODIFIERS if name in modifiers), key])
+        if self.reading.is_open:
+            return self.reading.press(label, typing)
         return self.workbench.press(label, typing) or self.inspector.press(label, typing)
 
     def _is_active(self) -> bool:
@@ -284,7 +305,7 @@ class KnowledgePanel:
 
     def toggle_pane(self, name: str) -> None:
         """Hide one of `PANES`, or show it again; remembered."""
-        on = not self.columns.shows(name)
+        on = self.shell.choice(f"pane.{name}") == "hidden"
         if name in self.columns.crowded:
             words = "The window is too narrow for this column; in a wider one it comes back"
             self.shell.toast(words, icon="info", color="accent", seconds=4.0)
@@ -293,5 +314,15 @@ class KnowledgePanel:
         self._show_pane(name, on)
 
     def _show_pane(self, name: str, on: bool) -> None:
-        self.columns.show(name, on)
+        if name == "inspector":
+            self._give_room(self.shell.state)
+        else:
+            self.columns.show(name, on)
         self.header.show_pane(name, on)
+
+    def _give_room(self, state: State) -> None:
+        """The inspector is there while there is something to inspect, unless the person has hidden it."""
+        on = state.selected != NOTHING and self.shell.choice("pane.inspector") != "hidden"
+        if on != self._inspects:
+            self._inspects = on
+            self.columns.show("inspector", on)

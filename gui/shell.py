@@ -63,11 +63,12 @@ from gui.toolkit.messages import Toast
 from gui.toolkit.outside import open_outside
 from gui.toolkit.theme import Look
 
-QUICK, GATHER, RUN, COMPARE = "quick", "gather", "run", "compare"
+QUICK, GATHER, RUN, COMPARE, READ, INDEX = "quick", "gather", "run", "compare", "read", "index"
 NAMED = 60
 """So many characters of a line a toast names."""
-LANES = (QUICK, GATHER, RUN, COMPARE)
-"""Workers: single edits and small reads; the gathering of the store; harvests; comparing. None waits for another."""
+LANES = (QUICK, GATHER, RUN, COMPARE, READ, INDEX)
+"""Workers: single edits and small reads; the gathering of the store; harvests; comparing; whole conversations; the
+index of conversations. None waits for another."""
 
 
 class Shell:
@@ -87,6 +88,7 @@ class Shell:
         self.on_next_reading: list[Callable[[], object]] = []
         self.on_banner: Callable[[ErrorInfo, str, Callable[[], object] | None], object] = lambda *_: None
         self.on_refused: Callable[[], object] = lambda: None
+        self.on_read: Callable[[Reading], object] = lambda _: None
         self.on_success: Callable[[str], object] = lambda _name: None
         self.layers: list[Callable[[str, frozenset[str], bool], bool]] = []
         self.dirty = True
@@ -136,6 +138,10 @@ class Shell:
         self._rows[view or self.state.view] = (shown, of)
         if (shown, of) != self.state.shown and view in ("", self.state.view):
             self.change(shown=(shown, of))
+
+    def read(self, key: str = "", name: str = "", turn: int = 0, words: str = "") -> None:
+        """Open the reader on a conversation; see `Reading`."""
+        self.on_read(Reading(key, name, turn, words))
 
     def refresh(self) -> None:
         """Gather the store again, soon; several wishes become one."""
@@ -409,7 +415,7 @@ def _named(lines: Sequence[str], file: str) -> str:
     return f"'{text}'{more} in {file}"
 
 
-__all__ = ["COMPARE", "GATHER", "QUICK", "RUN", "Action", "Shell"]
+__all__ = ["COMPARE", "GATHER", "INDEX", "QUICK", "READ", "RUN", "Action", "Reading", "Shell"]
 
 
 LONGEST_SECONDS = 6.0
@@ -459,6 +465,17 @@ class Deferral:
         calls, self._calls = self._calls, []
         for call in calls:
             self._jobs.post(call)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A conversation that somebody wants to read: by the `key` of its ledger entry, or by the `name` that search and
+    provenances tell. `turn` is the one to begin with, from 1 (0: the first), `words` what is looked for in it."""
+
+    key: str = ""
+    name: str = ""
+    turn: int = 0
+    words: str = ""
 
 
 @dataclass(frozen=True)

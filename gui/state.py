@@ -16,6 +16,7 @@ from typing import Any
 from core.base.result import ErrorInfo
 from core.commands.history import LedgerRow
 from core.commands.panel.overview import Overview
+from core.commands.panel.titles import NO_TITLES, Titles
 from core.commands.settings import Settings
 from core.commands.trust import TrustRow
 from gui.toolkit.keys import Shortcut
@@ -55,7 +56,7 @@ NOTHING = Selection()
 class Snapshot:
     """The store as it was read once. `ledger` is newest first; `settings_sha` is the sha256 of the file that a change
     of a setting goes to, as it was read; `problems` is what could not be read; `waiting` is what the current folder
-    wants a yes for."""
+    wants a yes for; `titles` is what its conversations are called."""
 
     overview: Overview
     ledger: tuple[LedgerRow, ...] = ()
@@ -63,12 +64,14 @@ class Snapshot:
     settings_sha: str = ""
     problems: tuple[ErrorInfo, ...] = ()
     waiting: tuple[TrustRow, ...] = ()
+    titles: Titles = NO_TITLES
 
 
 @dataclass(frozen=True)
 class Activity:
     """The long job that runs: what it is, how far (`done` of `total`, 0 when unknown), in words, when it began
-    (seconds of `time.monotonic`), and whether it was asked to stop. `tokens` spent so far, `price` in US dollars."""
+    (seconds of `time.monotonic`), and whether it was asked to stop. `tokens` spent so far, `price` in US dollars;
+    `left` is how many seconds it will still take, where that is known better than from the count."""
 
     name: str
     done: int = 0
@@ -78,6 +81,7 @@ class Activity:
     stopping: bool = False
     tokens: int = 0
     price: float | None = None
+    left: float = 0.0
 
 
 @dataclass(frozen=True)

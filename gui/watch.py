@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from core.base import locks
 from core.base.files import TEMPORARY_MARK
 from core.base.paths import Paths
 from core.commands.panel.files import source_mark
@@ -46,6 +47,19 @@ def folders_of(paths: Paths, others: Iterable[str] = ()) -> list[Path]:
         found.append(next((above for above in paths.home.parents if above.is_dir()), Path(paths.home.anchor)))
     found += [parent for other in others if (parent := Path(other).parent).is_dir()]
     return list(dict.fromkeys(found))
+
+
+def run_mark(paths: Paths) -> tuple[object, ...]:
+    """What changes when a run begins, goes on, ends, or is killed: a lock that is let go leaves no trace in any file.
+    Nobody is kept from the lock by being looked at."""
+    try:
+        holder = locks.holder_of(paths.lock)
+    except OSError:
+        holder = None
+    try:
+        return holder, paths.journal.stat().st_size
+    except OSError:
+        return holder, -1
 
 
 class Watcher:
@@ -112,10 +126,13 @@ class Watcher:
             poll_delay_ms=POLL_MILLISECONDS,
             raise_interrupt=False,
         )
+        run = run_mark(self._paths)
         for found in changes:  # the first turn of it, also without a change, begins the watching
             if not self._again.is_set():
                 self.ready.set()
-            if found:
+            now = run_mark(self._paths)
+            if found or now != run:
+                run = now
                 self._changed()
             if set(folders_of(self._paths, others)) != known:
                 self._changed()

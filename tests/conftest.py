@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from core.library.database import Library
 from core.llm.generate import PROVIDERS
 from core.sources.tools import SOURCES
 from tests.harvest_world import World
+from tests.library_place import library_address, opened, postgres_server
 
 # No clock decides, and an innocent change meets the same few examples as the last one. A campaign draws new ones, and
 # many: HYPOTHESIS_PROFILE=campaign python -m pytest tests/test_x.py
@@ -70,3 +72,26 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 def world(tmp_path: Path) -> World:
     """A home, empty."""
     return World(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a real PostgreSQL that runs as long as the tests do."""
+    with postgres_server() as address:
+        yield address
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def library_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Where a test's own library is, once for each database; skipped where there is no PostgreSQL for tests."""
+    server = request.getfixturevalue("postgres") if request.param == "postgres" else ""
+    with library_address(request.param, tmp_path, server) as url:
+        yield url
+
+
+@pytest.fixture
+def library(library_url: str) -> Iterator[Library]:
+    """An empty library, once for each database."""
+    found = opened(library_url)
+    yield found
+    found.close()

@@ -114,7 +114,7 @@ def seated(desk: Desk, workspace: Workspace, **options: Any) -> Iterator[Seat]:
     try:
         seat.settle()
         yield seat
-        assert seat.faults() == []
+        assert seat.faults() == [], seat.faults()
     finally:
         seat.leave()
 

@@ -26,7 +26,12 @@ from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.memories import memories_archive, save
+from core.commands.panel.titles import Called
 from core.commands.workspace import Workspace
+from core.harvest.report import BEGUN, HarvestReport, NewLine, Progress
+from core.harvest.steps import HarvestPlan, Step
+from core.sources.artifact import Artifact
+from gui.harvest_run import Run, Watch
 from gui.views.search import Asked
 from tests import gui_window, panel_gallery_lists
 from tests.gui_window import Desk, open_desk
@@ -114,6 +119,53 @@ def full_home(folder: Path) -> Workspace:
     workspace.paths.prompts.mkdir()
     (workspace.paths.prompts / "summarize.md").write_text("Shorten it.\n", encoding="utf-8")
     return workspace
+
+
+TITLES = [
+    "Rounding in the invoice totals", "Why does checkout retry twice?", "Move the session store to Redis",
+    "Release 2.4: tag, notes, upload", "Dark mode flickers on first load", "Flaky test: test_expiry_at_midnight",
+    "Rate limits behind the proxy", "ネットワーク再試行の上限", "Настройка сборки", "Compare two queue designs",
+    "Say hello", "회의록 요약",
+]  # fmt: skip
+SAID = [
+    NewLine("decisions", "Round once per invoice, on the sum, half to even; never per line.", "may put an earlier line "
+            "right", 7),
+    NewLine("facts", "The gateway drops the client's address: trust X-Forwarded-For only from 10.0.0.0/8.", "a pitfall",
+            3),
+    NewLine("playbooks", "Move sessions: dual-write for a day, compare counts, switch reads, stop the old writer.",
+            "4 steps", 4),
+    NewLine("tasks_open", "Add an idempotency key to the second checkout call.", "", 1),
+    NewLine("questions", "Who rotates the signing key while its owner is away?", "", 1),
+    NewLine("files", "src/theme.ts sets the class before the first paint.", "", 1),
+]  # fmt: skip
+
+
+def going_on() -> Watch:
+    """A harvest in its middle."""
+    chance = random.Random(5)
+    tools = ["claude_code", "codex", "cursor", "claude_code", "gemini_cli"]
+    artifacts = [
+        Artifact(f"/srv/talk-{number}", f"talk-{number}", "conversation", chance.randrange(2_000, 200_000))
+        for number in range(41)
+    ]
+    plan = HarvestReport(False, plan=HarvestPlan((), tuple(Step(row, "harvest", row.name, "") for row in artifacts)))
+    names = {
+        row.path: Called(TITLES[at % len(TITLES)], tools[at % 5], f"2026-11-{1 + at % 20:02d}",
+                         f"/home/someone/src/{['billing', 'shop', 'api-gateway'][at % 3]}")
+        for at, row in enumerate(artifacts)
+    }  # fmt: skip
+    begun = time.monotonic() - 130
+    watch = Watch(plan, names, begun)
+    for number, row in enumerate(artifacts[:19]):
+        at = begun + 7 * number
+        watch.hear(Progress(0, 41, row.name, "", kind=BEGUN, path=row.path), at)
+        if number < 17:
+            lines = tuple(chance.sample(SAID, chance.randrange(0, 6)))
+            outcome = "failed" if number == 6 else f"{len(lines)} items" if lines else "nothing durable"
+            lines = () if number == 6 else lines
+            watch.hear(Progress(number, 41, row.name, outcome, path=row.path, sent=17_000 * number,
+                                received=700 * number, lines=lines), at + 6)  # fmt: skip
+    return watch
 
 
 def leave_sources(home: Path) -> None:
@@ -239,29 +291,37 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         shot("result")
 
     def middle(seat: Seat) -> None:
-        from gui.harvest_run import Outcome, Run
         from gui.state import Activity
 
         panel = seat.panel
-        ends = ["4 items", "nothing durable", "failed", "reclaimed", "deferred", "2 items"] * 2
-        outcomes = tuple(Outcome(name, words) for name, words in zip(NAMES, ends, strict=True))
-        now = time.monotonic()
+        watch = going_on()
         panel.harvest.dialog.open()
-        panel.run._set(Run("running", outcomes=outcomes))
-        panel.shell.change(activity=Activity("Harvesting", 49, 118, "", now - 60, False, 182_000, 0.0213))
+        now = time.monotonic()
+        panel.shell.change(activity=Activity("Harvesting", watch.through, len(watch.talks), "", now - 60, False,
+                                             301_000, 0.27, watch.left))  # fmt: skip
+        panel.run._set(Run("running", watch=watch, workspace=replace(workspace, loaded=replace(
+            workspace.loaded, config=replace(workspace.config, provider="openai", model="made-up")))))  # fmt: skip
         shot("running")
         panel.harvest.dialog.close()
         shot("running-closed")
 
-    with_panel(workspace, lambda seat: panel_gallery_lists.lists(seat, shot))
-    with_panel(waiting, lambda seat: panel_gallery_lists.nothing(seat, shot))
+    wanted = os.environ.get("GALLERY", "lists nothing first run views middle demo").split()
+    if "lists" in wanted:
+        with_panel(workspace, lambda seat: panel_gallery_lists.lists(seat, shot))
+    if "nothing" in wanted:
+        with_panel(waiting, lambda seat: panel_gallery_lists.nothing(seat, shot))
     if only_lists:
         return
-    with_panel(nothing, lambda _seat: shot("first"))
-    with_panel(waiting, run)
-    with_panel(workspace, views)
-    with_panel(workspace, middle)
-    with_panel(workspace, lambda _seat: shot("demo"), nothing)
+    if "first" in wanted:
+        with_panel(nothing, lambda _seat: shot("first"))
+    if "run" in wanted:
+        with_panel(waiting, run)
+    if "views" in wanted:
+        with_panel(workspace, views)
+    if "middle" in wanted:
+        with_panel(workspace, middle)
+    if "demo" in wanted:
+        with_panel(workspace, lambda _seat: shot("demo"), nothing)
 
 
 def main(

@@ -36,6 +36,8 @@ MAY_IMPORT = {
     "core.memory_file": {"core.base"},
     "core.factindex": {"core.base", "core.factindex"},
     "core.search": {"core.base", "core.search"},
+    "core.agents": {"core.base", "core.sources", "core.agents"},
+    "core.library": {"core.base", "core.conversations", "core.search", "core.library"},
     "core.sources": {"core.base", "core.conversations", "core.sources"},
     "core.offline": {"core.base", "core.conversations", "core.offline"},
     "core.harvest": {
@@ -46,6 +48,7 @@ MAY_IMPORT = {
         "core.offline",
         "core.harvest",
     },
+    "core.conversation_index": {"core.base", "core.conversations", "core.sources", "core.search"},
     "core.injection": {"core.base", "core.knowledge", "core.context_files", "core.factindex"},
     "core.commands": {
         "core.base",
@@ -57,9 +60,12 @@ MAY_IMPORT = {
         "core.memory_file",
         "core.factindex",
         "core.search",
+        "core.agents",
+        "core.library",
         "core.sources",
         "core.offline",
         "core.harvest",
+        "core.conversation_index",
         "core.injection",
         "core.commands",
     },
@@ -76,6 +82,7 @@ RECORDS = {
     "core.harvest.steps",
     "core.harvest.report",
     "core.knowledge.categories",
+    "core.knowledge.run_state",
     "core.knowledge.ledger",
     "core.knowledge.alike",
     "core.knowledge.edit",
@@ -83,9 +90,11 @@ RECORDS = {
 }
 ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "dearpygui": ("gui",),
-    "requests": ("core.llm",),
+    "requests": ("core.llm", "core.library.fetch"),
     # Other tools' stores are read, our own index and library are written.
-    "sqlite3": ("core.conversations", "core.search"),
+    "sqlite3": ("core.conversations", "core.search", "core.library"),
+    "sqlalchemy": ("core.library",),
+    "alembic": ("core.library",),
     "numpy": ("core.search",),
     "mcp": ("core.mcp_server",),
     "pydantic": ("core.mcp_server",),

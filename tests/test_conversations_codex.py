@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 import tracemalloc
 from random import Random
@@ -11,9 +12,11 @@ from typing import Any
 import pytest
 
 from core.conversations import packed
+from core.conversations.conversation import Conversation
 from core.conversations.events import Command, Edit
 from core.conversations.packed import LEAST_UNPACKED
 from core.conversations.read import read_all, read_conversation, why_unread
+from core.conversations.render import transcript
 from tests.made_records import check_records, lines, roles, said
 
 
@@ -209,3 +212,84 @@ def test_a_rollout_that_begins_with_a_record_of_a_newer_kind_is_read() -> None:
         },
     )
     assert said(check_records(data, "codex", skipped=1), "user") == ["hi"]
+
+
+def _ran(call: dict[str, Any], output: str) -> Conversation:
+    rows = (
+        event("user_message", "go"),
+        {**row("response_item"), "payload": {"call_id": "1", **call}},
+        row("response_item", type="function_call_output", call_id="1", output=output),
+    )
+    return read_conversation("rollout.jsonl", lines(*rows))
+
+
+def _shell(command: str) -> dict[str, Any]:
+    return {"type": "function_call", "name": "exec_command", "arguments": json.dumps({"cmd": command})}
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "status"),
+    [
+        (
+            "Chunk ID: 1a2b\nWall time: 0.5 seconds\nProcess exited with code 2\nOutput:\nno rule",
+            "no rule\nexit code: 2",
+            2,
+        ),
+        ("Exit code: 0\nWall time: 1 seconds\nOutput:\nfine", "fine\nexit code: 0", 0),
+        (
+            "Wall time: 9 seconds\nProcess running with session ID 7\nOriginal token count: 1\nOutput:\n.",
+            ".\n[Process running with session ID 7]",
+            None,
+        ),
+        (
+            "failed in sandbox Seatbelt with execution error: denied, exit code: 1, stdout: 1 failed\n, stderr: why",
+            "1 failed\n\nwhy\nexit code: 1",
+            1,
+        ),
+        ("Chunk ID: is what the file says\nof itself", "Chunk ID: is what the file says\nof itself", None),
+    ],
+)
+def test_what_codex_writes_around_an_output_goes_and_the_exit_code_stays(
+    output: str, text: str, status: int | None
+) -> None:
+    read = _ran(_shell("make"), output)
+    assert read.turns[-1].text == text
+    (command,) = [event for turn in read.turns for event in turn.events if isinstance(event, Command)]
+    assert (command.status, command.failed) == (status, None if status is None else status != 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "how"),
+    [
+        (
+            "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: src/new.py\n+x\n*** End Patch\nEOF",
+            "src/new.py",
+            "created",
+        ),
+        (
+            "cd app && apply_patch << 'PATCH'\n*** Begin Patch\n*** Update File: a/one.py\n@@\n-x\n+y\n"
+            "*** Update File: b/two.py\n@@\n-x\n+y\n*** End Patch\nPATCH\n",
+            "a/one.py, b/two.py",
+            "changed",
+        ),
+    ],
+)
+def test_a_patch_by_a_shell_is_an_edit_of_its_files(command: str, path: str, how: str) -> None:
+    """Else a session that only patches this way looks as if it had changed nothing."""
+    (edit,) = [event for turn in _ran(_shell(command), "Success").turns for event in turn.events]
+    assert isinstance(edit, Edit) and (edit.path, edit.how) == (path, how)
+    assert edit.names == tuple(part.rsplit("/", 1)[-1] for part in path.split(", "))
+
+
+def test_a_patch_with_another_command_behind_it_stays_a_command() -> None:
+    line = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a.py\n+x\n*** End Patch\nEOF\nmake test"
+    (command,) = [event for turn in _ran(_shell(line), "ok").turns for event in turn.events]
+    assert isinstance(command, Command)
+
+
+def test_a_patch_that_did_not_apply_is_shown_by_its_first_words() -> None:
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** End Patch"
+    said = "apply_patch verification failed: Failed to find expected lines in a.py:\n" + "what it looked for\n" * 40
+    shown = transcript(_ran({"type": "custom_tool_call", "name": "apply_patch", "input": patch}, said))
+    assert "FAILED" in shown and "verification failed" in shown
+    assert shown.count("what it looked for") < 5

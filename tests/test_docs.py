@@ -9,23 +9,26 @@ import shlex
 import tomllib
 from pathlib import Path
 
+from core.base.result import Err, Ok
 from core.base.settings import SETTINGS
-from core.cli.parser import parse
+from core.cli.help import show_help
+from core.cli.parser import UsageError, parse
 from core.cli.table import commands
 from tests.architecture import modules
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "assets" / "docs").glob("*.md"))}
 SHIPPED = (ROOT / "config.toml").read_text(encoding="utf-8")
 
 
 def test_every_command_is_documented() -> None:
-    """It stands in the README's table; it and each of its subcommands has an example that parses, a function behind it
-    and a report in front."""
+    """It stands in the table of commands; it and each of its subcommands has an example that parses, a function behind
+    it and a report in front."""
     wrong = []
     for command in commands():
-        if f"| `knowledge {command.name}` |" not in README:
-            wrong.append(f"{command.name} has no row in the README")
+        if f"| `knowledge {command.name}` |" not in PAGES["commands"]:
+            wrong.append(f"{command.name} has no row in assets/docs/commands.md")
         for row in (command, *command.subcommands):
             whole = f"knowledge {command.name}" if row is command else f"knowledge {command.name} {row.name}"
             found, given = parse(shlex.split(row.example.partition(" > ")[0])[1:])
@@ -45,15 +48,15 @@ def test_every_command_is_documented() -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    """The shipped config.toml has it with a comment above, and the README names it."""
+    """The shipped config.toml has it with a comment above, and the page of settings names it."""
     lines = SHIPPED.split("\n")
     wrong = []
     for setting in SETTINGS:
         at = next((number for number, line in enumerate(lines) if re.match(rf"{setting.key}\s*=", line)), 0)
         if not lines[at - 1].startswith("#"):
             wrong.append(f"{setting.key} is not in config.toml with a comment above it")
-        if f"`{setting.key}`" not in README:
-            wrong.append(f"{setting.key} is not in the README")
+        if f"`{setting.key}`" not in PAGES["settings"]:
+            wrong.append(f"{setting.key} is not in assets/docs/settings.md")
     assert not wrong, "\n".join(wrong)
 
 
@@ -66,12 +69,42 @@ def test_config_has_no_key_that_nothing_reads() -> None:
 
 def test_links_of_the_documents_lead_somewhere() -> None:
     """A newcomer who follows a link finds the file."""
-    for name in ("README.md", "CONTRIBUTING.md", "core/README.md"):
+    for name in ("README.md", "CONTRIBUTING.md", "core/README.md", *(f"assets/docs/{page}.md" for page in PAGES)):
         page = ROOT / name
         targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
         assert targets or name != "README.md", "the README has no links any more, or this test does not find them"
         for target in targets:
             assert (page.parent / target).exists(), f"{name} links to {target}"
+
+
+def test_the_readme_is_short_and_leads_to_every_page() -> None:
+    """Who has one minute reads all of it; what it leaves out has one place, which `knowledge help` prints as well."""
+    assert len(README.split("\n")) <= 150
+    assert [page for page in PAGES if f"| [{page}](assets/docs/{page}.md)" not in README] == []
+    listed = show_help()
+    assert isinstance(listed, Ok) and [page.topic for page in listed.value.pages] == list(PAGES)
+    printed = show_help("settings")
+    assert isinstance(printed, Ok) and printed.value.text == PAGES["settings"]
+    assert isinstance(show_help("nonsense"), Err)
+
+
+def test_commands_in_the_documents_parse() -> None:
+    """Whoever types what a page shows is understood."""
+    shown = [
+        line.partition("  #")[0].removeprefix("$ ")
+        for text in (README, *PAGES.values())
+        for block in re.findall(r"```\n(.*?)```", text, re.DOTALL)
+        for line in block.split("\n")
+        if line.removeprefix("$ ").startswith("knowledge ")
+    ]
+    shown += [words for text in (README, *PAGES.values()) for words in re.findall(r"`(knowledge [a-z][^`]*)`", text)]
+    assert len(shown) > 60, "the commands are shown in another way, or this test does not find them"
+    for line in shown:
+        words = shlex.split(line.replace("\n", " ").replace("…", "x"))[1:]
+        try:
+            parse(words)
+        except UsageError as error:  # in a sentence a command may stand without what it needs
+            assert len(words) <= 2 and " needs " in str(error), f"{line}: {error}"
 
 
 def test_modules_that_the_journey_names_exist() -> None:

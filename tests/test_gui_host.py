@@ -1,4 +1,4 @@
-"""The README's host program, run as it stands there: who embeds the panel copies these lines, so they must work."""
+"""The host program of the page, run as it stands there: who embeds the panel copies these lines, so they must work."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ exec(compile(PROGRAM, "README.md", "exec"), host)
 
 
 def example() -> str:
-    """The code block below the README's heading."""
-    section = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Embed the panel\n")[1].split("\n## ")[0]
+    """The code block below the page's heading."""
+    page = (ROOT / "assets" / "docs" / "embed.md").read_text(encoding="utf-8")
+    section = page.split("\n## Put the panel into your own window\n")[1]
     blocks = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     assert len(blocks) == 1
     return str(blocks[0])

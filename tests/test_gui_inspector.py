@@ -63,7 +63,7 @@ def fact(home: Home) -> tuple[str, int, str]:
 
 def test_a_conversation_tells_what_it_gave_and_what_was_said(home: Home) -> None:
     page = value(load(home.core, Selection("conversation", home.key)))
-    assert page.title == "お湯は100度 🔥" and page.color == "harvested" and page.can == {"open", "restore"}
+    assert page.title == "お湯は100度 🔥" and page.color == "harvested" and page.can == {"open", "read", "restore"}
     assert page.facts[0].startswith("Harvested") and "in the trash until" in page.facts[0] and "openai" in page.facts[1]
     items, said = page.tabs
     assert {"water boils", "buy a red kettle"} <= {row.text for row in items.rows}

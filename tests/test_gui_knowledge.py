@@ -60,7 +60,8 @@ def test_rows_are_newest_first_and_say_where_they_come_from(home: Workspace) -> 
     metas = [row.meta for row in data.rows["facts"]]
     assert metas == ["written by hand", "struck through  ·  colours  ·  3 May 2026", "kettle  ·  2 May 2026",
                      "kettle  ·  1 May 2026"]  # fmt: skip
-    assert data.rows["quarantine"][1].meta.startswith("its quote is not in the conversation  ·  for decisions")
+    held = data.rows["quarantine"][1].meta
+    assert held.startswith("#1  ·  its quote is not in the conversation  ·  for decisions")
     assert "accept" in data.rows["quarantine"][0].can and "edit" not in data.rows["quarantine"][0].can
     assert gather(home, data) is data
     write(home, "facts.md", FACTS + "- new\n")

@@ -173,7 +173,7 @@ def test_the_digest_is_deleted_by_a_second_yes_and_written_by_the_switch(desk: D
         seat.settle()
         assert not workspace.paths.digest.exists() and not switch.toggle.on
         assert "deleted" in desk.dpg.get_value(seat.panel.rail._why)
-        assert desk.dpg.get_item_label(switch.toggle.label) == "No digest yet"
+        assert desk.dpg.get_item_label(switch.toggle.label) == "Digest in prompt"
         desk.click(switch.toggle.label)
         seat.settle()
         assert workspace.paths.digest.read_bytes() == text and switch.toggle.on
@@ -205,7 +205,7 @@ def test_the_ledger_is_filtered_by_chips_and_words_and_sorted_by_a_click(desk: D
         assert [row(at).items for at in table.rows] == [299] and seat.state.shown == (1, 300)
         desk.press("Escape")
         assert len(table.rows) == 300
-        left = desk.dpg.get_item_rect_min(table._pool[0].texts[3])
+        left = desk.dpg.get_item_rect_min(table._pool[0].texts[4])
         x, y = desk.dpg.get_viewport_pos()
         desk.click_at(int(x + left[0] + 12), int(y + left[1] - table.pitch))  # the header over the column of items
         desk.frames(4)

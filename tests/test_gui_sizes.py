@@ -86,6 +86,9 @@ def test_a_narrow_window_hides_whole_columns_and_brings_them_back(desk: Desk, at
     """Else the middle would be pushed out of the window, and with it the inspector's buttons."""
     with seated(desk, workspace_at(at_home)) as seat:
         columns = seat.panel.columns
+        assert not columns.shows("inspector"), "there is nothing to inspect: its room is the view's"
+        seat.panel.shell.select("file", "facts.md")
+        seat.settle()
         sized(desk, seat.panel.look, 900, 600, 1.0)
         assert columns.crowded == (), "everything is there in the smallest window"
         sized(desk, seat.panel.look, 700, 600, 1.0)
@@ -94,6 +97,9 @@ def test_a_narrow_window_hides_whole_columns_and_brings_them_back(desk: Desk, at
         assert columns.crowded == ("rail", "inspector")
         sized(desk, seat.panel.look, 1280, 800, 1.0)
         assert columns.crowded == () and columns.shows("rail") and columns.shows("inspector")
+        seat.panel.shell.select()
+        seat.settle()
+        assert not columns.shows("inspector")
 
 
 def test_what_an_empty_field_says_is_cut_and_comes_back(desk: Desk) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +11,29 @@ import pytest
 
 from core.base.paths import Paths
 from core.base.result import Err, Ok
+from core.commands.context import DigestState
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history import LedgerRow
 from core.commands.panel.bullets import all_bullets
-from core.commands.panel.overview import FileState, changed_by_hand, last_days, overview
+from core.commands.panel.overview import FileState, last_days, overview
 from core.commands.panel.settings import explained, shipped_help
 from core.commands.runs import Run
 from core.commands.settings import config_show
 from core.commands.workspace import Workspace
 from core.harvest.report import HarvestReport
-from core.knowledge.changes import Change
+from core.knowledge.run_state import (
+    DELETED,
+    ELSEWHERE,
+    EMPTY,
+    INTERRUPTED,
+    OFF,
+    UNREADABLE,
+    UNWRITTEN,
+    WRITTEN,
+    DigestStands,
+    RunState,
+)
 from gui.gather import gather
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
@@ -94,34 +106,22 @@ def test_the_digest_is_told_by_section_and_whether_it_is_injected(home: Workspac
     assert isinstance(found, Ok)
     parts = digest_parts(found.value)
     assert sum(part.value for part in parts) == found.value.status.digest.bytes == home.paths.digest.stat().st_size
-    assert digest_words(found.value.status.digest, found.value)[2] == "In every new conversation"
-    home.paths.digest.write_bytes(home.paths.digest.read_bytes() + b"- mine\n")
-    changed = overview(home)
-    assert isinstance(changed, Ok) and changed.value.stale
+    assert digest_words(found.value)[2] == "In every new conversation"
     home.paths.digest.unlink()
     gone = overview(home)
     assert isinstance(gone, Ok)
-    assert "deleted" in digest_words(gone.value.status.digest, gone.value)[2]
-    off = replace(gone.value.status.digest, enabled=False)
-    assert "config.toml" in digest_words(off, gone.value)[2]
-
-
-def test_a_file_that_a_person_changed_is_told_from_one_that_the_harvest_wrote() -> None:
-    at = datetime(2026, 5, 1, tzinfo=UTC)
-    harvest_row = Change(at.isoformat(), "20260501", "facts.md", ("- a",), sha="s")
-    edit_row = Change((at + timedelta(hours=1)).isoformat(), "edit-1", "facts.md", ("- b",))
-    later = Change((at + timedelta(hours=2)).isoformat(), "20260502", "facts.md", ("- c",), sha="t")
-    seconds = at.timestamp()
-    assert not changed_by_hand("facts.md", seconds + 1, [harvest_row])
-    assert changed_by_hand("facts.md", seconds + 60, [harvest_row])
-    assert changed_by_hand("facts.md", seconds + 3600, [harvest_row, edit_row])
-    assert not changed_by_hand("facts.md", seconds + 7200, [harvest_row, edit_row, later])
+    assert "you deleted digest.md" in digest_words(gone.value)[2].lower()
+    broken = gather(replace(home, named=home.paths.home / "no such settings"), {})
+    assert isinstance(broken, Ok)
+    assert digest_words(broken.value.snapshot.overview)[:2] == ("circle-alert", "failed")
+    status = broken.value.snapshot.overview.status
+    assert not switch_words(status.digest, status.stands.digest)[0], "green while nothing is put into prompts"
 
 
 def test_files_show_what_they_hold_and_how_they_are(home: Workspace) -> None:
     rows = file_rows(
         [
-            FileState("facts.md", "/k/facts.md", "category", True, 900, 12, 100.0, by_hand=True),
+            FileState("facts.md", "/k/facts.md", "category", True, 900, 12, 100.0, 2, 1),
             FileState("digest.md", "/k/digest.md", "digest", False),
             FileState("prompts/summarize.md", "/k/prompts/summarize.md", "prompt", True, 12, None, 100.0),
         ],
@@ -132,7 +132,7 @@ def test_files_show_what_they_hold_and_how_they_are(home: Workspace) -> None:
         ("digest.md", "", "absent", "hint"),
         ("summarize.md", "12B", "yours", "edited"),
     ]
-    assert "edited by hand since the last harvest" in rows[0].tip
+    assert "2 lines of your own and 1 line of a harvest that you changed or took out" in rows[0].tip
 
 
 def test_the_last_days_count_harvests_that_stand(home: Workspace) -> None:
@@ -255,10 +255,17 @@ def test_the_switch_is_green_only_where_conversations_get_the_digest(home: Works
     found = overview(home)
     assert isinstance(found, Ok)
     absent = replace(found.value.status.digest, exists=False, enabled=True, injected=False)
-    assert switch_words(absent)[:2] == (False, "No digest yet")
-    assert switch_words(replace(absent, exists=True))[:2] == (False, "Digest is empty")
-    assert switch_words(replace(absent, exists=True, enabled=False))[:2] == (False, "Digest in prompt")
-    assert switch_words(replace(absent, exists=True, injected=True))[:2] == (True, "Digest in prompt")
+
+    def words(digest: DigestState, state: str) -> tuple[bool, str]:
+        return switch_words(digest, DigestStands(state, "so it is"))[:2]
+
+    assert words(absent, UNWRITTEN) == (False, "No digest yet")
+    assert words(absent, DELETED) == (False, "Digest in prompt")
+    there = replace(absent, exists=True)
+    assert words(there, EMPTY) == (False, "Digest is empty")
+    assert words(replace(there, enabled=False), OFF) == (False, "Digest in prompt")
+    assert words(replace(there, injected=True), WRITTEN) == (True, "Digest in prompt")
+    assert words(replace(there, injected=True), UNREADABLE) == (False, "Digest in prompt")
 
 
 def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -> None:
@@ -268,6 +275,15 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     state = State(snapshot=gathered(home).snapshot)
     assert resting_words(state, 0.0)[2] == "No harvest yet · 6 conversations waiting"
     assert resting_words(State(), 0.0)[2] == "Reading the store…"
+    there = state.snapshot
+    assert there is not None
+    for run, words in (
+        (RunState(ELSEWHERE, "harvest", 4711, 12, 41), "'knowledge harvest' is at work (process 4711): 12 of 41"),
+        (RunState(INTERRUPTED, owed=3), "The last harvest was cut off: 3 conversations that it read are not in"),
+    ):
+        stands = replace(there.overview.status.stands, run=run)
+        now = replace(there, overview=replace(there.overview, status=replace(there.overview.status, stands=stands)))
+        assert resting_words(State(snapshot=now), 0.0)[2].startswith(words)
 
 
 # --- the palette, the watcher, the keys ---

@@ -39,7 +39,9 @@ def test_no_comment_of_a_setting_ends_in_a_lonely_full_stop() -> None:
 
 def test_a_tooltip_says_what_a_narrow_cell_cuts() -> None:
     """A reason that ends in the middle of a word is no reason."""
-    assert plan_tip(PlanRow("defer", "a-name", 5, "the provider refused it")).endswith("the provider refused it")
+    assert plan_tip(PlanRow("defer", "a-name", 5, "the provider refused it")) == (
+        "a-name\nnext time: the provider refused it\n5B"
+    )
     entry = {"path": "/home/someone/chats/a", "status": "harvest-failed", "error": "no key was found"}
     assert tip(row_of("f" * 64, entry)) == "Failed\nno key was found\n/home/someone/chats/a"
 

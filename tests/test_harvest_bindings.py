@@ -4,6 +4,7 @@ harvest's end up in two files, and one of them is shown for no source file at al
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,15 @@ from tests.harvest_world import NOW, FakeModel, World
 def note_name(path: Path) -> str:
     found = path.stat()
     return f"{file_id(found.st_dev, found.st_ino)}.md"
+
+
+def wait_for_a_plan(world: World) -> None:
+    """The next conversation is asked about while the first is planned: here the plan comes first."""
+    for _ in range(1000):
+        if b'"intent"' in (world.paths.journal.read_bytes() if world.paths.journal.exists() else b""):
+            return
+        time.sleep(0.01)
+    raise AssertionError("nothing was planned")
 
 
 def test_a_note_that_an_edit_binds_during_a_run_gets_the_harvest_too(world: World) -> None:
@@ -46,6 +56,7 @@ def test_what_the_run_itself_has_bound_is_still_known_after_an_edit(world: World
 
     def answer(number: int, prompt: str) -> dict[str, Any]:
         if number == 2:
+            wait_for_a_plan(world)
             add_bullet(world.paths, "files", "by the person", NOW, path=str(second))
             os.replace(first, world.folder / "renamed.py")
         path = first if number == 1 else world.folder / "renamed.py"
@@ -68,6 +79,7 @@ def test_the_end_of_a_run_does_not_bring_an_old_path_back(world: World) -> None:
     def answer(number: int, prompt: str) -> dict[str, Any]:
         if number == 1:
             return {"files": [{"path": str(old), "note": "note"}]}
+        wait_for_a_plan(world)
         os.replace(old, new)
         add_bullet(world.paths, "files", "by the person", NOW, path=str(new))
         return {}
@@ -90,6 +102,22 @@ def test_the_list_is_read_again_only_when_somebody_wrote_it(world: World) -> Non
     merge_records(world.paths, {"1:2.md": {"path": "/x", "birth": None, "size": None, "head": ""}})
     bindings.refresh()
     assert set(bindings.records) == {note_name(code), "1:2.md"}
+
+
+def test_what_waits_to_be_written_is_still_known_after_an_edit(world: World) -> None:
+    """Else the second of two conversations about one file forgets the name that the file had in the first."""
+    code = world.folder / "code.py"
+    code.write_text("x")
+    bindings = Bindings(world.paths)
+    staged = {note_name(code): {"path": str(code), "birth": None, "size": 1, "head": ""}}
+    bindings.stage(staged)
+    merge_records(world.paths, {"1:2.md": {"path": "/x", "birth": None, "size": None, "head": ""}})
+    bindings.refresh()
+    assert set(bindings.records) == {note_name(code), "1:2.md"}
+    bindings.add(staged)
+    merge_records(world.paths, {"1:3.md": {"path": "/y", "birth": None, "size": None, "head": ""}})
+    bindings.refresh()
+    assert set(bindings.records) == {"1:2.md", "1:3.md"}, "a note that was written and is gone is forgotten"
 
 
 def test_rows_of_a_run_win_unless_their_file_has_moved(world: World) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from core.base.answer import Answer
 from core.base.result import Err, Ok, Result, fail
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Command
 from core.conversations.render import transcript
 from core.harvest.asking import LEAST_PART_BYTES, MAX_ROUNDS, split_parts, summarize
 from core.harvest.distil import distil, redacted_conversation
@@ -68,6 +69,34 @@ def test_a_part_ends_between_turns() -> None:
     for part in split_parts(conversation(*texts), 1500):
         for at, text in enumerate(texts):
             assert (f"turn {at} " in part) == (text.strip() in part)
+
+
+def test_a_part_does_not_end_between_a_call_and_its_result() -> None:
+    """Why a command was run in one part and what came of it in the next: neither says that it failed."""
+    turns = []
+    for at in range(40):
+        call = Command(
+            tool="Bash", words=f"make {at}", answered=True, failed=True, output=f"no {at}", result=100 * at + 50
+        )
+        turns.append(
+            Turn("assistant", f"call {at} " + "word " * (20 + 7 * at % 31), "", 100 * at, 100 * at + 9, (call,))
+        )
+        turns.append(Turn("tool", f"no {at} " + "line " * (9 + 5 * at % 13), "", 100 * at + 50, 100 * at + 90))
+    whole = Conversation("c", "codex", tuple(turns))
+    for limit in (1024, 1500, 2000):
+        for part in split_parts(whole, limit):
+            assert len(part.encode()) <= limit + 16
+            for at in range(40):
+                assert (f"call {at} " in part) == (f"no {at} " in part)
+    apart = split_parts(replace(whole, turns=tuple(replace(turn, events=()) for turn in turns)), 1024)
+    assert any(part.lstrip().startswith("[tool]") for part in apart), "the turns would never have been cut there anyway"
+
+
+def test_a_call_and_a_result_that_are_longer_than_a_part_stand_in_two() -> None:
+    call = Command(tool="Bash", words="make", answered=True, failed=True, output="no", result=50)
+    asked = Turn("assistant", "call " * 150, "", 0, 9, (call,))
+    parts = split_parts(Conversation("c", "codex", (asked, Turn("tool", "line " * 180, "", 50, 90))), 1024)
+    assert len(parts) == 2 and all(len(part.encode()) <= 1040 for part in parts)
 
 
 def test_a_turn_that_is_too_long_is_cut_between_lines() -> None:

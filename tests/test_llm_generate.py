@@ -17,6 +17,7 @@ import pytest
 from core.base.result import Err, Ok
 from core.llm.credentials import keys_from, read_keys
 from core.llm.generate import PROVIDERS, connect
+from core.llm.presets import PRESETS
 from core.llm.schema import anthropic_schema, gemini_schema, openai_schema
 from core.llm.window import window_of
 from core.llm.wire import ModelSettings
@@ -73,7 +74,7 @@ def test_the_table_is_loaded_without_requests() -> None:
     code = "import sys, core.llm.generate; sys.exit('requests' in sys.modules)"
     root = Path(__file__).parent.parent
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
-    assert set(PROVIDERS) == {"openai", "ollama", "anthropic", "gemini", "command"}
+    assert set(PROVIDERS) == {"openai", "ollama", "anthropic", "gemini", "command", *PRESETS}
 
 
 # --- credentials -----------------------------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ def test_a_box_whose_command_ran_is_not_open() -> None:
     found = harvest(user("Open it"), ran("cd app && npm test", "12 passed"), created)
     assert said(found, "tasks_open")[0].endswith("not ticked off: Look at the rates on staging")
     found = harvest(user("Open it"), ran("npm test", "2 failed", True), created)
-    assert "Run `npm test`" in said(found, "tasks_open")[0]
+    assert any("Run `npm test`" in text for text in said(found, "tasks_open"))
 
 
 # --- facts ---
@@ -239,7 +239,8 @@ def test_what_the_person_needed_otherwise_later_is_no_decision() -> None:
     start = (user("rates"), edited("a.py"), says("Done"), wish, agreed, edited("a.py"), says("OK"))
     assert len(harvest(*start)["decisions"]) == 1
     later = user("I need `fetch_rates` to take the name of the bank, for all of them")
-    assert harvest(*start, later, edited("a.py"), says("OK"))["decisions"] == []
+    (stands,) = said(harvest(*start, later, edited("a.py"), says("OK")), "decisions")
+    assert stands.startswith("I need `fetch_rates` to take the name")
 
 
 def test_a_wish_is_titled_after_a_request_about_the_same_or_not_at_all() -> None:

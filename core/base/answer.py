@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from core.base.choices import PROGRAMS
 from core.base.result import Result
 
 PRICES_FILE = Path(__file__).resolve().parents[2] / "assets" / "prices.toml"
@@ -34,7 +35,7 @@ def price(
         return _dollars(own_in, own_out, input_tokens, output_tokens)
     if provider in FREE_PROVIDERS:
         return 0.0
-    if provider == "command":
+    if provider in PROGRAMS:
         return None
     name = model.lower().rpartition("/")[2].removeprefix("models/")
     rows = _table()

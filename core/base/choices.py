@@ -7,7 +7,16 @@ from __future__ import annotations
 
 # What can be found, in the order in which people look for it. Each kind is made by a room; see core/commands/search.py.
 ENTRY_KINDS = ("bullet", "note", "memory", "context", "fact")
-PROVIDERS = ("offline", "openai", "ollama", "anthropic", "gemini", "command")
+# What a person may look for: these, and what was said in conversations.
+SEARCH_KINDS = (*ENTRY_KINDS, "conversation")
+# Who can have said what a search finds in a conversation.
+SPOKEN_ROLES = ("user", "assistant", "tool")
+PROVIDERS = (
+    *("offline", "openai", "ollama", "anthropic", "gemini", "command"),
+    *("claude_code", "codex", "gemini_cli"),
+)
+PROGRAMS = ("command", "claude_code", "codex", "gemini_cli")
+"""Those of them that are asked as a program: nobody knows what that costs, or how large the window is."""
 # What a bullet can be: five files of the knowledge folder, and notes on source files.
 BULLET_CATEGORIES = ("facts", "decisions", "questions", "playbooks", "tasks", "files")
 ANY_CATEGORY = "any"

@@ -36,8 +36,11 @@ from core.base.settings import (
     unknown_key,
 )
 
-SHIPPED_FILE = Path(__file__).resolve().parents[2] / "config.toml"
-"""The defaults: beside the `core` package, in a checkout and in an installed wheel alike."""
+_ROOT = Path(__file__).resolve().parents[2]
+_IN_WHEEL = _ROOT / "assets" / "config.toml"
+SHIPPED_FILE = _IN_WHEEL if _IN_WHEEL.exists() else _ROOT / "config.toml"
+"""The defaults: in `assets/` where the wheel was installed (whatever else calls itself config.toml there is not ours),
+beside the `core` package in a checkout."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ class Config:
     model_context_tokens: int
     max_answer_bytes: int
     max_run_tokens: int
+    max_day_tokens: int
+    max_run_price: float
+    max_month_price: float
     price_input_per_million: float
     price_output_per_million: float
     long_conversations: str
@@ -74,6 +80,9 @@ class Config:
     reclaim: str
     trash_days: int
     reclaim_foreign: bool
+    search_conversations: bool
+    search_sources: tuple[str, ...]
+    mcp_all_conversations: bool
     embedder: str
     embedder_model: str
     embedder_base_url: str

@@ -16,6 +16,8 @@ from core.base.result import Err, fail
 
 TURN_SECONDS = 2.0
 """How long a writer waits for its turn in a folder. One turn is a write and its sync: milliseconds."""
+LOOK_SECONDS = 0.05
+"""So long a command waits for a lock at least: who asks whether anybody holds it has it for a moment."""
 _TURN_STEP_SECONDS = 0.002
 _LOCK_STEP_SECONDS = 0.01
 _turns = threading.local()
@@ -33,7 +35,7 @@ class LockHeldError(OSError):
 def locked(path: Path, *, work: str = "", editor_wait: float = 0.0) -> Iterator[None]:
     """Hold an exclusive advisory lock on `path` (made when absent). `work` names the command that holds it, for those
     who are refused. `LockHeldError` when another has it and does not let go within `editor_wait` seconds."""
-    until = time.monotonic() + editor_wait
+    until = time.monotonic() + max(editor_wait, LOOK_SECONDS)
     while True:
         try:
             fd = take(path, work=work)
@@ -140,7 +142,7 @@ def holder_of(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     try:
-        _lock_descriptor(fd)
+        _lock_descriptor(fd, shared=True)
     except OSError as error:
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN):
             raise
@@ -150,7 +152,7 @@ def holder_of(path: Path) -> str | None:
     return None
 
 
-def _lock_descriptor(fd: int) -> None:
+def _lock_descriptor(fd: int, *, shared: bool = False) -> None:
     if sys.platform == "win32":
         import msvcrt
 
@@ -158,4 +160,4 @@ def _lock_descriptor(fd: int) -> None:
     else:
         import fcntl
 
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

@@ -68,6 +68,15 @@ class Paths:
         return self.knowledge / "changes.jsonl"
 
     @cached_property
+    def library(self) -> Path:
+        return self.knowledge / "library.db"
+
+    @cached_property
+    def backups(self) -> Path:
+        """Copies of the library: one before each migration, and those that a person asks for."""
+        return self.knowledge / "backups"
+
+    @cached_property
     def state(self) -> Path:
         return self.knowledge / ".state"
 
@@ -97,6 +106,23 @@ class Paths:
         return self.state / "edits"
 
     @cached_property
+    def spending(self) -> Path:
+        return self.state / "spending.json"
+
+    @cached_property
+    def autopilot(self) -> Path:
+        return self.state / "autopilot.json"
+
+    @cached_property
+    def autopilot_lock(self) -> Path:
+        return self.state / "autopilot.lock"
+
+    @cached_property
+    def ended(self) -> Path:
+        """Sessions that ended and that no harvest has looked at since, one a line."""
+        return self.state / "ended"
+
+    @cached_property
     def file_ids(self) -> Path:
         return self.state / "file_ids.json"
 
@@ -107,7 +133,7 @@ def project_paths(project: Path) -> Paths:
 
 
 def shipped_root() -> Path:
-    """The folder that holds config.toml and assets/: the checkout, or where the wheel was installed."""
+    """The folder that holds assets/: the checkout, or where the wheel was installed."""
     return Path(__file__).resolve().parents[2]
 
 
@@ -126,6 +152,16 @@ def user_folder(environment: Mapping[str, str]) -> Path:
     import platformdirs
 
     return platformdirs.user_config_path(APPLICATION)
+
+
+ASKED = "asked-by-knowledge"
+"""The name of the empty folder in which agents are asked. Tools name the sessions of a folder after it, so what one of
+them writes down all the same is known by it and never harvested."""
+
+
+def asking_folder(environment: Mapping[str, str]) -> Path:
+    """The empty folder in which agents are asked, the same for every home."""
+    return cache_folder(Path(), environment).parent.parent / ASKED
 
 
 def cache_folder(home: Path, environment: Mapping[str, str]) -> Path:

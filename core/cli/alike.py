@@ -26,16 +26,20 @@ def similar_text(value: Pairs) -> str:
 def proposals_text(value: Proposals) -> str:
     rows = []
     for pair in value.proposals:
-        rows += [f"{pair.why}", f"  old  {_placed(pair.old)}", f"  new  {_placed(pair.new)}"]
+        rows += [f"{pair.why}", f"  old  {_placed(pair.old)}"]
+        rows += [f"  new  {_placed(pair.new)}"] * (pair.new is not pair.old)
     if not rows:
         return "nothing seems to be outdated\n"
     number = count(len(value.proposals), "proposal")
     how = "'knowledge supersede accept FILE:LINE' strikes the old one through, 'dismiss' keeps both"
+    if any(pair.act == "done" for pair in value.proposals):
+        how = how.replace("through,", "through and moves a finished task to Done,")
     return "\n".join([*rows, f"{number}; {how}"]) + "\n"
 
 
 def dismissed_text(value: Dismissed) -> str:
-    return f"both stay: {_placed(value.proposal.old)}\n"
+    both = "both stay" if value.proposal.new is not value.proposal.old else "it stays open"
+    return f"{both}: {_placed(value.proposal.old)}\n"
 
 
 def _placed(place: Placed) -> str:
@@ -55,19 +59,19 @@ COMMANDS = (
     ),
     Command(
         "supersede",
-        "what a newer statement seems to contradict: list, accept, dismiss",
+        "what a newer conversation contradicts, finishes or answers: list, accept, dismiss",
         "knowledge supersede accept facts.md:12",
         subcommands=(
             Command(
                 "list",
-                "what seems to be outdated, and by what",
+                "what seems to be outdated, finished or answered, and by what",
                 "knowledge supersede list",
                 "core.commands.alike:supersede_list",
                 proposals_text,
             ),
             Command(
                 "accept",
-                "strike the old one through, with a pointer to the new one",
+                "strike the old one through, with a pointer to the new one; move a finished task to Done",
                 "knowledge supersede accept facts.md:12",
                 "core.commands.alike:supersede_accept",
                 change_text,
@@ -75,7 +79,7 @@ COMMANDS = (
             ),
             Command(
                 "dismiss",
-                "keep both, and ask no more",
+                "leave it as it is, and ask no more",
                 "knowledge supersede dismiss facts.md:12",
                 "core.commands.alike:supersede_dismiss",
                 dismissed_text,

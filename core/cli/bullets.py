@@ -1,4 +1,4 @@
-"""Single bullets: `notes`, `add`, `done`, `reopen`, `edit`, `rm`, `unstrike`."""
+"""Single bullets: `notes`, `add`, `done`, `reopen`, `edit`, `rm`, `unstrike`, and the `evidence` of one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from core.cli.table import CATEGORY, MATCH, OF_BULLET, SECRETS, Command, flag, needed, option
-from core.cli.text import change_text
+from core.cli.text import change_text, one_line
 
 if TYPE_CHECKING:
     from core.base.markdown import Bullet
     from core.commands.notes import Notes
+    from core.commands.panel.evidence import Evidence
     from core.knowledge.edit import Edited
 
 
@@ -49,6 +50,39 @@ def _moved_text(edited: Edited, section: str) -> str:
     rows = [edited.file, *(f"  moved to {section}: {line.removeprefix('- ')}" for line in tasks)]
     rows += [f"'knowledge undo {edited.run}' takes this back", *([f"note: {edited.warning}"] if edited.warning else [])]
     return "\n".join(rows) + "\n"
+
+
+_WHY = {
+    "gone": "its conversation is not there any more",
+    "long": "its conversation is too long to be read for one passage",
+    "elsewhere": "it does not stand in its conversation any more, or not in these words",
+}
+_EDGE = "   | "
+
+
+def evidence_text(value: Evidence | tuple[str, ...]) -> str:
+    """The line, its quote, the passage in which it stands, and the steps; of `--steps` the steps alone."""
+    if isinstance(value, tuple):
+        return "".join(f"{step}\n" for step in value)
+    rows = [f"{value.file}:{value.line} {value.text}"]
+    if not value.quote:
+        rows.append("no quote was kept: it was written by hand or changed, or its harvest gave none")
+    elif value.passage is None:
+        rows.append(f'"{value.quote}"')
+        rows.append(f"   ({_where(value)}; {_WHY.get(value.problem, value.problem)})")
+    else:
+        place = value.passage
+        rows.append(f"{place.role} in turn {place.turn} of {place.of}{f', {one_line(place.time)}' * bool(place.time)}:")
+        marked = f"{place.before}>>{place.quote}<<{place.after}"
+        rows += [_EDGE + one_line(line) for line in marked.strip().split("\n")]
+        rows.append(f"   ({_where(value)})")
+    rows += [f"{number}. {step}" for number, step in enumerate(value.steps, start=1)]
+    return "\n".join(rows) + "\n"
+
+
+def _where(value: Evidence) -> str:
+    turn = f"turn {value.turn}, bytes {value.start:,} to {value.end:,} of " if value.turn else ""
+    return turn + one_line(value.conversation or value.sha256)
 
 
 _TEXT = needed("text", "one line")
@@ -112,5 +146,16 @@ COMMANDS = (
         "core.commands.bullets:unstrike",
         change_text,
         (OF_BULLET, MATCH),
+    ),
+    Command(
+        "evidence",
+        "the quote that showed a line to be true, in its place; a playbook's steps",
+        "knowledge evidence facts.md:12",
+        "core.commands.panel.evidence:evidence",
+        evidence_text,
+        (
+            needed("match", "the bullet's text or a unique part of it, or FILE:LINE"),
+            flag("--steps", "the steps of a playbook alone, one a line"),
+        ),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from core.cli.table import PROJECT, Command, flag, option
@@ -15,7 +16,16 @@ def digest_text(state: DigestState) -> str:
 
 
 def context_text(context: ContextPrefix) -> str:
-    return context.prefix.text
+    """The text itself; for the hook of a tool the JSON in which that tool takes it, nothing where there is none."""
+    text = context.prefix.text
+    if not context.hook:
+        return text
+    if not text and not context.message:
+        return ""
+    if context.hook == "cursor":
+        return json.dumps({"additional_context": text}) + "\n"
+    row: dict[str, object] = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
+    return json.dumps(row | ({"systemMessage": context.message} if context.message else {})) + "\n"
 
 
 COMMANDS = (
@@ -48,7 +58,7 @@ COMMANDS = (
         "knowledge context > prefix.txt",
         "core.commands.context:context",
         context_text,
-        (PROJECT,),
+        (PROJECT, option("--hook", "as the hook of this tool wants it, such as claude_code", "TOOL")),
     ),
     Command(
         "mcp",
@@ -57,6 +67,7 @@ COMMANDS = (
         "core.mcp_server.serve:serve",  # its text is "": standard output belongs to the protocol
         arguments=(
             flag("--allow-writes", "save memories without asking; for clients that ask for every call themselves"),
+            flag("--harvest-at-end", "harvest what is new once the client has gone; for tools without hooks"),
         ),
     ),
 )

@@ -238,6 +238,7 @@ COMMANDS = (
         harvest_text,
         (
             flag("--apply", "harvest and reclaim; without it nothing changes"),
+            flag("--finish", "bring a harvest that was cut off to its end, and read nothing new"),
             flag("--no-harvest", "move the candidates to the trash without asking a model"),
             flag("--keep", "harvest, but reclaim nothing"),
             repeated(
@@ -245,6 +246,8 @@ COMMANDS = (
                 "read only this source: a name that 'knowledge sources' prints, all, or a path; may be repeated",
                 "NAME",
             ),
+            flag("--since-last", "only what changed since the last run and is not being written; for hooks and timers"),
+            repeated("--ended", "with --since-last: this conversation has ended; may be repeated", "PATH"),
             whole_number(
                 "--max-harvest-bytes",
                 "read at most N bytes in this run; how large one may be says max_harvest_source_bytes",

@@ -8,13 +8,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
-from typing import IO, TYPE_CHECKING, Any, NoReturn
 
-from core.cli.parser import UsageError, build_parser, parse
-from core.cli.typos import command_word, suggestion
+from core.cli.kept_context import keep_answer, kept_answer
 
+TYPE_CHECKING = False  # whoever gets a kept answer does not wait for `typing` either
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import IO, Any, NoReturn
+
     from core.base.result import Result
     from core.cli.progress import Interrupt
     from core.cli.table import Command
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 STOPPED = "knowledge: stopped; nothing is lost, run the command again to continue"
 
-GATED = ("context",)
-"""Commands whose text has our own marks around what went through the gate already."""
+GATED = ("context", "help")
+"""Commands whose text has our own marks around what went through the gate already, or is all our own."""
 
 
 def run() -> NoReturn:
@@ -35,7 +36,13 @@ def run() -> NoReturn:
     sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
     code = 1
     try:
-        code = main(sys.argv[1:])
+        kept = kept_answer(sys.argv[1:])
+        if kept is None:
+            code = main(sys.argv[1:])
+        else:
+            _tolerate_any_text(sys.stdout)
+            sys.stdout.write(kept)
+            code = 0
         sys.stdout.flush()
     except OSError as error:
         # Somebody read only the beginning (`knowledge ledger | head`): that is no error. A disk that is full was told.
@@ -53,6 +60,8 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
     """Run one command line and return its exit status. Streams are those of the process unless given."""
     out, err = out or sys.stdout, err or sys.stderr
     _tolerate_any_text(out, err)
+    from core.cli.parser import UsageError, build_parser
+
     if not arguments:
         build_parser().print_help(out)
         return 2
@@ -63,11 +72,14 @@ def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | No
         return 2
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
-    return _guarded(row, options, out, err)
+    return _guarded(row, options, out, err, arguments)
 
 
 def _parsed(arguments: Sequence[str]) -> tuple[Command, dict[str, Any]]:
     """The row to run with what was given. Raises UsageError, and SystemExit after help."""
+    from core.cli.parser import UsageError, build_parser, parse
+    from core.cli.typos import command_word, suggestion
+
     if reported := suggestion(arguments):
         raise UsageError(reported)
     first = command_word(arguments)
@@ -77,11 +89,11 @@ def _parsed(arguments: Sequence[str]) -> tuple[Command, dict[str, Any]]:
     return parse(arguments)
 
 
-def _guarded(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
+def _guarded(row: Command, options: dict[str, Any], out: IO[str], err: IO[str], arguments: Sequence[str]) -> int:
     """Run it; what nobody foresaw is one sentence, unless the person wants to see it."""
     debug = options.pop("debug", False)
     try:
-        return _dispatch(row, options, out, err)
+        return _dispatch(row, options, out, err, arguments)
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
@@ -110,8 +122,9 @@ def _refusal(error: OSError | ImportError) -> str:
     return f"{plain}; nothing is lost, mend that (knowledge --debug tells more), then run the command again."
 
 
-def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str]) -> int:
+def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str], arguments: Sequence[str]) -> int:
     """Open the home, run the command, print what came of it."""
+    from contextlib import suppress
     from pathlib import Path
 
     from core.base.result import Err
@@ -120,6 +133,12 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
 
     home, config = options.pop("home", ""), options.pop("config", "")
     as_json, quiet = options.pop("json", False), options.pop("quiet", False)
+    if row.anywhere:
+        found = row.function()(**options)
+        if isinstance(found, Err):
+            _tell(str(found.error), err)
+            return 2 if found.error.code == "usage" else 1
+        return 0 if _printed(row, found.value, out, err, as_json=as_json, quiet=quiet) else 1
     opened = open_workspace(home, Path(config) if config else None)
     if isinstance(opened, Err):
         _tell(str(opened.error), err)
@@ -130,7 +149,7 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
             _tell(warning, err)
     is_new = not workspace.paths.home.exists()
     with Interrupt(enabled=row.long) as interrupt:
-        result = _run(row, workspace, options, interrupt, err, quiet)
+        result = _run(row, workspace, options, interrupt, err, quiet or (row.asks and as_json))
     if isinstance(result, Err):
         _tell(str(result.error), err)
         return 2 if result.error.code == "usage" else 1
@@ -138,6 +157,11 @@ def _dispatch(row: Command, options: dict[str, Any], out: IO[str], err: IO[str])
         _tell(f"made a new home: {workspace.paths.home}", err)
     if not _printed(row, result.value, out, err, as_json=as_json, quiet=quiet):
         return 1
+    if row.name == "context" and not as_json:
+        from core.cli.text import visible
+
+        with suppress(OSError):
+            keep_answer(arguments, workspace, result.value, visible(row.text(result.value)))
     failed = _report_problems(row, workspace, result.value, err, as_json=as_json, quiet=quiet)
     if interrupt.pressed():
         print(STOPPED, file=err)
@@ -154,6 +178,10 @@ def _run(
         from core.cli.progress import reporter
 
         options |= {"progress": reporter(err, quiet), "cancelled": interrupt.pressed}
+    if row.asks:
+        from core.cli.progress import asker
+
+        options["ask"] = asker(err, quiet)
     result: Result[Any] = row.function()(workspace, **options)
     return result
 
@@ -173,12 +201,33 @@ def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: b
 
             shown = tame(shown, origins=True)
     try:
+        if row.paged and not as_json and out is sys.stdout and out.isatty() and _paged(shown):
+            return True
         print(shown, file=out, end="", flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:
         print(f"knowledge: the output cannot be written: {error.strerror or error}.", file=err)
         return False
+    return True
+
+
+def _paged(text: str) -> bool:
+    """Show a text page by page with the pager of the person's choice. False where there is none, or no need."""
+    import shlex
+    import shutil
+    import subprocess
+
+    chosen = shlex.split(os.environ.get("PAGER", "less"))
+    program = shutil.which(chosen[0]) if chosen else None
+    if program is None or text.count("\n") < shutil.get_terminal_size().lines:
+        return False
+    environment = {"LESS": "FRX", "LESSCHARSET": "utf-8", **os.environ}
+    with subprocess.Popen([program, *chosen[1:]], stdin=subprocess.PIPE, env=environment) as pager:
+        try:
+            pager.communicate(text.encode("utf-8", "replace"))
+        except KeyboardInterrupt:
+            pager.wait()
     return True
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,10 +27,32 @@ def reporter(stream: IO[str], quiet: bool) -> Report:
         return _Bar(stream)
 
     def line(step: Progress) -> None:
-        if step.outcome != LATER:  # the report has their number
+        if step.outcome not in ("", LATER):  # the report has their number
             print(f"({step.done}/{step.total}) {short(step.name)}: {step.outcome}", file=stream, flush=True)
 
     return line
+
+
+def asker(stream: IO[str], quiet: bool) -> Callable[[str, str, Sequence[str], int], int | None]:
+    """Asks a person at a terminal about a text that it shows: the number of the choice (Enter and whatever is no answer
+    mean `default`), or None where nobody sits there. Of two choices, no and yes, the letters will do."""
+
+    def ask(shown: str, question: str, choices: Sequence[str], default: int) -> int | None:
+        if quiet or not (sys.stdin and sys.stdin.isatty() and stream.isatty()):
+            return None
+        from core.cli.text import visible
+
+        plain = tuple(choices) == ("no", "yes")
+        rows = [] if plain else [f"  {at}  {words}" for at, words in enumerate(choices, start=1)]
+        hint = ("[y/N]", "[Y/n]")[default] if plain else f"[{default + 1}]"
+        print(visible("\n".join([shown.rstrip("\n"), *rows, f"{question} {hint} "]).lstrip("\n")), end="", file=stream)
+        stream.flush()
+        word = sys.stdin.readline().strip().lower()
+        if plain:
+            return {"y": 1, "yes": 1, "n": 0, "no": 0}.get(word, default)
+        return int(word) - 1 if word.isdecimal() and 1 <= int(word) <= len(choices) else default
+
+    return ask
 
 
 class _Bar:
@@ -39,6 +63,11 @@ class _Bar:
         self._bar: Any = None
 
     def __call__(self, step: Progress) -> None:
+        if not step.outcome:  # it is being read: that comes from other threads, and the bar counts what is through
+            return
+        if not step.done:  # what it will take is told before anything is done, and stays
+            print(f"{short(step.name)}: {step.outcome}", file=self._stream, flush=True)
+            return
         if self._bar is None:
             from tqdm import tqdm
 

@@ -8,12 +8,15 @@ from core.cli.table import Command, flag
 from core.cli.text import age, count, size
 
 if TYPE_CHECKING:
+    from core.commands.daily.autopilot import Autopilot
     from core.commands.doctor import DoctorReport
     from core.commands.status import Status
 
 
 def status_text(state: Status) -> str:
     new = "" if state.exists else " (does not exist yet: the first 'knowledge add' or 'harvest --apply' makes it)"
+    from core.knowledge.run_state import DELETED, DIFFERENT, INTERRUPTED
+
     rows = [f"home: {state.home}{new}", ""]
     if any(row.exists for row in state.files):
         rows.append(f"  {'file':<14}{'size':>8}  {'bullets':>12}  {'changed':>7}")
@@ -28,6 +31,9 @@ def status_text(state: Status) -> str:
         rows.append(f"  {name:<14}{detail or '  absent'}{extra}")
     digest = state.digest
     rows += ["", f"digest: {digest.bytes} of {digest.max_bytes} bytes, {digest.why}"]
+    stands = state.stands
+    if stands.digest.state in (DELETED, DIFFERENT):
+        rows[-1] += f" ({stands.digest.words})"
     for file in state.context:
         budget = size(file.budget)
         fits = (
@@ -38,18 +44,47 @@ def status_text(state: Status) -> str:
         rows.append(f"memories: {state.memories}")
     rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
     waiting = state.pending
-    rows.append(
-        f"pending: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}"
-        + (" (the last run was interrupted: run the harvest again)" if waiting["interrupted"] else "")
-    )
+    rows.append(f"pending: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}")
+    way = "; 'knowledge harvest --finish' puts that right" if stands.run.state == INTERRUPTED else ""
+    rows.append(f"run: {stands.run.words}{way}")
     rows.append(f"trash: {count(state.trash['files'], 'conversation')}, {size(state.trash['bytes'])}")
     if state.quarantined:
         rows.append(f"quarantine: {count(state.quarantined, 'item')} held back ('knowledge quarantine' shows them)")
     if state.outdated:
         rows.append(f"possibly outdated: {count(state.outdated, 'bullet')} ('knowledge supersede' lists them)")
+    if state.autopilot is not None:
+        rows += _autopilot_rows(state.autopilot)
     if state.prompts:
         rows.append(f"your own prompts: {', '.join(state.prompts)}")
     return "\n".join(rows) + "\n"
+
+
+def _autopilot_rows(last: Autopilot) -> list[str]:
+    """The last harvest that nobody waited for: what it did, what it left, what it cost, why it could not."""
+    from datetime import datetime
+
+    try:
+        ago = f"{age(datetime.fromisoformat(last.at).timestamp())} ago"
+    except ValueError:
+        ago = last.at
+    row = f"last harvest by itself: {ago}, {count(last.harvested, 'conversation')}, {count(last.items, 'item')}"
+    for number, words in (
+        (last.left, "left for the next"),
+        (last.writing, "still being written"),
+        (last.failed, "failed"),
+    ):
+        row += f", {number} {words}" if number else ""
+    rows = [row]
+    if last.tokens_today or last.dollars_month:
+        rows.append(
+            f"spent: {last.tokens_today:,} tokens on the day of that harvest, ${last.dollars_month:.2f} in its month"
+        )
+    if last.note:
+        rows.append(f"note: {last.note}")
+    if last.problem is not None:
+        times = "" if last.problem.times == 1 else f" ({last.problem.times} times since {last.problem.since[:16]})"
+        rows.append(f"it could not harvest{times}: {last.problem}")
+    return rows
 
 
 def doctor_text(report: DoctorReport) -> str:

@@ -53,12 +53,18 @@ class Command(NamedTuple):
     text: Callable[[Any], str] = str
     arguments: tuple[Argument, ...] = ()
     given: Mapping[str, Any] = {}
+    anywhere: bool = False
+    """It needs no home and no settings: its function gets the arguments alone."""
     long: bool = False
     """The function also takes `progress` and `cancelled`."""
     quiet_text: Callable[[Any], str] | None = None
     """The report for `--quiet`, where it is another."""
+    asks: bool = False
+    """The function also takes `ask`, which shows a text and asks for a yes or a no."""
     names_errors: bool = False
     """The report itself tells what went wrong: it is not told once more on stderr."""
+    paged: bool = False
+    """On a terminal its text is shown page by page."""
     afterwards: Callable[[Any, IO[str]], None] | None = None
     """What follows a report without errors, for a person; gets the result and stderr."""
     subcommands: tuple[Command, ...] = ()
@@ -130,6 +136,9 @@ PROJECT = option("--project", "a project's folder (default: the one around this 
 
 MODULE = {
     "harvest": "harvest",
+    "setup": "daily",
+    "connect": "daily",
+    "schedule": "daily",
     "sources": "sources",
     "import": "sources",
     "status": "status",
@@ -142,8 +151,10 @@ MODULE = {
     "edit": "bullets",
     "rm": "bullets",
     "unstrike": "bullets",
+    "evidence": "bullets",
     "search": "search",
     "vectors": "search",
+    "show": "search",
     "save": "memories",
     "recall": "memories",
     "memories": "memories",
@@ -160,6 +171,7 @@ MODULE = {
     "supersede": "alike",
     "mcp": "context",
     "demo": "demo",
+    "help": "help",
 }
 """Command -> the module in this folder that has its row, in the order of `knowledge --help`."""
 

@@ -53,6 +53,7 @@ class Proposals:
         """The document of `knowledge supersede --json`."""
         return [
             {"key": row.key, "why": row.why, "category": row.old.category, "old": _row(row.old), "new": _row(row.new)}
+            | ({"kind": row.kind, "conversation": row.told} if row.kind else {})
             for row in self.proposals
         ]
 
@@ -137,8 +138,9 @@ def _offered(paths: Paths) -> list[Superseding]:
     ledger, rows = seen_ledger(paths), _placed(paths, (*COMPARED, "tasks_done"))
     if isinstance(ledger, Err) or isinstance(rows, Err):
         return []
-    kept = (entry.get("offers") for entry in ledger.value.values())
-    offers = [offer for some in kept if isinstance(some, list) for offer in some if isinstance(offer, dict)]
+    kept = ((key, entry.get("offers")) for key, entry in ledger.value.items())
+    lists = ((key, some) for key, some in kept if isinstance(some, list))
+    offers = [{**offer, "told": key} for key, some in lists for offer in some if isinstance(offer, dict)]
     return offered(rows.value, offers) if offers else []
 
 

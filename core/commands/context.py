@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from core.agents.hand_over import is_ours
 from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.result import Err, Ok, Result, fail
@@ -17,9 +18,9 @@ from core.commands.project import find_project, places, project_warnings
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
 from core.context_files import PROJECT as PROJECT
+from core.context_files import Context, join_context, read_context
 from core.context_files import ContextFile as ContextFile
-from core.context_files import join_context, read_context
-from core.injection import Prefix, shown_digest, stable_prefix
+from core.injection import Prefix, ShownDigest, shown_digest, stable_prefix
 from core.knowledge.digest import regenerate_digest
 
 
@@ -111,6 +112,10 @@ class ContextPrefix:
     prefix: Prefix
     project: str
     told: tuple[str, ...] = ()
+    hook: str = ""
+    """The tool whose hook asks, "" for a person."""
+    message: str = ""
+    """What its person is shown beside it, "" for nothing."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -128,8 +133,14 @@ class ContextPrefix:
         }
 
 
-def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
-    """The stable prompt prefix that a new conversation in `project` would get: "" when there is nothing to inject."""
+def context(workspace: Workspace, project: str = "", hook: str = "") -> Result[ContextPrefix]:
+    """The stable prompt prefix that a new conversation in `project` would get: "" when there is nothing to inject.
+
+    With `hook` the tool of that name asks for its new session. It gets nothing where this program itself asks the tool:
+    what a harvest reads must not be told what was harvested.
+    """
+    if hook and is_ours(workspace.environment):
+        return Ok(ContextPrefix(Prefix("", Context("", 0, ()), ShownDigest("", "")), "", (), hook))
     found = find_project(workspace, project)
     if isinstance(found, Err):
         return found
@@ -142,7 +153,12 @@ def context(workspace: Workspace, project: str = "") -> Result[ContextPrefix]:
     told = [problem] if problem else []
     if all(row.trusted for row in prefix.context.files):  # else it is told of the file
         told += project_warnings(workspace, project, refused=True)
-    return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(told)))
+    message = ""
+    if hook:
+        from core.commands.daily.autopilot import at_session_start
+
+        message = at_session_start(workspace)
+    return Ok(ContextPrefix(prefix, str(found.value or ""), tuple(told), hook, message))
 
 
 @dataclass(frozen=True)

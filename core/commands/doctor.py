@@ -20,6 +20,8 @@ from core.base.homes import ADVICE, unwritable_folder
 from core.base.paths import Paths, shipped_root
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.base.trust import read_trust
+from core.commands.daily.connect import check_connections
+from core.commands.daily.schedule import check_schedule
 from core.commands.exclusive import with_store
 from core.commands.fact_feed import check_facts
 from core.commands.harvest_options import connect_provider, prompt_names
@@ -309,6 +311,8 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         check_facts(workspace),
         check_index(workspace),
         _check_settings(workspace),
+        check_connections(workspace),
+        iter(check_schedule(workspace)),
     )
     reported: set[str] = set()
     for check in checks:

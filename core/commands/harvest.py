@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -20,6 +21,7 @@ from core.commands.harvest_options import (
     connect_or_refuse,
     connect_provider,
     harvest_options,
+    unpriced,
     window_tokens,
 )
 from core.commands.sources import chosen_sources, elsewhere
@@ -28,10 +30,12 @@ from core.harvest.known import KnownStore
 from core.harvest.meter import BYTES_A_TOKEN, UNKNOWN, Counted, note_usage, read_usage
 from core.harvest.plan import plan_harvest
 from core.harvest.report import HarvestReport, Report
+from core.harvest.spending import Account, account_trouble
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES, Category, bullets_in, note_files, read_category, read_text
 from core.knowledge.changes import read_changes
 from core.knowledge.ledger import rebuild, seen_ledger
+from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import HashCache
@@ -63,6 +67,9 @@ def harvest(
     options = harvest_options(workspace, request, editor_wait)
     if isinstance(options, Err):
         return options
+    refused = unpriced(workspace, options.value, request.model) if request.apply else None
+    if refused is not None:
+        return refused
     if generate is None and not (request.rough or request.no_harvest):
         window = window_tokens(workspace, options.value.limits.provider, request.model)
         options = Ok(replace(options.value, distil=replace(options.value.distil, context_tokens=window)))
@@ -131,10 +138,23 @@ def _feed_facts(workspace: Workspace, report: HarvestReport, now: Callable[[], d
     report.errors += [problem] if problem is not None else []
 
 
+def finish_harvest(workspace: Workspace, *, now: Callable[[], datetime] = utc_now) -> Result[HarvestReport]:
+    """Bring a harvest that was cut off to its end, as the next one would: lines, ledger, digest, facts. Reads no
+    conversation and takes none away. Its report says in a note what was finished."""
+    nothing_new = HarvestRequest(apply=True, keep=True, limit=0, provider="offline")
+    done = harvest(workspace, nothing_new, now=now)
+    if isinstance(done, Ok):
+        done.value.deferred = 0  # nobody has asked for more than the end
+        if not done.value.notes and not done.value.errors:
+            done.value.notes.append("no harvest was cut off: there was nothing to finish")
+    return done
+
+
 def harvest_command(
     workspace: Workspace,
     *,
     apply: bool = False,
+    finish: bool = False,
     no_harvest: bool = False,
     keep: bool = False,
     max_harvest_bytes: int | None = None,
@@ -143,6 +163,8 @@ def harvest_command(
     model: str | None = None,
     jobs: int | None = None,
     source: Sequence[str] | None = None,
+    since_last: bool = False,
+    ended: Sequence[str] | None = None,
     progress: Report = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Result[HarvestReport]:
@@ -153,6 +175,8 @@ def harvest_command(
         if provider not in PROVIDERS:
             known = ", ".join(["offline", *PROVIDERS])
             return fail("unknown-provider", f"there is no provider {provider!r}", hint=f"choose one of {known}")
+    if finish:
+        return finish_harvest(workspace)
     if no_harvest and keep:
         hint = "--no-harvest takes conversations away unread, --keep takes none away"
         return fail("usage", "--no-harvest and --keep cannot be used together", hint=hint)
@@ -176,7 +200,12 @@ def harvest_command(
         jobs,
         named.value,
         look_around=not apply,
+        since_last=since_last,
     )
+    if since_last and apply:
+        from core.commands.daily.autopilot import run_by_itself  # only where nobody waits for it
+
+        return run_by_itself(workspace, request, ended or (), progress=progress, cancelled=cancelled)
     return harvest(workspace, request, progress=progress, cancelled=cancelled)
 
 
@@ -187,9 +216,17 @@ def _dry_run(
     ledger = seen_ledger(paths)
     if isinstance(ledger, Err):
         notes.append(str(ledger.error))
-    interrupted = files.exists(paths.journal)
-    if interrupted:
-        notes.append("a run is at work, or the last one was interrupted; 'knowledge harvest --apply' finishes it first")
+    interrupted = False
+    try:
+        holder, records = look(paths)
+        run = store_state(Seen(holder, os.getpid(), records)).run
+        interrupted = run.state == INTERRUPTED
+        if run.at_work:
+            notes.append(f"{run.words}; a run that begins before it ends is refused")
+        elif interrupted:
+            notes.append(f"{run.words}; 'knowledge harvest --finish' puts that right, and so does --apply")
+    except OSError as error:
+        notes.append(f"nobody knows whether a run is at work: {error.strerror} ({error.filename or paths.lock})")
     try:
         entries = ledger.value if isinstance(ledger, Ok) else rebuild(paths)
         plan = plan_harvest(paths, options, entries, now, cache)
@@ -221,6 +258,9 @@ def _before_applying(workspace: Workspace, request: HarvestRequest, options: Har
         notes.append(f"--apply will fail: you cannot write to this home ({unwritable}): {ADVICE}")
     if options.home and not files.exists(workspace.paths.conversations):
         notes.append(f"conversations are looked for in {workspace.paths.conversations}, which does not exist yet")
+    refused = unpriced(workspace, options, request.model)
+    if refused is not None:
+        notes.append(f"--apply will be refused: {refused.error}")
     if limits.harvest and limits.provider != "offline":
         connected = connect_provider(workspace, limits.provider, request.model)
         if isinstance(connected, Err):
@@ -254,7 +294,22 @@ def _apply(
         note_usage(options.usage, options.asked, counted.usage)
     if counted is not None and isinstance(done, Ok):
         done.value.sent_tokens = counted.sent
+        if not options.caps:  # else every call was booked at once
+            _book(workspace, options, done.value, now)
     return done
+
+
+def _book(workspace: Workspace, options: HarvestOptions, report: HarvestReport, now: Callable[[], datetime]) -> None:
+    """What the run has cost goes into the account, for a cap that is set tomorrow. It blocks nothing."""
+    tokens = report.input_tokens + report.output_tokens
+    if not tokens:
+        return
+    try:
+        Account(workspace.paths.spending, now).add(
+            tokens, options.price(report.input_tokens, report.output_tokens) or 0.0
+        )
+    except OSError as error:
+        report.notes.append(account_trouble(error))
 
 
 def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOptions, report: HarvestReport) -> None:

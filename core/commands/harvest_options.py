@@ -6,13 +6,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.base.paths import cache_folder, shipped_root
+from core.base.answer import price
+from core.base.paths import asking_folder, cache_folder, shipped_root
 from core.base.result import Err, Ok, Result, fail
-from core.commands.sources import chosen_sources, set_sources
+from core.commands.sources import chosen_sources, days_kept, set_sources
 from core.commands.workspace import Workspace
+from core.harvest.meter import read_usage
+from core.harvest.spending import Caps
 from core.harvest.steps import DistilSettings, HarvestOptions, Limits, read_prompt
 from core.knowledge.swap import EditorWait
 from core.sources.artifact import HOME
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
     from core.llm.wire import ModelSettings
 
 
+QUIET_SECONDS = 600.0
+"""A conversation that changed within this time may still be written by its tool."""
 HARVEST_PROMPT = "harvest-conversation.md"
 CATEGORY_PROMPT = "harvest-category.md"
 SUMMARIZE_PROMPT = "summarize.md"
@@ -33,7 +40,9 @@ SUMMARIZE_PROMPT = "summarize.md"
 class HarvestRequest:
     """What the person asked for. Sizes in bytes; None, "" and () mean: as the settings say. `sources` are names as
     `core.sources.tools.known_name` gives them; `look_around`: a dry run also tells what it did not look at;
-    `rough`: it estimates tokens from sizes alone and reads nothing for it."""
+    `rough`: it estimates tokens from sizes alone and reads nothing for it; `since_last`: nobody is there, so what a
+    tool may still write is left alone unless it is one of `ended` (path -> modification time), and what failed at
+    `retry_before` or later is not tried again."""
 
     apply: bool = False
     no_harvest: bool = False
@@ -46,6 +55,9 @@ class HarvestRequest:
     sources: tuple[str, ...] = ()
     look_around: bool = False
     rough: bool = False
+    since_last: bool = False
+    ended: Mapping[str, int] = field(default_factory=dict)
+    retry_before: str = ""
 
 
 def prompt_names(style: str) -> tuple[str, str]:
@@ -72,6 +84,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
         max_run_bytes=request.max_harvest_bytes,
         limit=request.limit,
         reclaim_foreign=config.reclaim_foreign,
+        retry_before=request.retry_before,
     )
     of_settings, problem = ((), "") if request.sources else set_sources(workspace)
     if problem and not request.rough:  # who only looks is told elsewhere
@@ -94,6 +107,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
         context_tokens=config.model_context_tokens,
         answer_tokens=config.max_output_tokens,
     )
+    asked = " ".join((limits.provider, request.model or config.model, config.base_url, *config.command))
     return Ok(
         HarvestOptions(
             limits,
@@ -108,10 +122,40 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
             copies=caches / "stores",
             kept=caches / "answers",
             usage=caches / "usage.json",
-            asked=" ".join((limits.provider, request.model or config.model, config.base_url, *config.command)),
-            places=places(named.value, workspace.environment, config.project_roots),
+            asked=asked,
+            places=(found := places(named.value, workspace.environment, config.project_roots)),
+            caps=_caps(workspace, asked, caches / "usage.json"),
+            price=partial(_price, workspace, limits.provider, request.model or config.model),
+            quiet_seconds=QUIET_SECONDS if request.since_last else 0.0,
+            ended=request.ended,
+            days_kept={name: days for name in {row.source for row in found} if (days := days_kept(name, found))},
         )
     )
+
+
+def _caps(workspace: Workspace, asked: str, usage: Path) -> Caps:
+    """What may be spent, and what one call costs at its worst."""
+    config = workspace.config
+    caps = Caps(config.max_day_tokens, config.max_run_price, config.max_month_price, config.max_output_tokens)
+    return replace(caps, factor=max(1.0, read_usage(usage, asked).factor)) if caps else caps
+
+
+def _price(workspace: Workspace, provider: str, model: str, tokens_in: int, tokens_out: int) -> float | None:
+    own = (workspace.config.price_input_per_million, workspace.config.price_output_per_million)
+    return price(provider, model, tokens_in, tokens_out, own)
+
+
+def unpriced(workspace: Workspace, options: HarvestOptions, model: str) -> Err | None:
+    """Why no run may begin under a cap in money: nobody knows what the model costs. None where it may."""
+    if not options.caps.in_money or options.limits.provider == "offline" or not options.limits.harvest:
+        return None
+    if options.price(1, 1) is not None:
+        return None
+    which = f"{options.limits.provider} {model or workspace.config.model}".strip()
+    caps = [name for name in ("max_run_price", "max_month_price") if getattr(workspace.config, name)]
+    message = f"what {which} costs is not known, so {' and '.join(caps)} cannot be kept, and nothing was run"
+    hint = "set price_input_per_million and price_output_per_million (0 for a model that is free)"
+    return fail("price-unknown", message, hint=hint)
 
 
 def connect_or_refuse(workspace: Workspace, provider: str, model: str, cancelled: Callable[[], bool]) -> Generate:
@@ -134,7 +178,7 @@ def connect_provider(
     """Ready the provider for calls; nothing is sent yet. Err for missing credentials or settings."""
     from core.llm.generate import connect
 
-    return connect(_settings(workspace, provider, model), credentials=_keys(workspace), cancelled=cancelled)
+    return connect(_settings(workspace, provider, model), credentials=keys_of(workspace), cancelled=cancelled)
 
 
 def window_tokens(workspace: Workspace, provider: str, model: str) -> int:
@@ -144,10 +188,11 @@ def window_tokens(workspace: Workspace, provider: str, model: str) -> int:
         return config.model_context_tokens
     from core.llm.window import window_of
 
-    return window_of(_settings(workspace, provider, model), _keys(workspace))
+    return window_of(_settings(workspace, provider, model), keys_of(workspace))
 
 
-def _keys(workspace: Workspace) -> KeyFinder:
+def keys_of(workspace: Workspace) -> KeyFinder:
+    """Where keys of providers are looked for: the environment, and `credentials.toml` beside the settings."""
     from core.llm.credentials import keys_from
 
     return keys_from(workspace.loaded.file.with_name("credentials.toml"), workspace.environment)
@@ -165,4 +210,5 @@ def _settings(workspace: Workspace, provider: str, model: str) -> ModelSettings:
         timeout_seconds=config.request_timeout_seconds,
         max_answer_bytes=config.max_answer_bytes,
         max_output_tokens=config.max_output_tokens,
+        folder=str(asking_folder(workspace.environment)),
     )

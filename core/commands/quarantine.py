@@ -117,7 +117,7 @@ def quarantine(
     if isinstance(chosen, Err) or action == "list":
         return chosen
     work = quarantine_accept if action == "accept" else quarantine_drop
-    numbers = _numbers(words, len(listed.value))
+    numbers = numbers_of(words, len(listed.value))
     if not (run or all or numbers):
         return work(workspace, " ".join(words))
     items = chosen.value if run or all else [listed.value[number - 1] for number in numbers]
@@ -244,7 +244,7 @@ def _released(
 # --- which items -----------------------------------------------------------------------------------------------------
 
 
-def _numbers(words: Sequence[str], most: int) -> list[int]:
+def numbers_of(words: Sequence[str], most: int) -> list[int]:
     """The numbers of items in `2 4-6 9,10`; none when anything else is said, or when there is no such item: then the
     words are those of an item."""
     found: dict[int, None] = {}
@@ -257,6 +257,25 @@ def _numbers(words: Sequence[str], most: int) -> list[int]:
                 return []
             found |= dict.fromkeys(range(int(first), int(last or first) + 1))
     return list(found)
+
+
+def held_runs(workspace: Workspace) -> dict[str, str]:
+    """Line of quarantine.md -> the harvest that held it back, as changes.jsonl tells. Raises OSError."""
+    changes = read_changes(workspace.paths)
+    return {line: row.run for row in changes if row.file == QUARANTINE and row.sha for line in row.added}
+
+
+def accept_seen(workspace: Workspace, items: Sequence[HeldItem], *, drop: bool = False) -> Result[ReleasedMany]:
+    """Let in (or `drop`) items as a person saw them; Err(changed-outside), and nothing done, when one is not there any
+    more."""
+    listed = quarantine_list(workspace)
+    if isinstance(listed, Err):
+        return listed
+    now = {item.ref: item for item in listed.value}
+    if any(item.ref not in now for item in items):
+        return fail("changed-outside", "the quarantine has changed since you saw it", hint=LOOK_AGAIN)
+    wanted = [now[item.ref] for item in items]
+    return drop_all(workspace, wanted) if drop else accept_all(workspace, wanted)
 
 
 def _of_run(workspace: Workspace, items: list[HeldItem], run: str) -> Result[list[HeldItem]]:

@@ -1,4 +1,5 @@
-"""`knowledge search`: ranked over everything that a person's store holds. Here rooms say where entries come from.
+"""`knowledge search`: ranked over everything that a person's store holds, and over what was said in conversations.
+Here rooms say where entries come from.
 
 The index lies in the cache folder, one for the home alone and one for each project that it was used in (those hold what
 belongs to the home too). It is brought up to date at every search; deleting it loses nothing.
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core import memories
-from core.base.choices import ENTRY_KINDS
+from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.homes import own_target
 from core.base.paths import Paths, cache_folder
 from core.base.result import Err, Ok, Result, fail
@@ -31,6 +32,7 @@ from core.knowledge.entries import sources as bullet_sources
 from core.memory_file import read_memory
 
 if TYPE_CHECKING:
+    from core.commands.conversations import BuildReport, ConversationFilters, ConversationHit, ConversationHits
     from core.search.index import Index
     from core.search.query import Hit as Hit
 
@@ -54,6 +56,27 @@ class SearchReport:
 
     def to_json(self) -> list[dict[str, Any]]:
         """The list of `--json`, as commands.md has it."""
+        return [hit.to_json() for hit in self.hits]
+
+
+@dataclass(frozen=True)
+class FoundReport:
+    """Entries and conversations together, best first. `entries`, `conversations` and `turns` are how many of each there
+    are in all; `note` says how a question was understood; `built` what a build did that was asked for."""
+
+    query: str
+    hits: tuple[Hit | ConversationHit, ...]
+    entries: int
+    conversations: int = 0
+    turns: int = 0
+    note: str = ""
+    warnings: tuple[str, ...] = field(default=())
+    built: BuildReport | None = None
+
+    def to_json(self) -> list[dict[str, Any]] | dict[str, Any]:
+        """The list of `--json`, as commands.md has it; of a build alone, what it did."""
+        if self.built is not None and not self.query:
+            return self.built.to_json()
         return [hit.to_json() for hit in self.hits]
 
 
@@ -162,9 +185,11 @@ def search(
     tag: Sequence[str] | None = None,
     project: str = "",
     limit: int = LIMIT,
+    before: str = "",
 ) -> Result[SearchReport]:
-    """The best entries for any text. `since` is YYYY, YYYY-MM or YYYY-MM-DD; `project` limits it to what belongs to a
-    folder. Err for no words, a filter that is none, or a store that cannot be listed."""
+    """The best entries for any text; conversations are none (`search_everything`). `since` and `before` are YYYY,
+    YYYY-MM or YYYY-MM-DD; `project` limits it to what belongs to a folder. Err for no words, a filter that is none, or
+    a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
         return fail(
@@ -172,8 +197,9 @@ def search(
         )
     if kind and kind not in ENTRY_KINDS:
         return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(ENTRY_KINDS)}")
-    if since and not _SINCE.match(since):
-        return fail("usage", f"{since!r} is no date", hint="write it as 2026-06-12, 2026-06 or 2026")
+    for day in (since, before):
+        if day and not _SINCE.match(day):
+            return fail("usage", f"{day!r} is no date", hint="write it as 2026-06-12, 2026-06 or 2026")
     if not 1 <= limit <= MOST:
         return fail("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MOST}")
     asked = find_project(workspace, project)
@@ -193,7 +219,7 @@ def search(
         return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
     try:
         filters = Filters(
-            (kind,) if kind else (), tuple(tag or ()), since, storable(str(here or "")) if project else ""
+            (kind,) if kind else (), tuple(tag or ()), since, storable(str(here or "")) if project else "", before
         )
         near, note = _near(workspace, index, folder, text)
         hits = find(index, text, filters, limit, near)
@@ -203,6 +229,125 @@ def search(
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += project_warnings(workspace, project)
     return Ok(SearchReport(text, tuple(hits), number, tuple(warnings)))
+
+
+def search_everything(
+    workspace: Workspace,
+    query: Sequence[str] = (),
+    kind: str = "",
+    since: str = "",
+    before: str = "",
+    tag: Sequence[str] | None = None,
+    project: str = "",
+    source: Sequence[str] | None = None,
+    role: str = "",
+    limit: int = LIMIT,
+    build: bool = False,
+    progress: Callable[[Any], None] = lambda step: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Result[FoundReport]:
+    """What a person gets: entries and conversations. Without words, the conversations that the filters let through, the
+    newest first. `build` reads first what is not in the index of conversations yet."""
+    text = " ".join(query)
+    built = None
+    if build:
+        from core.commands.conversations import build as build_index
+
+        made = build_index(workspace, progress, cancelled)
+        if isinstance(made, Err):
+            return made
+        built = made.value
+        if not text.strip():
+            return Ok(FoundReport("", (), 0, built.conversations, built.turns, built=built))
+    asked = _filters(workspace, kind, since, before, tag, project, source, role)
+    if isinstance(asked, Err):
+        return asked
+    wanted = asked.value
+    spoken_only = kind == "conversation" or bool(source or role)
+    narrowed = spoken_only or bool(project or since or before)
+    if not 1 <= limit <= MOST:
+        return fail("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MOST}")
+    if not text.strip() and (not narrowed or kind in ENTRY_KINDS or tag):
+        hint = "give some words; 'knowledge recall' lists memories, 'knowledge search --since yesterday' conversations"
+        return fail("usage", "there is nothing to search for", hint=hint)
+    spoken: ConversationHits | None = None
+    if kind in ("", "conversation") and not tag and (workspace.config.search_conversations or spoken_only):
+        from core.commands.conversations import find as find_conversations
+
+        found = find_conversations(workspace, text, wanted, limit)
+        if isinstance(found, Err) and (spoken_only or not text.strip()):
+            return found
+        spoken = found.value if isinstance(found, Ok) else None
+    entries: SearchReport | None = None
+    if text.strip() and not spoken_only:
+        searched = search(workspace, text, kind, wanted.since, tag, project, limit, wanted.before)
+        if isinstance(searched, Err) and (spoken is None or not spoken.hits):
+            return searched
+        entries = searched.value if isinstance(searched, Ok) else None
+    return Ok(_together(text, entries, spoken, limit, built))
+
+
+def _filters(
+    workspace: Workspace,
+    kind: str,
+    since: str,
+    before: str,
+    tag: Sequence[str] | None,
+    project: str,
+    source: Sequence[str] | None,
+    role: str,
+) -> Result[ConversationFilters]:
+    """What was asked for, days as dates. Err for a filter that is none, or for two that exclude each other."""
+    from datetime import date
+
+    from core.commands.conversations import ConversationFilters
+    from core.search.days import day_span
+
+    if kind and kind not in SEARCH_KINDS:
+        return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
+    if role and role not in SPOKEN_ROLES:
+        return fail("usage", f"there is no role {role!r}", hint=f"choose one of {', '.join(SPOKEN_ROLES)}")
+    if (source or role or kind == "conversation") and (tag or kind in ENTRY_KINDS):
+        hint = "leave out --tag and --kind, or say --kind conversation"
+        return fail(
+            "usage", "--source and --role are of conversations, which have no tags and are of one kind", hint=hint
+        )
+    days = []
+    for text in (since, before):
+        span = day_span(text, date.today()) if text else None
+        if text and span is None:
+            hint = "write it as 2026-06-12, 2026-06 or 2026, or as yesterday, monday, last week, '3 days ago'"
+            return fail("usage", f"{text!r} is no date", hint=hint)
+        days.append(span.since if span is not None else "")
+    names = []
+    for text in source or ():
+        from core.sources.tools import EXPORTS, NAMES, known_name
+
+        name = known_name(text) or text.strip().lower()
+        if name not in (*NAMES, *EXPORTS, "files"):
+            hint = "'knowledge sources' prints the names that there are"
+            return fail("unknown-source", f"there is no source {text!r}", hint=hint)
+        names.append(name)
+    return Ok(ConversationFilters(project, tuple(names), days[0], days[1], role))
+
+
+def _together(
+    text: str, entries: SearchReport | None, spoken: ConversationHits | None, limit: int, built: BuildReport | None
+) -> FoundReport:
+    """Both lists as one. The score of a conversation's best turn and that of an entry are of one kind; conversations
+    stay in the order that their whole threads gave them."""
+    rows: list[tuple[float, Hit | ConversationHit]] = [(hit.score, hit) for hit in (entries.hits if entries else ())]
+    lowest = float("inf")
+    for hit in spoken.hits if spoken else ():
+        lowest = min(lowest, hit.rank)
+        rows.append((lowest, hit))
+    rows.sort(key=lambda row: row[0], reverse=True)  # what is equal stays as it is: entries first
+    warnings = (*(entries.warnings if entries else ()), *(spoken.warnings if spoken else ()))
+    return FoundReport(
+        text, tuple(hit for _, hit in rows[:limit]), entries.entries if entries else 0,
+        spoken.conversations if spoken else 0, spoken.turns if spoken else 0, spoken.note if spoken else "",
+        warnings, built,
+    )  # fmt: skip
 
 
 def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[Mapping[int, float] | None, str]:

@@ -160,7 +160,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
         )
         row = SourceFound(source, title_of(source), source in picked or ALL in picked, folders)
         _count(row, seen, known, workspace.config.max_harvest_source_bytes)
-        _expiry(row, seen, known, _days_kept(source, rows), now or utc_now())
+        _expiry(row, seen, known, days_kept(source, rows), now or utc_now())
         report.rows.append(row)
     return Ok(report)
 
@@ -261,7 +261,7 @@ def _expiry(
     row.expiring_unharvested = sum(not _is_harvested(item, known) for item in soon)
 
 
-def _days_kept(source: str, rows: Sequence[Place]) -> int:
+def days_kept(source: str, rows: Sequence[Place]) -> int:
     """After how many days the tool deletes a conversation, by its own settings; 0: it does not."""
     folders = [Path(row.folder) for row in rows if row.source == source]
     if source == "claude_code":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from core.base.paths import Paths
 from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.alike import proposals
 from core.commands.context import DigestState, digest_state
+from core.commands.daily.autopilot import Autopilot, read_autopilot
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.project import find_project, may_read, places, project_warnings
@@ -19,8 +20,18 @@ from core.commands.sources import set_sources
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
-from core.knowledge.journal import Record, read_journal
+from core.knowledge.digest import Digest, current_digest
 from core.knowledge.ledger import counts_by_status, seen_ledger
+from core.knowledge.run_state import (
+    INTERRUPTED,
+    UNREADABLE,
+    RunState,
+    Seen,
+    StoreState,
+    digest_seen,
+    look,
+    store_state,
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,7 @@ class Status:
 
     home: str
     digest: DigestState
+    stands: StoreState
     files: list[StoreFile]
     tasks: dict[str, int]
     ledger: dict[str, int]
@@ -56,16 +68,22 @@ class Status:
     """Whether there is such a home; one that is not there yet is made by the first command that writes."""
     warnings: tuple[str, ...] = ()
     """What is left out of a project around the current folder, and why."""
+    autopilot: Autopilot | None = None
+    """The last harvest that nobody waited for, None where there was none."""
+    made: Digest | None = None
+    """What digest.md would hold now, None where there is nothing to put into it."""
     settings_warnings: tuple[str, ...] = ()
     """What is odd about the settings; the command line says that of every command."""
 
     def to_json(self) -> dict[str, Any]:
         digest = self.digest.to_json()
         digest.pop("text")
+        digest["state"] = self.stands.digest.state
         return {
             "home": self.home,
             "exists": self.exists,
             "digest": digest,
+            "run": asdict(self.stands.run),
             "categories": {row.name: asdict(row) for row in self.files},
             "tasks": self.tasks,
             "ledger": self.ledger,
@@ -76,14 +94,17 @@ class Status:
             "context": [row.to_json() for row in self.context],
             "memories": self.memories,
             "outdated": self.outdated,
+            "autopilot": self.autopilot.to_json() if self.autopilot is not None else None,
             "errors": [asdict(error) for error in self.errors],
             "warnings": [*self.settings_warnings, *self.warnings],
         }
 
 
-def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
-    """Gather the state of the store. What cannot be read is named in `errors`; the rest is told all the same."""
+def status(workspace: Workspace, now: datetime | None = None, problem: str = "") -> Result[Status]:
+    """Gather the state of the store. What cannot be read is named in `errors`; the rest is told all the same. `problem`
+    is why the settings on the disk cannot be read, where those of `workspace` are older ones."""
     paths, errors = workspace.paths, list[ErrorInfo]()
+    stands, made = _stands(workspace, problem, errors)
     ledger = seen_ledger(paths)
     if isinstance(ledger, Err):
         errors.append(ledger.error)
@@ -91,11 +112,12 @@ def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
     return Ok(
         Status(
             str(paths.home),
-            digest_state(workspace),
+            _digest_now(workspace, stands),
+            stands,
             [_store_file(paths, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
             {name: len(bullets_in(tasks_text, f"tasks_{name}")) for name in ("open", "done")},
             counts_by_status(ledger.value if isinstance(ledger, Ok) else {}),
-            _pending(workspace, now, errors),
+            _pending(workspace, stands.run, now, errors),
             _trash(paths),
             len(bullets_in(_text(paths, "quarantine.md", errors), "facts")),
             sorted(path.name for path in paths.prompts.glob("*.md")) if paths.prompts.is_dir() else [],
@@ -104,6 +126,8 @@ def status(workspace: Workspace, now: datetime | None = None) -> Result[Status]:
             errors,
             files.exists(paths.home),
             (*project_warnings(workspace), *filter(None, [set_sources(workspace)[1]])),
+            read_autopilot(paths),
+            made,
             workspace.loaded.warnings,
         )
     )
@@ -160,12 +184,12 @@ def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
     return StoreFile("files", str(paths.file_notes), bool(notes), size, bullets, modified)
 
 
-def _pending(workspace: Workspace, now: datetime | None, errors: list[ErrorInfo]) -> dict[str, Any]:
+def _pending(workspace: Workspace, run: RunState, now: datetime | None, errors: list[ErrorInfo]) -> dict[str, Any]:
     plan = harvest(workspace, HarvestRequest(rough=True), now=(lambda: now) if now else utc_now)
-    records = _journal(workspace.paths, errors)
+    interrupted = run.state == INTERRUPTED
     if isinstance(plan, Err):
         errors.append(plan.error)
-        return {"conversations": 0, "bytes": 0, "tokens": 0, "interrupted": bool(records)}
+        return {"conversations": 0, "bytes": 0, "tokens": 0, "interrupted": interrupted}
     steps = plan.value.plan.steps
     waiting = [step for step in steps if step.action in ("harvest", "duplicate", "reclaim", "defer")]
     return {
@@ -173,19 +197,37 @@ def _pending(workspace: Workspace, now: datetime | None, errors: list[ErrorInfo]
         "bytes": sum(step.artifact.size for step in waiting),
         "tokens": plan.value.tokens,
         "prune": sum(step.action == "prune" for step in steps),
-        "interrupted": bool(records),
+        "interrupted": interrupted,
     }
 
 
-def _journal(paths: Paths, errors: list[ErrorInfo]) -> list[Record]:
+def _stands(workspace: Workspace, problem: str, errors: list[ErrorInfo]) -> tuple[StoreState, Digest | None]:
+    """How run and digest stand, and what the digest would hold now."""
+    paths, config = workspace.paths, workspace.config
+    made: Digest | None = None
     try:
-        return read_journal(paths.journal) if files.exists(paths.journal) else []
+        archived = paths.plans.is_dir() and any(paths.plans.glob("*.jsonl"))
+        holder, records = look(paths)
     except OSError as error:
         hint = "move it away, then run 'knowledge doctor'"
-        errors.append(
-            ErrorInfo("unreadable", f"the journal cannot be read: {error.strerror}", str(paths.journal), hint)
-        )
-        return []
+        message = f"the journal cannot be read: {error.strerror}"
+        errors.append(ErrorInfo("unreadable", message, str(error.filename or paths.journal), hint))
+        archived, holder, records = False, None, None
+    text, once = None, False
+    try:
+        text, once = digest_seen(paths)
+        made = current_digest(paths, config.digest_max_bytes)
+        would = made.text if made is not None else None
+    except OSError:  # it is told where the file that cannot be read is shown; nothing is said to differ from it
+        would = text
+    seen = Seen(holder, os.getpid(), records, archived, text, would, once, config.digest_enabled, problem)
+    return store_state(seen), made
+
+
+def _digest_now(workspace: Workspace, stands: StoreState) -> DigestState:
+    """The digest as it is: while the settings cannot be read, nobody gets it."""
+    found = digest_state(workspace)
+    return replace(found, injected=False, why=stands.digest.words) if stands.digest.state == UNREADABLE else found
 
 
 def _trash(paths: Paths) -> dict[str, int]:

@@ -50,10 +50,16 @@ class Command(Call):
 
 @dataclass(frozen=True, kw_only=True)
 class Edit(Call):
-    """A file was written. `how` is created, changed or deleted, or "" where only the writing is told."""
+    """A file was written, or several by one patch (`path` with ", " between). `how` is created, changed or deleted, or
+    "" where only the writing is told."""
 
     path: str = ""
     how: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The files' names, without their folders."""
+        return tuple(re.split(r"[\\/]", path)[-1] for path in self.path.split(", ") if path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,6 +209,12 @@ _WORDS = ("pattern", "query", "q", "url", "search_term", "Query", "regex", "sear
 _TASKS = ("prompt", "message", "task", "description", "objective", "instructions")
 _HOW = {"created": ("create", "write", "add"), "deleted": ("delete",)}
 _PATCHED = late(r"^\*\*\* (Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_PATCHES = late(
+    r"\s*(?:cd\s+\S+\s*&&\s*)?(?:apply_?patch|git apply)\b[^\n]*\n?\*\*\* Begin Patch\n.*?\n\*\*\* End Patch"
+    r"\s*(?:['\"]|\n\s*['\"]?\w+['\"]?)?\s*\Z",
+    re.DOTALL,
+)
+"""A command line that applies a patch and does nothing else: an edit, however it was called."""
 _PATCH_HOW = {"Update": "changed", "Add": "created", "Delete": "deleted"}
 
 
@@ -212,6 +224,8 @@ def call_event(tool: str, given: Any, command: str, time: str, start: int, end: 
     about: dict[str, Any] = {"tool": tool, "time": time, "start": start, "end": end}
     row: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     if command:
+        if "*** Begin Patch" in command and _PATCHES.match(command):
+            return Edit(path=_edited(command, {}), how=_how(name, command, {}), **about)
         return Command(words=command, **about)
     if name in EDITS and row.get("command") != "view":
         return Edit(path=_edited(given, row), how=_how(name, given, row), **about)
@@ -343,8 +357,10 @@ def settled(event: Call, output: str, result: int, failed: bool | None, status: 
     """The event with what came back."""
     told = exit_status(output) if status is None and isinstance(event, Command) else status
     failed = told != 0 if failed is None and told is not None else failed
-    event = replace(event, answered=True, failed=failed, refused=refused, output=shortened(output), result=result)
-    return replace(event, status=told) if isinstance(event, Command) else event
+    ended: dict[str, Any] = {"answered": True, "failed": failed, "refused": refused, "result": result}
+    if isinstance(event, Command):
+        ended["status"] = told
+    return replace(event, output=shortened(output), **ended)
 
 
 def follow_ups(event: Event) -> Iterator[Event]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -107,7 +108,13 @@ def read_conversation(name: str, data: bytes) -> Conversation:
     inside, whole = _unpacked(data)
     if inside is None:
         return Conversation(name, "packed" if whole else "overpacked", (), skipped=1)
-    found = _reader(inside).read(name, inside)
+    on = gc.isenabled()
+    gc.disable()  # very many small records and no cycles: looking for cycles again and again is a third of the time
+    try:
+        found = _reader(inside).read(name, inside)
+    finally:
+        if on:
+            gc.enable()
     return found if whole else replace(found, skipped=found.skipped + 1)
 
 

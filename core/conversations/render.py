@@ -58,6 +58,8 @@ READS = re.compile(rf"(?:cd\s+\S+\s*&&\s*)?{_READER}[^;&>|]*(?:\|\s*{_READER}[^;
 """A command line that prints a file, and does nothing else."""
 PRINTED = (900, 300)
 """Of a file that such a command printed."""
+FAILED_EDIT = (160, 10)
+"""Of an edit that did not find its place: below its first words it repeats what it looked for."""
 REMINDED = (400, 100)
 WORDS = 160
 """Of a command in the label of its result."""
@@ -96,6 +98,27 @@ def rendered_turns(conversation: Conversation) -> tuple[str, ...]:
     last_todos = next((event for event in reversed(events) if isinstance(event, Todos) and event.items), None)
     reports = {_squeezed(event.output) for event in events if isinstance(event, Delegation) and event.output}
     return tuple(_rendered(turn, results, paired, last_todos, reports) for turn in turns)
+
+
+def with_results(conversation: Conversation) -> tuple[range, ...]:
+    """The turns' numbers in groups: a turn that calls stands with the turns of what came back, the others alone."""
+    turns = conversation.turns
+    at_start = {turn.start: number for number, turn in enumerate(turns) if turn.role == "tool" and turn.start >= 0}
+    groups: list[range] = []
+    first = 0
+    while first < len(turns):
+        last = number = first
+        while number <= last:
+            results = (at_start.get(event.result, -1) for event in turns[number].events if isinstance(event, Call))
+            last = max(last, *(at for at in results if at <= number + MOST_BETWEEN), last)
+            number += 1
+        groups.append(range(first, last + 1))
+        first = last + 1
+    return tuple(groups)
+
+
+MOST_BETWEEN = 20
+"""A result that stands so many turns behind its call is no longer beside it."""
 
 
 def transcript(conversation: Conversation) -> str:
@@ -155,6 +178,8 @@ def _lengths(event: Call) -> tuple[int, int]:
     """So much of what a call gave back is shown. What failed is shown as the command it was."""
     if isinstance(event, Command) and not event.failed and READS.match(event.words.strip()):
         return PRINTED
+    if isinstance(event, Edit) and event.failed:
+        return FAILED_EDIT
     return SHOWN.get(type(event), SHOWN[OtherCall])
 
 

@@ -25,7 +25,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from core.base.markdown import sanitise_name
 from core.base.result import Err, Ok, Result, fail
 from core.base.secrets.redact import redact
 from core.conversations.conversation import Conversation
-from core.conversations.render import header, rendered_turns
+from core.conversations.render import header, rendered_turns, with_results
 from core.harvest.answer import FIELD_CHARACTERS, FULL, MOST_STEPS, OFFERED, SCHEMA, UNASKED, parse_answer
 from core.harvest.steps import DistilSettings
 
@@ -189,14 +189,11 @@ def _below(head: str, text: str) -> str:
 
 
 def split_parts(conversation: Conversation, limit: int) -> list[str]:
-    """The turns as a model is shown them, in parts of at most `limit` bytes, cut between turns; a longer turn is cut
-    between lines."""
+    """The turns as a model is shown them, in parts of at most `limit` bytes, cut between turns, but not between a call
+    and its result unless both together are longer; a longer turn is cut between lines."""
     parts: list[str] = []
     current, size = "", 0
-    for turn in rendered_turns(conversation):
-        text = turn.strip()
-        if not text:
-            continue
+    for text in _together(conversation, limit):
         length = len(text.encode("utf-8", "replace")) + 2
         if current and size + length > limit:
             parts.append(current)
@@ -210,6 +207,15 @@ def split_parts(conversation: Conversation, limit: int) -> list[str]:
             continue
         current, size = f"{current}\n\n{text}".strip(), size + length
     return [*parts, current] if current else parts
+
+
+def _together(conversation: Conversation, limit: int) -> Iterator[str]:
+    """What is shown of the turns, a call and its results as one text where they fit into `limit` bytes."""
+    shown = [text.strip() for text in rendered_turns(conversation)]
+    for group in with_results(conversation):
+        texts = [shown[number] for number in group if shown[number]]
+        both = "\n\n".join(texts)
+        yield from [both] if both and len(both.encode("utf-8", "replace")) + 2 <= limit else texts
 
 
 def _cut(text: str, limit: int) -> list[str]:

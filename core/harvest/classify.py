@@ -108,11 +108,13 @@ def plan_steps(
     unreadable: tuple[str, ...] = (),
     is_proven: Callable[[str, Mapping[str, Any]], bool] = lambda sha256, entry: True,
     shown: Callable[[Artifact, str], int] = lambda item, sha256: item.size,
+    goes_soon: Callable[[Artifact], bool] = lambda item: False,
 ) -> HarvestPlan:
     """Decide what happens to each candidate, in the order of storage.md. Oldest first, so that the newest knowledge
     ends up last in the files and first in the digest; what failed the last time waits behind all others, or a handful
     that fails for ever would use up every `limit`. `is_proven` says whether the committed plan of a harvest is
     there; without it the content is harvested again; `shown` how many bytes a model would be shown of a large file.
+    Before all others stands what `goes_soon`: its tool will delete it.
     """
     kept: dict[str, Classified] = {}
     steps: list[Step] = []
@@ -121,7 +123,13 @@ def plan_steps(
     used_bytes = used_count = 0
     candidates = [row for row in classified if row.verdict == "harvest"]
     # Those of one moment stay in the order of their names.
-    candidates.sort(key=lambda row: (_has_failed(row.artifact, hashes, entries), row.artifact.mtime_ns))
+    candidates.sort(
+        key=lambda row: (
+            not goes_soon(row.artifact),
+            _has_failed(row.artifact, hashes, entries),
+            row.artifact.mtime_ns,
+        )
+    )
     for item, _, reason in candidates:
         sha = hashes.get(item.path, "")
         entry = entries.get(sha)
@@ -154,6 +162,8 @@ def plan_steps(
         elif size > limits.max_source_bytes and (sent := shown(item, sha)) > limits.max_source_bytes:
             why = f"{sent:,} bytes to read, above max_harvest_source_bytes ({limits.max_source_bytes:,})"
             steps.append(Step(item, "too-large", sha, why, None, sent))
+        elif limits.retry_before and _failed_since(entry, limits.retry_before):
+            steps.append(Step(item, "defer", sha, "failed a short while ago"))
         elif sha in seen and (limits.limit is None or used_count < limits.limit):
             used_count += 1
             steps.append(Step(item, "duplicate", sha, f"same content as {seen[sha].name}"))
@@ -183,6 +193,10 @@ def was_unread(entry: Mapping[str, Any] | None, item: Artifact) -> bool:
 
 def _has_failed(item: Artifact, hashes: Mapping[str, str], entries: Mapping[str, Mapping[str, Any]]) -> bool:
     return entries.get(hashes.get(item.path, ""), {}).get("status") == "harvest-failed"
+
+
+def _failed_since(entry: Mapping[str, Any] | None, when: str) -> bool:
+    return entry is not None and entry.get("status") == "harvest-failed" and str(entry.get("at", "")) >= when
 
 
 def _before(

@@ -60,7 +60,9 @@ class Committer:
         self._bindings = Bindings(self.paths)
         self._struck = StruckLines(self.paths)
         self._repeats = Repeats(self.paths, self.entries, self.proofs)
-        self._journal = Journal(self.paths.journal, [{"t": "run", "run": self.run, "at": self.now().isoformat()}])
+        wanted = sum(step.action == "harvest" for step in self.report.plan.steps)
+        begun = {"t": "run", "run": self.run, "at": self.now().isoformat(), "of": wanted}
+        self._journal = Journal(self.paths.journal, [begun])
         self._known = {f"files/{name}" for name in self._bindings.records} | _files_with_items(self.entries)
         self._batch = Batch(self.paths)
         self._through: list[Staged] = []
@@ -175,6 +177,7 @@ class Committer:
         if any(item.category == "files" for item in harvest.items):
             self._bindings.refresh()
         plan = freeze(harvest.items, name, date, roots, self.paths, self._bindings.records, before_rename=self.flush)
+        self._bindings.stage(plan.notes)
         old = self.entries.get(step.sha256, {})
         called = str(old.get("name", "")) or Path(str(old.get("path", ""))).name
         if (old.get("items") or step.earlier is not None) and self._batch.has_lines_of(name, self._masked(called)):

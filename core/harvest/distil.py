@@ -54,7 +54,7 @@ from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
 from core.offline.closing import read_session
-from core.offline.recurring import bear_out, checks_borne_out, find_remarks
+from core.offline.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
 from core.offline.rules import distil_offline
 from core.offline.sessions import check_steps
 from core.sources.artifact import Artifact
@@ -190,8 +190,7 @@ def distil(
     if generate is None:
         arrays = distil_offline(conversation)
         if settings.waiting is not None:
-            for kind, rows in borne_out(conversation, settings.waiting).items():
-                arrays[kind] += [row for row in rows if row not in arrays[kind]]
+            add_borne_out(arrays, borne_out(conversation, settings.waiting))
         return Ok(_finish(arrays, conversation, settings, counts, whole))
     called = redact(name).text if settings.redact else name
     prompt, version = split_version(settings.harvest_prompt)
@@ -265,6 +264,8 @@ def _with_whole_path(item: Item, folder: str) -> Item:
 STREAM_BYTES = 8 << 20
 """A transcript above this is read line by line, if its format lets it."""
 END_CHARACTERS = 400
+TITLE_CHARACTERS = 120
+"""So much of a conversation's title the ledger keeps."""
 MEASURED_BYTES = 64 << 20
 """A file above this counts with its size: to measure what is sent of it would take too long."""
 
@@ -311,7 +312,11 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     found = distil(tail.conversation, item.name, options.distil, generate, whole, options.known, date)
     if isinstance(found, Err):
         return found
-    entry |= {"bytes": item.size, **facts}
+    entry |= {"bytes": item.size, "format": tail.conversation.format, **facts}
+    title = " ".join((whole or tail.conversation).title.split())
+    if title:
+        title = redact(title).text if options.distil.redact else title
+        entry["title"] = title if len(title) <= TITLE_CHARACTERS else f"{title[: TITLE_CHARACTERS - 1]}…"
     if tail.conversation.folder:
         entry["project"] = tail.conversation.folder
     elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from core.base.answer import Answer, Generate
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.harvest.answer import SCHEMA
 from core.harvest.asking import RETRY_SUFFIX
+from core.harvest.spending import Purse, Spent, account_trouble
 
 NOT_TRIED = "not-tried"
 """The code of the error that says: this conversation was not asked about. Not a failure of the conversation."""
@@ -38,6 +40,10 @@ HOPELESS = frozenset(
         "no-model",
         "no-command",
         "command-missing",
+        "no-account",
+        "too-old",
+        "not-logged-in",
+        "folder-failed",
         "unknown-provider",
         "bad-settings",
         "bad-credentials",
@@ -102,6 +108,9 @@ def stopped_note(not_tried: int, reason: ErrorInfo) -> str:
 BYTES_A_TOKEN = 4
 TOKEN_CAP = "token-cap"
 """The code of the error that says: no more in this run. Not a failure of the conversation."""
+NO_ACCOUNT = "no-account"
+BILLED = frozenset({"timed-out", "cancelled", "bad-answer", "answer-too-large", "empty-answer", "connection-failed"})
+"""Failures of a call that the model may have answered."""
 
 
 class Budget:
@@ -133,11 +142,19 @@ class Budget:
 class Meter:
     """Asks the model on behalf of one conversation and adds up what that cost. A `Generate` itself.
 
-    Token counts are the provider's own, None while it has reported none.
+    Token counts are the provider's own, None while it has reported none. `on_answer()` hears of each answer, on the
+    thread that asked.
     """
 
-    def __init__(self, generate: Generate, budget: Budget | None = None, breaker: Breaker | None = None) -> None:
-        self._generate = generate
+    def __init__(
+        self,
+        generate: Generate,
+        budget: Budget | None = None,
+        breaker: Breaker | None = None,
+        purse: Purse | None = None,
+        on_answer: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._generate, self._purse, self._on_answer = generate, purse, on_answer
         self._budget = budget or Budget()
         self._breaker = breaker or Breaker()
         self.calls = 0
@@ -155,10 +172,23 @@ class Meter:
                 "the run has reached its cap of tokens; what is left waits for the next one",
                 hint="the cap is max_run_tokens in config.toml",
             )
+        reserved = Spent()
+        if self._purse is not None:
+            try:
+                fits = self._purse.reserve(len(prompt.encode("utf-8", "replace")))
+            except OSError as error:
+                self._budget.settle(estimate, 0)
+                return self._breaker.see(fail(NO_ACCOUNT, account_trouble(error), error.filename or ""))
+            if fits is None:
+                self._budget.settle(estimate, 0)
+                return fail(TOKEN_CAP, self._purse.reason, hint="the caps stand in config.toml")
+            reserved = fits
         answer = self._breaker.see(self._generate(prompt, schema))
         self.calls += 1
         if not isinstance(answer, Ok):
             self._budget.settle(estimate, 0)
+            # Whoever gave up may be billed all the same: for the question at least.
+            self._settle(reserved, estimate if answer.error.code in BILLED else 0, 0)
             return answer
         value = answer.value
         self.model = value.model or self.model
@@ -167,7 +197,15 @@ class Meter:
         real_in = estimate if value.input_tokens is None else value.input_tokens
         real_out = len(value.text) // BYTES_A_TOKEN if value.output_tokens is None else value.output_tokens
         self._budget.settle(estimate, real_in + real_out)
+        self._settle(reserved, real_in, real_out)
+        self._on_answer()
         return answer
+
+    def _settle(self, reserved: Spent, real_in: int, real_out: int) -> None:
+        """What was booked stays booked where the account cannot be written any more; the next call is told."""
+        if self._purse is not None:
+            with suppress(OSError):
+                self._purse.settle(reserved, real_in, real_out)
 
 
 def _add(one: int | None, other: int | None) -> int | None:

@@ -110,6 +110,7 @@ class Bindings:
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
         self._bound: NoteRecords = {}
+        self._waiting: NoteRecords = {}
         refresh_notes(paths)  # a file is followed from look to look
         self._seen = self._state()
         self.records = read_records(paths)
@@ -122,10 +123,15 @@ class Bindings:
         self._seen = now
         theirs = read_records(self._paths)
         self._bound = {name: row for name, row in self._bound.items() if files.exists(self._paths.file_notes / name)}
-        self.records = theirs | still_true(self._bound, theirs)
+        self.records = theirs | still_true(self._bound | self._waiting, theirs)
+
+    def stage(self, notes: NoteRecords) -> None:
+        """What a plan binds that waits to be written: its notes may not exist yet."""
+        self._waiting |= notes
 
     def add(self, notes: NoteRecords) -> None:
         """What a plan that stands in the files has bound."""
+        self._waiting = {name: row for name, row in self._waiting.items() if name not in notes}
         self._bound |= notes
 
     def _state(self) -> tuple[int, int, int] | None:

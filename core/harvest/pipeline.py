@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from core.base import locks
 from core.base.answer import Generate
@@ -25,7 +26,8 @@ from core.harvest.meter import NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, sto
 from core.harvest.plan import plan_harvest
 from core.harvest.prune import prune
 from core.harvest.recovery import Recovered, recover
-from core.harvest.report import HarvestReport, Progress, Report, add_counts
+from core.harvest.report import ANSWERED, BEGUN, HarvestReport, NewLine, Progress, Report, add_counts
+from core.harvest.spending import Account, Purse
 from core.harvest.steps import HarvestOptions, HarvestPlan, Step
 from core.harvest.unproven import hold_back
 from core.knowledge.digest import regenerate_digest
@@ -46,6 +48,62 @@ class Distilled:
     result: Result[Harvest]
     meter: Meter | None
     answers: KeptAnswers | None = None
+
+
+class Live:
+    """What a run tells while it waits: which conversations are being read, and what every answer has cost so far. For
+    all threads of a run; the meters are those of its conversations."""
+
+    def __init__(self, progress: Report, total: int) -> None:
+        self._progress, self._total = progress, total
+        self.meters: dict[Step, Meter | None] = {}
+
+    @property
+    def spent(self) -> tuple[int, int]:
+        """Tokens sent and received so far, as the provider counts them."""
+        meters = [meter for meter in list(self.meters.values()) if meter is not None]
+        return sum(row.input_tokens or 0 for row in meters), sum(row.output_tokens or 0 for row in meters)
+
+    def begun(self, step: Step) -> None:
+        """A conversation is being read."""
+        self._tell(step, BEGUN, 0)
+
+    def answered(self, step: Step) -> None:
+        """A model has answered about a part of it."""
+        meter = self.meters.get(step)
+        self._tell(step, ANSWERED, meter.calls if meter is not None else 0)
+
+    def _tell(self, step: Step, kind: str, calls: int) -> None:
+        sent, received = self.spent
+        item = step.artifact
+        self._progress(Progress(0, self._total, item.name, "", 0, kind, item.path, calls, sent=sent, received=received))
+
+
+OFFERED = {
+    "supersedes": ("may put an earlier line right", 5),
+    "answers": ("answers an open question", 4),
+    "finishes": ("finishes a task", 3),
+}
+"""What makes a new line worth a look, when it says something of an old one."""
+_WORTH = {"decisions": 2, "playbooks": 2, "facts": 1, "questions": 1, "files": 1}
+
+
+def new_lines(harvest: Harvest) -> tuple[NewLine, ...]:
+    """What a conversation gave, the best first. What is held back is not in a file, and not among them."""
+    said = {offer.new: OFFERED[offer.kind] for offer in harvest.offers if offer.new and offer.kind in OFFERED}
+    found = []
+    for item in harvest.items:
+        if item.held:
+            continue
+        why, score = said.get(item.text, ("", 0))
+        if not why and len(item.steps) > 1:
+            why, score = f"{len(item.steps)} steps", 2
+        if not why and item.kind == "pitfall":
+            why, score = "a pitfall", 2
+        if not why and item.scope == "person":
+            why, score = "about you", 1
+        found.append(NewLine(item.category, item.text, why, score + _WORTH.get(item.category, 0), item.confirms))
+    return tuple(sorted(found, key=lambda line: (line.again, -line.score)))
 
 
 def run_harvest(
@@ -98,17 +156,21 @@ def _apply(
         *([f"nothing is reclaimed: {plan.careful}"] if plan.careful else []),
     ]
     budget, breaker = Budget(options.max_run_tokens), Breaker()
+    purse = Purse(options.caps, Account(paths.spending, now) if options.caps else None, options.price)
     committer = Committer(paths, options, recovered, report, now)
+    live = Live(progress, len(plan.steps))
     done, total = 0, len(plan.steps)
     waiting = {step.sha256 for step in plan.steps if step.action == "harvest"}
     twins: dict[str, list[Step]] = {}
     paid: dict[str, KeptAnswers] = {}
 
-    def through(step: Step, outcome: str) -> None:
+    def through(step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
         nonlocal done
         done += 1
         used = report.input_tokens + report.output_tokens  # as the report counts them: of what is through
-        progress(Progress(done, total, step.artifact.name, outcome, used))
+        item, spent = step.artifact, live.spent
+        progress(Progress(done, total, item.name, outcome, used, path=item.path, sent=spent[0], received=spent[1],
+                          lines=lines))  # fmt: skip
         if step.action == "harvest":
             waiting.discard(step.sha256)
             for twin in twins.pop(step.sha256, ()):
@@ -118,12 +180,14 @@ def _apply(
         for row in committer.through():
             if row.error is None and row.step.sha256 in paid:
                 paid.pop(row.step.sha256).drop()
-            through(row.step, _committed(row, report))
+            through(row.step, _committed(row, report), new_lines(row.harvest) if row.error is None else ())
 
     try:
         committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
         hold_back(committer, plan.steps, new_run(now()))
-        with closing(_distilled(plan, options, generate, budget, breaker, committer, cancelled)) as results:
+        with closing(
+            _distilled(plan, options, generate, budget, breaker, purse, committer, cancelled, live)
+        ) as results:
             for distilled in results:
                 if distilled is None:  # no answer is there: time to write what is staged, if there is enough of it
                     committer.flush() if committer.seconds_left() == 0 else committer.sync()
@@ -163,8 +227,10 @@ def _distilled(
     generate: Generate | None,
     budget: Budget,
     breaker: Breaker,
+    purse: Purse,
     committer: Committer,
     cancelled: Callable[[], bool],
+    live: Live,
 ) -> Generator[Distilled | None, None, None]:
     """The steps in their order, those that ask the model as their answers come: a slow one holds nobody up. None stands
     for a moment in which no answer is there. Ends early when cancelled."""
@@ -182,7 +248,9 @@ def _distilled(
     def asked(step: Step) -> Distilled:
         if breaker.reason is not None:
             return Distilled(step, breaker.refusal(), None)
-        meter = Meter(generate, budget, breaker) if generate is not None else None
+        live.begun(step)
+        meter = Meter(generate, budget, breaker, purse, partial(live.answered, step)) if generate is not None else None
+        live.meters[step] = meter
         if meter is None or options.kept is None:
             return Distilled(step, distil_step(step, options, meter, opened), meter)
         paid = KeptAnswers(meter, options.kept, step.sha256, options.asked)

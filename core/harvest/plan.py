@@ -76,6 +76,8 @@ def first(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
+SOON_DAYS = 3
+"""What its tool will delete within so many days is harvested before all else."""
 TOLD = 5
 """So many odd things are told by name; more only by their number."""
 
@@ -107,10 +109,29 @@ def _plan(
         inside = list_sessions([row for row in elsewhere.artifacts if row.kind == "store"], opened, named)
         hashes = hash_sessions(inside.artifacts, opened, cache)
     foreign = disambiguate([row for row in elsewhere.artifacts if row.kind != "store"], entries)
-    found = replace(found, artifacts=(*found.artifacts, *foreign, *inside.artifacts))
-    plan = _judged(paths, options, entries, now, found, cache, hashes)
+    seen = [*foreign, *inside.artifacts]
+    settled = [item for item in seen if not _is_written(item, options, now)]
+    found = replace(found, artifacts=(*found.artifacts, *settled))
+    plan = replace(_judged(paths, options, entries, now, found, cache, hashes), writing=len(seen) - len(settled))
     notes = (*elsewhere.notes, *inside.notes, *plan.notes)
     return replace(plan, notes=notes, errors=(*elsewhere.errors, *inside.errors))
+
+
+def _is_written(item: Artifact, options: HarvestOptions, now: datetime) -> bool:
+    """Whether the tool may still be writing a conversation: it changed a moment ago, and nobody said that it ended."""
+    if not options.quiet_seconds or options.ended.get(item.path) == item.mtime_ns:
+        return False
+    return item.mtime_ns > (now.timestamp() - options.quiet_seconds) * 1e9
+
+
+def _goes_soon(options: HarvestOptions, now: datetime) -> Callable[[Artifact], bool]:
+    """Whether its tool deletes a conversation within three days."""
+
+    def soon(item: Artifact) -> bool:
+        days = options.days_kept.get(item.source, 0)
+        return bool(days) and item.mtime_ns / 1e9 + (days - SOON_DAYS) * 86_400 <= now.timestamp()
+
+    return soon
 
 
 def _judged(
@@ -128,7 +149,14 @@ def _judged(
     hashes = {**hash_artifacts(wanted, cache), **hashes}
     is_proven = _proofs(paths) if entries else _never  # without entries nothing can be proven yet
     plan = plan_steps(
-        classified, hashes, entries, options.limits, found.protection.unreadable, is_proven, _shown_sizes(options)
+        classified,
+        hashes,
+        entries,
+        options.limits,
+        found.protection.unreadable,
+        is_proven,
+        _shown_sizes(options),
+        _goes_soon(options, now),
     )
     told = (
         *_never_read(plan.classified),

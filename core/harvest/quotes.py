@@ -26,6 +26,7 @@ LONG_ENOUGH = 40
 """Words of so many characters are hardly said twice in two sessions."""
 _ELLIPSIS = re.compile(r"\.\.\.|…|\[redacted[^\]]*\]")
 _NOT_WORD = re.compile(r"[\W_]+")
+_LETTERS = re.compile(r"[^\W_]+")
 
 
 class Spoken(NamedTuple):
@@ -119,6 +120,39 @@ def find_quote(quote: str, source: Source) -> str | None:
         if len(text) >= len(longest) and fuzz.partial_ratio(longest, text, score_cutoff=CLOSE_ENOUGH) > 0:
             return name
     return None
+
+
+def span_of(quote: str, text: str) -> tuple[int, int] | None:
+    """Where a quote stands in the text of its turn, from its first to behind its last letter; None for nowhere. What a
+    quote leaves out ("…") is a part of it where both of its ends are there."""
+    parts = [reduced for part in _ELLIPSIS.split(quote) if (reduced := reduce_to_words(part))]
+    if not parts:
+        return None
+    words, starts, ends = list[str](), list[int](), list[int]()
+    for found in _LETTERS.finditer(text):
+        word = reduce_to_words(found[0])  # a letter may become two, and a mark in it parts it
+        words.append(word)
+        starts += [found.start()] * (len(word) + 1)
+        ends += [found.end()] * (len(word) + 1)
+    whole = f" {' '.join(words)} "
+
+    def find(part: str, since: int = 0) -> tuple[int, int] | None:
+        found = whole.find(f" {part} ", since)
+        if found < 0:
+            return None
+        return found, found + len(part)
+
+    longest = max(parts, key=len)
+    place = find(longest)
+    if place is None:
+        return None
+    first, last = place
+    if len(parts) > 1:
+        begin = find(parts[0])
+        end = find(parts[-1], begin[1]) if begin is not None else None
+        if begin is not None and end is not None and begin[0] <= first and end[1] >= last:
+            first, last = begin[0], end[1]
+    return starts[first], ends[last - 1]
 
 
 OTHERS_WORK = "others-work"

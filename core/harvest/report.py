@@ -4,22 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.base.result import ErrorInfo
 from core.harvest.steps import CLASSES, HarvestPlan
 from core.knowledge.categories import CATEGORIES
 
+THROUGH, BEGUN, ANSWERED = "through", "begun", "answered"
+
+
+class NewLine(NamedTuple):
+    """One line that a conversation gave, as it comes: `why` says in words what makes it worth a look ("" for nothing),
+    `score` orders lines, the best the highest; `again` says that the store has it already, and heard it once more."""
+
+    category: str
+    text: str
+    why: str = ""
+    score: int = 0
+    again: bool = False
+
 
 @dataclass(frozen=True)
 class Progress:
-    """One conversation is through: `done` of `total`, what became of it, tokens spent so far in the run."""
+    """What happens in a run. `kind` is THROUGH: one conversation is, `done` of `total`, `outcome` is what became of it
+    and `lines` what it gave; BEGUN: it is being read; ANSWERED: a model has answered about a part of it, the
+    `calls`-th time. `path` is the conversation's. `tokens` are those of conversations that are through, `sent` and
+    `received` those of every answer so far, as its provider counts them. Only THROUGH comes on the thread of the run.
+    """
 
     done: int
     total: int
     name: str
     outcome: str
     tokens: int = 0
+    kind: str = THROUGH
+    path: str = ""
+    calls: int = 0
+    sent: int = 0
+    received: int = 0
+    lines: tuple[NewLine, ...] = ()
 
 
 Report = Callable[[Progress], None]
@@ -80,7 +103,7 @@ class HarvestReport:
     spent: float | None = None
     cancelled: bool = False
     interrupted: bool = False
-    """Of a dry run: a run is at work, or the last one was interrupted and the next one finishes it."""
+    """Of a dry run: the last run was cut off, and the next one finishes it first."""
     lines: list[tuple[str, str, int]] = field(default_factory=list)
     """What a run wrote that was not there before: category, text, and how many conversations have said it now."""
     facts: dict[str, int] | None = None

@@ -4,12 +4,14 @@ what a run is told: its limits, how to distil, where notes may be bound, how pat
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from core.base.result import ErrorInfo
 from core.harvest.known import KnownStore
+from core.harvest.spending import Caps
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier
@@ -39,6 +41,8 @@ class Limits:
     max_run_bytes: int | None = None
     limit: int | None = None
     reclaim_foreign: bool = False
+    retry_before: str = ""
+    """Conversations that failed at this time (ISO 8601, UTC) or later wait for another run; "" for none."""
 
 
 class Step(NamedTuple):
@@ -84,6 +88,8 @@ class HarvestPlan:
     counts: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     errors: tuple[ErrorInfo, ...] = ()
+    writing: int = 0
+    """Conversations of other tools that were left alone, for they changed a moment ago."""
 
     def bytes_of(self, verdict: str) -> int:
         """Bytes of everything of this class."""
@@ -142,6 +148,11 @@ class DistilSettings:
     judge: bool = True
 
 
+def no_price(_tokens_in: int, _tokens_out: int) -> float | None:
+    """Where nobody needs to know what a call costs."""
+    return None
+
+
 @dataclass(frozen=True)
 class HarvestOptions:
     """All settings of a run. `file_roots` are absolute folders; `digest_max_bytes` None: the digest is off. `home` says
@@ -164,6 +175,15 @@ class HarvestOptions:
     asked: str = ""
     usage: Path | None = None
     known: KnownStore | None = None
+    caps: Caps = field(default_factory=Caps)
+    price: Callable[[int, int], float | None] = field(default=no_price)
+    quiet_seconds: float = 0.0
+    """Conversations of other tools that changed so recently are left alone, for the tool may still write (0: none);
+    those of `ended` are not, unless they changed since."""
+    ended: Mapping[str, int] = field(default_factory=dict)
+    """Path -> modification time in nanoseconds of conversations whose session has ended."""
+    days_kept: Mapping[str, int] = field(default_factory=dict)
+    """Source -> after how many days without a change its tool deletes a conversation."""
 
 
 def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:

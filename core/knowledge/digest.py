@@ -161,8 +161,21 @@ def regenerate_digest(paths: Paths, max_bytes: int) -> Path | None:
     digest = current_digest(paths, max_bytes)
     if digest is None:
         files.remove_file(paths.digest)
+        files.remove_file(_mark(paths))
         return None
     data = digest.text.encode("utf-8", "replace")
     if files.read_or_empty(paths.digest) != data:
         files.write_atomic(paths.digest, data, lasting=False)
+    if not written_once(paths):  # only then: a mark without a digest says that a person deleted it
+        files.make_folder(paths.state)
+        files.write_atomic(_mark(paths), b"", lasting=False)
     return paths.digest
+
+
+def written_once(paths: Paths) -> bool:
+    """Whether a digest was written here before: one that is missing then was deleted by the person."""
+    return files.exists(_mark(paths))
+
+
+def _mark(paths: Paths) -> Path:
+    return paths.state / "digest_written"

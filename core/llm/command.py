@@ -14,15 +14,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from types import MappingProxyType
+from typing import IO, NamedTuple
 
 from core.base.answer import Answer
 from core.base.result import Err, Ok, Result, fail
 from core.llm.exchange import SLICE_SECONDS
 from core.llm.wire import excerpt
 
+MARK = "KNOWLEDGE_HARVEST"
+"""Set in the environment of whatever answers for us: the hooks of ours that it may run do nothing then (the same word
+as in agents/hand_over.py)."""
 STDERR_BYTES = 16 * 1024  # kept for the error sentence; the rest is read and dropped
 FAREWELL_SECONDS = 0.5  # between the polite signal and the final one
 STRAGGLER_SECONDS = 1.0  # how long a background child may hold the output open after its parent has ended
@@ -48,6 +52,15 @@ class _Reader(threading.Thread):
                         return
 
 
+class Finished(NamedTuple):
+    """A program that ended by itself: its status, its whole output, and the beginning of its complaints."""
+
+    name: str
+    status: int
+    output: bytes
+    complaints: bytes
+
+
 def run_command(
     command: Sequence[str],
     prompt: str,
@@ -56,10 +69,40 @@ def run_command(
     max_bytes: int,
     cancelled: Callable[[], bool],
 ) -> Result[Answer]:
-    """Run `command` (an argument list, no shell) once, for at most `seconds` of wall-clock time.
+    """Run `command` and take what it prints for the answer. Errors: those of `finished`, `command-failed` (its status
+    is not 0), `bad-answer` (not UTF-8). Token counts are unknown."""
+    ended = finished(command, prompt, seconds=seconds, max_bytes=max_bytes, cancelled=cancelled)
+    if isinstance(ended, Err):
+        return ended
+    text = output_of(ended.value)
+    return text if isinstance(text, Err) else Ok(Answer(text=text.value))
 
-    Errors: `command-missing`, `command-failed` (its status is not 0), `timed-out`, `cancelled`, `answer-too-large`,
-    `bad-answer` (not UTF-8). Token counts are unknown.
+
+def output_of(ended: Finished) -> Result[str]:
+    """The output of a program as text. Errors: `command-failed`, `bad-answer`."""
+    if ended.status != 0:
+        return _failed(ended.name, ended.status, ended.complaints)
+    try:
+        return Ok(ended.output.decode("utf-8"))
+    except UnicodeDecodeError:
+        hint = "check what the program prints"
+        return fail("bad-answer", f"the output of {ended.name} is not UTF-8 text", hint=hint)
+
+
+def finished(
+    command: Sequence[str],
+    prompt: str,
+    *,
+    seconds: float,
+    max_bytes: int,
+    cancelled: Callable[[], bool],
+    environment: Mapping[str, str] = MappingProxyType({}),
+    folder: str | None = None,
+) -> Result[Finished]:
+    """Run `command` (an argument list, no shell) once, for at most `seconds` of wall-clock time. `environment` is added
+    to that of this process; `folder` is where it runs (None: where we do).
+
+    Errors: `command-missing`, `timed-out`, `cancelled`, `answer-too-large`.
     """
     deadline = time.monotonic() + seconds
     name = excerpt(command[0], limit=80)
@@ -75,6 +118,8 @@ def run_command(
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
+            env={**os.environ, **environment, MARK: "1"},
+            cwd=folder,
         )
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "an argument cannot be passed"
@@ -93,13 +138,8 @@ def run_command(
         raise
     if stopped is not None:
         return stopped
-    if process.returncode != 0:
-        complaints.join(SLICE_SECONDS * 4)
-        return _failed(name, process.returncode, bytes(complaints.content))
-    try:
-        return Ok(Answer(text=bytes(answer.content).decode("utf-8")))
-    except UnicodeDecodeError:
-        return fail("bad-answer", f"the output of {name} is not UTF-8 text", hint="check what the program prints")
+    complaints.join(SLICE_SECONDS * 4)
+    return Ok(Finished(name, process.returncode, bytes(answer.content), bytes(complaints.content)))
 
 
 def _feed(pipe: IO[bytes], data: bytes) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from core.base import files
 from core.base.answer import Answer, Generate
 from core.base.result import Err, Ok, Result, fail
 from core.llm import anthropic, gemini, ollama, openai_compatible
-from core.llm.command import run_command
+from core.llm.command import finished, output_of, run_command
 from core.llm.credentials import KeyFinder
+from core.llm.presets import PRESETS, SETTINGS_FILE, Preset, explained
 from core.llm.transport import RetryPolicy, complaint, never, post, refusal
 from core.llm.wire import (
     MODEL_CHARACTERS,
@@ -49,12 +54,13 @@ class ProviderSpec:
 
     `key_variables` are looked up in this order; a key is required at the provider's own `base_url` alone, since a
     server of the user's own often has none. `model` is used when the settings name none; "" means they must.
-    `wire` is None for a program.
+    `wire` is None for a program; `preset` is how one of a coding agent is asked.
     """
 
     base_url: str = ""
     key_variables: tuple[str, ...] = ()
     wire: Wire | None = None
+    preset: Preset | None = None
 
 
 def _wire(module: Any) -> Wire:
@@ -67,6 +73,7 @@ PROVIDERS: Mapping[str, ProviderSpec] = {
     "anthropic": ProviderSpec(anthropic.BASE_URL, ("ANTHROPIC_API_KEY",), wire=_wire(anthropic)),
     "gemini": ProviderSpec(gemini.BASE_URL, ("GEMINI_API_KEY", "GOOGLE_API_KEY"), wire=_wire(gemini)),
     "command": ProviderSpec(),
+    **{name: ProviderSpec(preset=preset) for name, preset in PRESETS.items()},
 }
 """The language models. `offline` is none: it needs no connection and is not in this table."""
 
@@ -92,6 +99,8 @@ def connect(
     if settings.timeout_seconds <= 0 or settings.max_answer_bytes <= 0:
         message = "the time and the size allowed for an answer must be greater than 0"
         return fail("bad-settings", message, hint="check request_timeout_seconds in config.toml")
+    if spec.preset is not None:
+        return _agent(settings, spec.preset, cancelled)
     if spec.wire is None:
         return _program(settings, cancelled)
     model = settings.model.strip()
@@ -141,6 +150,54 @@ def _program(settings: ModelSettings, cancelled: Callable[[], bool]) -> Result[G
         if isinstance(result, Ok):
             result = Ok(replace(result.value, text=without_thinking(result.value.text)))
         return _checked(result, "command", settings.model)
+
+    return Ok(generate)
+
+
+def _agent(settings: ModelSettings, preset: Preset, cancelled: Callable[[], bool]) -> Result[Generate]:
+    """`Generate` over the command line of a coding agent, in an empty folder. Errors: `command-missing`,
+    `folder-failed`."""
+    if shutil.which(preset.program) is None:
+        hint = f"install {preset.title}, or set another provider"
+        return fail("command-missing", f"the program {preset.program} of {preset.title} was not found", hint=hint)
+    folder = Path(settings.folder)
+    told = folder.with_name(f"{preset.program}-settings.json")
+    try:
+        files.make_folder(folder, durable=False)
+        if any(folder.iterdir()):
+            return fail("folder-failed", "the folder in which agents are asked must be empty", folder, "empty it")
+        if preset.settings is not None and not files.write_cache(told, json.dumps(preset.settings).encode()):
+            raise OSError(0, "it cannot be written", str(told))
+    except OSError as error:
+        message = f"the folder in which agents are asked cannot be made: {error.strerror}"
+        return fail("folder-failed", message, error.filename or folder, "check its rights")
+    environment = {key: value.replace(SETTINGS_FILE, str(told)) for key, value in preset.environment.items()}
+
+    def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        ended = finished(
+            preset.command(settings.model.strip()),
+            _encodable(prompt),
+            seconds=settings.timeout_seconds,
+            max_bytes=settings.max_answer_bytes,
+            cancelled=cancelled,
+            environment=environment,
+            folder=str(folder),
+        )
+        if isinstance(ended, Err):
+            return ended
+        said = ended.value.output.decode("utf-8", "replace")
+        complaints = ended.value.complaints.decode("utf-8", "replace")
+        reason = explained(preset, said, complaints, ended.value.status)
+        if reason is not None:
+            return reason
+        text = output_of(ended.value)
+        if isinstance(text, Err):
+            told_why = preset.read(said)
+            return told_why if isinstance(told_why, Err) and ":" in told_why.error.message else text
+        result = preset.read(text.value)
+        if isinstance(result, Ok):
+            result = Ok(replace(result.value, text=without_thinking(result.value.text)))
+        return _checked(result, preset.title, settings.model, prompt=prompt)
 
     return Ok(generate)
 

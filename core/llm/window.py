@@ -30,6 +30,8 @@ _NAMES = (
 def window_of(settings: ModelSettings, credentials: KeyFinder, cancelled: Callable[[], bool] = lambda: False) -> int:
     """The window in tokens, 0 where the server does not tell, or nobody answers within a few seconds."""
     spec, model = PROVIDERS.get(settings.provider), settings.model.strip()
+    if spec is not None and spec.preset is not None:
+        return spec.preset.window
     if spec is None or spec.wire is None or not model:
         return 0
     base = (settings.base_url.strip() or spec.base_url).rstrip("/")

@@ -21,7 +21,8 @@ class ModelSettings:
     `timeout_seconds` is the wall clock of one call: connecting, retries, waiting and reading together.
     `max_answer_bytes` bounds the answer after decompression. `max_retries` counts the repetitions after a busy
     server or a broken connection (0: ask once). `max_output_tokens` is passed to the provider; 0 leaves it to it.
-    An empty `base_url` means the provider's own address. `command` is used by the provider `command` alone.
+    An empty `base_url` means the provider's own address. `command` is used by the provider `command` alone; `folder` is
+    the empty one in which the presets of agents run.
     """
 
     provider: str
@@ -32,6 +33,7 @@ class ModelSettings:
     max_answer_bytes: int = 4 * 1024 * 1024
     max_retries: int = 3
     max_output_tokens: int = 0
+    folder: str = ""
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,55 @@ class SearchHits(Page):
     hits: list[SearchHit] = Field(description="The hits of this page, the best first.")
 
 
+class ConversationFound(Row):
+    """One conversation, by its best turn."""
+
+    name: str = Field(description="Its name, for read_conversation.")
+    title: str | None = Field(description="What it is called.")
+    tool: str = Field(description="The program in which it was held.")
+    date: str | None = Field(description="The day of the turn, YYYY-MM-DD.")
+    project: str | None = Field(description="The folder in which it was held.")
+    branch: str | None = Field(description="What was checked out when it began.")
+    turns: int = Field(description="How many turns it has.")
+    turn: int | None = Field(description="The number of the best turn, counted from 1.")
+    role: str | None = Field(description="Who said it: user, assistant or tool.")
+    text: str = Field(description="The words of that turn, or the part of it that matches.")
+    why: list[str] = Field(description="What matched.")
+    score: float = Field(description="Higher is better; comparable within one answer.")
+
+
+class ConversationsFound(Page):
+    """Conversations that were found."""
+
+    count: int = Field(description="How many were looked at: one more than shown up to here where there are more.")
+    hits: list[ConversationFound] = Field(description="The conversations of this page, the best or newest first.")
+
+
+class ConversationTurn(Row):
+    """One turn."""
+
+    number: int = Field(description="Its number, counted from 1.")
+    role: str = Field(description="user, assistant, tool or system.")
+    time: str | None = Field(description="When it was said, ISO 8601.")
+    text: str = Field(description="Its words; of a long one the beginning and the end.")
+    left_out: int = Field(description="How many characters of it are left out.")
+    taught: list[str] = Field(description="What was harvested from it.")
+
+
+class ConversationRead(Answer):
+    """A part of one conversation."""
+
+    name: str = Field(description="Its name.")
+    title: str | None = Field(description="What it is called.")
+    tool: str = Field(description="The program in which it was held.")
+    date: str | None = Field(description="Its last day, YYYY-MM-DD.")
+    project: str | None = Field(description="The folder in which it was held.")
+    branch: str | None = Field(description="What was checked out when it began.")
+    count: int = Field(description="How many turns it has in all.")
+    next_turn: int | None = Field(description="The turn that the next page begins with; null on the last one.")
+    turns: list[ConversationTurn] = Field(description="The turns of this page, in their order.")
+
+
 class Facts(Answer):
     """Facts within a budget."""
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from core.base.result import Ok, Result, fail
+from core.commands.daily.connect import hand_over
 from core.commands.workspace import Workspace
 
 INSTALL = "install it with its extra: pip install 'knowledge-memory[mcp]'"
 
 
-def serve(workspace: Workspace, *, allow_writes: bool = False) -> Result[str]:
-    """Serve until the client goes. Err when the protocol's library is not installed."""
+def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: bool = False) -> Result[str]:
+    """Serve until the client goes; with `harvest_at_end` a harvest of its own process begins then. Err when the
+    protocol's library is not installed."""
     try:
         from core.mcp_server.server import build_server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "pydantic", "anyio"):
             raise
         return fail("not-installed", "the Model Context Protocol needs the package 'mcp'", hint=INSTALL)
-    build_server(workspace, allow_writes=allow_writes).run("stdio")
+    try:
+        build_server(workspace, allow_writes=allow_writes).run("stdio")
+    finally:
+        if harvest_at_end:
+            hand_over(workspace)
     return Ok("")

@@ -50,6 +50,12 @@ Offset = Annotated[
 ]
 
 
+AllProjects = Annotated[
+    bool,
+    Field(description="Also conversations of other projects; refused unless the person allowed it in the settings."),
+]
+
+
 class Approval(BaseModel):
     """The person's answer."""
 
@@ -216,6 +222,53 @@ def build_server(workspace: Workspace, *, allow_writes: bool = False) -> MCPServ
         """Search everything that earlier conversations taught, best first, with the reason for each hit."""
         return answers.SearchHits(
             **_told(lambda: tools.search_knowledge(workspace, query, kind, since, tags or [], project, limit, offset))
+        )
+
+    @looks("Search conversations")
+    def search_conversations(
+        query: Annotated[
+            str,
+            Field(
+                max_length=2000,
+                description="Any words; in quotation marks a phrase. Empty for the newest conversations that fit.",
+            ),
+        ] = "",
+        since: Annotated[
+            str, Field(max_length=20, description="Only from this day on: YYYY-MM-DD, YYYY-MM, yesterday, monday.")
+        ] = "",
+        before: Annotated[str, Field(max_length=20, description="Only before this day.")] = "",
+        role: Annotated[
+            Literal["", "user", "assistant", "tool"], Field(description="Only what this one said; empty for all.")
+        ] = "",
+        source: Annotated[
+            str, Field(max_length=40, description="Only those of this tool, such as claude_code; empty for all.")
+        ] = "",
+        project: Project = "",
+        all_projects: AllProjects = False,
+        limit: Annotated[int, Field(ge=1, le=tools.MOST, description="At most so many in this answer.")] = 10,
+        offset: Annotated[int, Field(ge=0, le=900, description="How many to skip, as next_offset says.")] = 0,
+    ) -> answers.ConversationsFound:
+        """Find earlier conversations about this project by what was said in them: one row a conversation, with its best
+        turn. read_conversation reads on from there."""
+        return answers.ConversationsFound(
+            **_told(
+                lambda: tools.search_conversations(
+                    workspace, query, since, before, role, source, project, all_projects, limit, offset
+                )
+            )
+        )
+
+    @looks("Read a conversation")
+    def read_conversation(
+        name: Annotated[str, Field(min_length=1, max_length=500, description="Its name, as a search tells it.")],
+        turn: Annotated[int, Field(ge=1, le=10_000_000, description="The turn to begin with, counted from 1.")] = 1,
+        limit: Annotated[int, Field(ge=1, le=tools.MOST, description="At most so many turns in this answer.")] = 20,
+        project: Project = "",
+        all_projects: AllProjects = False,
+    ) -> answers.ConversationRead:
+        """Read an earlier conversation about this project, page by page, without its secrets."""
+        return answers.ConversationRead(
+            **_told(lambda: tools.read_conversation(workspace, name, turn, limit, project, all_projects))
         )
 
     @looks("Get facts")

@@ -273,6 +273,13 @@ NO_REQUEST = one_of({
     "ja": ("はい", "続け", "なぜ"),
     "ko": ("네", "계속", "왜"),
 }, begins=True)  # fmt: skip
+LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*| ?\(?\blines? \d+(?:[-–]\d+)?\)?")
+ORDER = re.compile(
+    r"^(?:add|run|set|create|update|write|fix|deploy|push|merge|commit|test|verify|migrate|configure|implement|remove|"
+    r"replace|rotate|publish|release|open|rebase|restart|rename|move|document|enable|disable|rerun|re-run|regenerate|"
+    r"wire|backfill|delete|check|install|upgrade|bump|address|resolve|confirm|register|investigate)\b",
+    re.IGNORECASE,
+)
 ABOUT_GIT = re.compile(
     r"\b(?:push\w*|commit\w*|merg\w*|pull request|PR)\b|提交|推送|コミット|プッシュ|커밋|푸시", re.IGNORECASE
 )
@@ -307,6 +314,20 @@ RULE = one_of({
     "zh": ("不支持", "只有.{2,40}才", "只能", "优先于"),
     "ja": ("デフォルト", "必須", "のみ", "できません", "対応していません"),
     "ko": ("기본값", "반드시", "지원하지"),
+})  # fmt: skip
+# Words with which a sentence gives its reason, or what it was done for.
+REASON = one_of({
+    "en": (
+        "since", "because", "so that", r"so (?:the|it|that|an?|no|both|all|users?)", "means(?: that)?",
+        r"which (?:means|avoids?|keeps?|lets?|makes?)", "instead of", "rather than", "otherwise",
+        r"to (?:avoid|prevent|keep|ensure|stay|allow)",
+    ),
+    "de": ("weil", "damit", "statt", "sodass"),
+    "fr": ("parce que", "afin (?:de|que)", "pour éviter", "au lieu de"),
+    "es": ("porque", "para (?:que|evitar)", "en vez de"),
+    "zh": ("因此", "因为", "由于", "以便", "避免", "而不是"),
+    "ja": ("ため", "ので", "代わりに"),
+    "ko": ("때문", "위해", "대신"),
 })  # fmt: skip
 _SELF = r"(?:(?:I(?:'ve| have)?|we(?:'ve| have)?)\s+(?:also |now |successfully )?)?"
 _DID = (

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from core.conversations.conversation import Turn
 from core.conversations.events import Command, Edit, Event, Question
 from core.offline import cues
-from core.offline.prose import begun, clean
+from core.offline.prose import begun, clean, looks_like_code
 from core.offline.sessions import Closing, Session, bare, is_change
 from core.offline.statements import Found
 
-LONGEST_MESSAGE, MOST_LINES = 600, 8
+LONGEST_MESSAGE, MOST_LINES = 1000, 15
 """A longer message was mostly pasted: somebody else's words, or a page's."""
 
 
@@ -43,8 +43,8 @@ class Exchange:
     @property
     def changed(self) -> tuple[str, ...]:
         """The names of the files that were written before the person spoke again."""
-        paths = [row.path for row in self.events if isinstance(row, Edit) and is_change(row) and row.path]
-        return tuple(dict.fromkeys(map(_name, paths)))
+        edits = [row for row in self.events if isinstance(row, Edit) and is_change(row)]
+        return tuple(dict.fromkeys(name for row in edits for name in row.names))
 
 
 def _stopped(session: Session, first: int, number: int) -> str:
@@ -54,12 +54,10 @@ def _stopped(session: Session, first: int, number: int) -> str:
         return ""
     calls = [row for place, row in session.events if first < place < number and isinstance(row, Command | Edit)]
     last = calls[-1] if calls else None
-    line = bare(last.words).split("\n")[0] if isinstance(last, Command) else _name(last.path) if last else ""
+    line = (
+        bare(last.words).split("\n")[0] if isinstance(last, Command) else last.names[-1] if last and last.names else ""
+    )
     return line if 0 < len(line) <= 120 else "its work"
-
-
-def _name(path: str) -> str:
-    return re.split(r"[\\/]", path)[-1]
 
 
 def read_exchanges(session: Session) -> list[Exchange]:
@@ -72,8 +70,8 @@ def read_exchanges(session: Session) -> list[Exchange]:
     found = []
     for at, number in enumerate(spoken):
         first, last = spoken[at - 1] if at else -1, spoken[at + 1] if at + 1 < len(spoken) else len(turns)
-        text = _WITH_COMMAND.sub("", turns[number].text.strip())
-        if not own_words(text) or any(answer in text for answer in answers):
+        text = typed(_WITH_COMMAND.sub("", turns[number].text.strip()))
+        if not text or any(answer in text for answer in answers):
             continue  # an answer stands with its question
         written = [row for place, row in session.events if first < place < number and isinstance(row, Edit)]
         said = [(place, turn) for place, turn in enumerate(turns[number + 1 : last], number + 1)]
@@ -82,7 +80,7 @@ def read_exchanges(session: Session) -> list[Exchange]:
                 number=number,
                 text=text,
                 before=next((row for row in session.closings if first < row.number < number), None),
-                touched=next((_name(row.path) for row in reversed(written) if row.path), ""),
+                touched=next((row.names[-1] for row in reversed(written) if row.names), ""),
                 stopped=_stopped(session, first, number),
                 refused=tuple(
                     row for place, row in session.events if first < place <= number and getattr(row, "refused", False)
@@ -112,6 +110,38 @@ def own_words(text: str) -> bool:
         return False
     return not (cues.TEMPLATE.search(text) or cues.BOILERPLATE.search(text) or _DOCUMENT.search(text))
 
+
+def typed(text: str) -> str:
+    """What a person typed of a message: all of a short one; of a longer one, which was mostly pasted, the first and the
+    last paragraph where these are short sentences; "" for what a program or a template says."""
+    if own_words(text):
+        return text
+    if len(text) > LONGEST_PASTED or text.startswith(("/", "<", "!", "{")) or cues.BOILERPLATE.search(text):
+        return ""
+    parts = [
+        part.strip() for part in re.split(r"\n\s*\n|^```.*?^```\s*$", text, flags=re.DOTALL | re.MULTILINE) if part
+    ]
+    ends = [part for part in dict.fromkeys((*parts[:1], *parts[-1:])) if _is_sentence(part)]
+    return "\n\n".join(ends) if len(parts) > 1 else ""
+
+
+LONGEST_PASTED = 20_000
+LONGEST_PART = 300
+
+
+def _is_sentence(part: str) -> bool:
+    return len(part) <= LONGEST_PART and "\n" not in part and own_words(part) and not looks_like_code(part)
+
+
+def is_long(text: str) -> bool:
+    """Whether a message is longer than what people mostly type and yet reads as their own: sentences, and no program,
+    page, log or template."""
+    if not LONGEST_MESSAGE < len(text) <= LONGEST_TYPED or text.startswith(("/", "<", "!", "{")):
+        return False
+    return not (cues.TEMPLATE.search(text) or cues.BOILERPLATE.search(text) or _DOCUMENT.search(text))
+
+
+LONGEST_TYPED = 3000
 
 _DOCUMENT = re.compile(r"^\s{0,3}(?:#{1,4}\s|\||\d+\.\s+\*\*)", re.MULTILINE)
 

@@ -26,11 +26,12 @@ from core.offline.answers import (
     find_undecided,
     questions_in,
 )
-from core.offline.closing import LONG, SHORT, alike, fits, request_of, rows_of, stems
-from core.offline.exchanges import Exchange, found, own_words, read_exchanges, subject_of
+from core.offline.closing import request_of, rows_of
+from core.offline.exchanges import Exchange, found, is_long, own_words, read_exchanges, subject_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
 from core.offline.statements import Found
+from core.offline.substance import LONG, SHORT, alike, fits, stems
 
 MOST_WILL = 5
 MOST_TOLD = 3
@@ -69,6 +70,7 @@ def find_said(session: Session) -> Iterator[Found]:
     yield from find_choices(exchanges)
     yield from find_corrections(session, exchanges)
     yield from find_will(session, exchanges)
+    yield from find_wanted(session, exchanges)
     yield from find_approved(exchanges)
     yield from find_agreed(session)
     yield from find_unanswered(session, exchanges)
@@ -122,6 +124,10 @@ MOST_BACK = 2
 def find_will(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
     """Short sentences in which the person says what they want for good: rules, preferences, choices, corrections."""
     told: list[Found] = []
+    for number, turn in enumerate(session.conversation.turns):
+        if turn.role == "user" and not turn.agent and is_long(turn.text):
+            for row in rows_of(turn, number):
+                told += _will_in(sentences(row), number)
     for exchange in exchanges:
         if exchange.doubted and not exchange.events:
             continue
@@ -162,13 +168,60 @@ def _will_in(said: Iterator[Sentence], number: int) -> Iterator[Found]:
             continue
         if _BARE_SUBJECT.match(text) or _ADVICE.match(text) or _REPORTED.search(text) or _OF_STEP.search(text):
             continue
-        if text.isascii() and len(text.split()) < (5 if cues.ANCHOR.search(text) else 6):
+        if text.isascii() and len(text.split()) < (4 if cues.ANCHOR.search(text) or strong else 5):
             continue
         if _POINTS_AT.search(text):
             continue  # where to look
         if _REQUEST.match(text) and not strong:
             continue  # a piece of work, not a rule
         yield found("decisions", text, "", sentence.quote, 60 + strong, number)
+
+
+# --- what a piece of work had to be like ---
+
+_WANTS = re.compile(
+    r"\b(?:should|must|needs?|ha(?:s|ve) to|wants?|would like|i'd like|make sure|ensure|only|always|never|instead|"
+    r"rather|keep|use|using|without|based on|according to|so that|because|in order to|sollte|muss|müssen|soll|doit|"
+    r"devrait|debe|debería|necesit\w+)\b|要|需|应该|改成|改为|保留|べき|ようにして|해야",
+    re.IGNORECASE,
+)
+_NO_WISH = re.compile(
+    r"^(?:is|are|does|do|did|can|could|would|will|why|what|how|where|when|which|who|thanks|thank you|ok|yes|no|great|"
+    r"continue|try|run|commit|push|merge|check|look|see|read|review|explain|show|fix (?:it|this|that)|there (?:is|are)|"
+    r"\w+ (?:it|they|them|this|that)|"
+    r"(?:i|we|you)(?:'d)? (?:like|need|want|have)(?: you)? to (?!use|keep|be|have|support|make|avoid|take)\w+)\b|"
+    r"\b(?:bug|error|fail\w*|broken|crash\w*|does(?:n't| not) work|not working|still)\b",
+    re.IGNORECASE,
+)
+MOST_WANTED = 2
+LEAST_WANTED, LEAST_UNNAMED = 7, 12
+"""Words of such a sentence that names something, and of one that does not."""
+
+
+def find_wanted(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
+    """What the person said that a piece of work should be like, where somebody worked or answered and was not told
+    that it was wrong."""
+    told = []
+    for row in exchanges:
+        if row.doubted or not (row.replies or row.events):
+            continue
+        for part in rows_of(Turn("user", row.text), row.number):
+            for sentence in sentences(part):
+                text = _FILLER.sub("", sentence.text.strip("\"'“”"))
+                if not _WANTS.search(text) or not fits(text) or "?" in text or text.endswith(_ASKING):
+                    continue
+                if _NO_WISH.search(text) or _BARE_SUBJECT.match(text) or _OF_STEP.search(text) or looks_like_code(text):
+                    continue
+                if cues.POINTING.search(text) or cues.HEDGE.search(re.sub(r"should|would like|可以", "", text)):
+                    continue
+                if _REPORTED.search(text) or _POINTS_AT.search(text) or cues.MOMENT.search(text):
+                    continue
+                least = LEAST_WANTED if cues.ANCHOR.search(text) else LEAST_UNNAMED
+                if len(text.split()) < least and (text.isascii() or least == LEAST_UNNAMED):
+                    continue
+                told.append(found("decisions", text, _context(session, row, text), sentence.quote, 53, row.number))
+    lasting = [item for item in told if not any(_taken_back(item, row) for row in exchanges if row.number > item.turn)]
+    yield from lasting[-MOST_WANTED:]
 
 
 # --- corrections, and what the assistant conceded ---
@@ -362,10 +415,15 @@ def _is_known(text: str) -> bool:
 # --- what was asked last ---
 
 
+_TO_TOOL = re.compile(r"[/!]\S*(?:[ \t]+\S+){0,2}\Z")
+"""An order to the tool itself, as `/exit`."""
+
+
 def find_unanswered(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
     """The person's last request when nothing was done about it any more."""
     turns = session.conversation.turns
-    number = max((at for at, turn in enumerate(turns) if turn.role == "user" and not turn.agent), default=-1)
+    asked = [at for at, turn in enumerate(turns) if turn.role == "user" and not turn.agent]
+    number = next((at for at in reversed(asked) if not _TO_TOOL.match(turns[at].text.strip())), -1)
     row = next((row for row in exchanges if row.number == number), None)
     if row is None or sum(not turn.agent for turn in turns) < 3 or row.replies or row.events:
         return

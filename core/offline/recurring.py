@@ -14,11 +14,12 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.offline import cues
-from core.offline.closing import LONG, rows_of
+from core.offline.closing import rows_of
 from core.offline.findings import PAST, PERSONS
 from core.offline.prose import begun, looks_like_code, sentences
 from core.offline.sessions import Session, checks_of
 from core.offline.statements import Found
+from core.offline.substance import LONG
 
 SAME = 0.6
 """Of the words of the shorter of two remarks so many stand in the other."""
@@ -153,6 +154,18 @@ def checks_borne_out(
     if steps and not any(row.get("checks") and row["session"] == session for row in rows):
         rows.append({"session": session, "words": list(steps), "statement": "", "time": time, "checks": True})
     return ([checks_of(project, both)] if both else []), rows[-MOST_WAITING:]
+
+
+def add_borne_out(arrays: Mapping[str, list[dict[str, str]]], found: Mapping[str, list[dict[str, str]]]) -> None:
+    """Add what another session bore out to what this one gave; of two playbooks of a name the longer one stands."""
+    for kind, rows in found.items():
+        kept = arrays[kind]
+        for row in rows:
+            at = next((at for at, other in enumerate(kept) if "name" in row and other.get("name") == row["name"]), -1)
+            if at < 0 and row not in kept:
+                kept.append(row)
+            elif at >= 0 and row["steps"].count(" -> ") > kept[at]["steps"].count(" -> "):
+                kept[at] = row
 
 
 def _names_its_tool(text: str) -> bool:

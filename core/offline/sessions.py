@@ -9,7 +9,7 @@ words that matter are in `cues.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -20,9 +20,9 @@ from core.offline import cues
 from core.offline.prose import Row, Sentence, sentences
 from core.offline.statements import Found
 
-LOOK_AHEAD = 6
+LOOK_AHEAD, MOST_BETWEEN = 6, 2
 """A variant that passes is looked for among so many commands behind the one that failed."""
-LONGEST_COMMAND = 200
+LONGEST_COMMAND, SHORTEST_WHY = 200, 12
 LEAST_PASTED = 200
 """A message of the person of so many characters holds more than a request: an error, a log, a piece of code."""
 
@@ -146,6 +146,29 @@ class Session:
         return any(found.strip("`()").casefold() in later for found in cues.ANCHOR.findall(text))
 
     @cached_property
+    def _work(self) -> tuple[tuple[int, str], ...]:
+        """What was written and said to the end of a piece of work, by turns, in lower case."""
+        turns = self.conversation.turns
+        if not self.events:  # what was changed does not show: any later word may tell of it
+            return tuple((at, turn.text.casefold()) for at, turn in enumerate(turns) if turn.role == "assistant")
+        at_work = {at for at, row in self.events if is_change(row)} | {row.number for row in self.closings}
+        paths = {at: row.path for at, row in self.events if isinstance(row, Edit)}
+        return tuple((at, f"{paths.get(at, '')}\n{turns[at].text}".casefold()) for at in sorted(at_work))
+
+    def worked_on(self, closing: Closing, text: str) -> bool:
+        """Whether what a sentence of a closing message names was written or told of again afterwards, so that it may be
+        so no more; of a sentence that names nothing, whether anything was."""
+        names = {found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)}
+        if not names:
+            return closing.overtaken or not (closing.at_end or self.events)
+        return any(self._last_work_on(name) > closing.number for name in names)
+
+    @cached_property
+    def _last_work_on(self) -> Callable[[str], int]:
+        """The last turn at work in which a name stands, -1 for none."""
+        return lru_cache(maxsize=None)(lambda name: next((at for at, said in self._work[::-1] if name in said), -1))
+
+    @cached_property
     def _low(self) -> tuple[str, ...]:
         return tuple(turn.text.casefold() for turn in self.conversation.turns)
 
@@ -153,18 +176,30 @@ class Session:
         """Everything that stands in later turns, the calls' words included, in lower case."""
         return "\n".join(self._low[turn + 1 :])
 
+    def spoken_of(self, turn: int, names: Iterable[str]) -> bool:
+        """Whether one of these names is spoken of, or stands in a call, in any later turn."""
+        later = self.said_after(turn)
+        return any(name.strip("`()").casefold() in later for name in names)
+
+    @cached_property
+    def _removed(self) -> tuple[tuple[int, str], ...]:
+        """The command lines and paths with which files were taken away, by turns."""
+        lines = ((at, row.words) for at, row in self.events if isinstance(row, Command) and _REMOVES.search(row.words))
+        paths = ((at, row.path) for at, row in self.events if isinstance(row, Edit) and row.how == "deleted")
+        return (*lines, *paths)
+
     def deleted_after(self, turn: int, text: str) -> bool:
         """Whether a file that a sentence names was taken away again."""
-        gone = [
-            row.words
-            for at, row in self.events
-            if at > turn and isinstance(row, Command) and _REMOVES.search(row.words)
-        ]
-        gone += [row.path for at, row in self.events if at > turn and isinstance(row, Edit) and row.how == "deleted"]
         names = [
             found.strip("`").rsplit("/", 1)[-1] for found in cues.ANCHOR.findall(text) if "." in found or "/" in found
         ]
-        return any(name in line for name in names if len(name) > 3 for line in gone)
+        return any(name in line for name in names if len(name) > 3 for at, line in self._removed if at > turn)
+
+    @cached_property
+    def edits(self) -> tuple[tuple[int, Edit], ...]:
+        """The edits that were made, of files that are told, with their turns."""
+        rows = ((at, row) for at, row in self.events if isinstance(row, Edit))
+        return tuple((at, row) for at, row in rows if row.path and not (row.refused or row.failed))
 
     def sent_after(self, turn: int) -> bool:
         """Whether something was committed or pushed after a turn."""
@@ -217,7 +252,7 @@ def _broken_off(session: Session, turn: int, last: Edit) -> Iterator[Found]:
     edits = [row for _, row in session.events if isinstance(row, Edit) and row.path and row.answered]
     if len(edits) < LEAST_EDITS or turn < len(session.conversation.turns) - 2:
         return
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for row in edits if row.how != "deleted"))
+    names = list(dict.fromkeys(name for row in edits if row.how != "deleted" for name in row.names))
     shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
     text = f"Check `{last.path}` and go on: the session breaks off while it is written, after changes of {shown}"
     yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 60, turn)
@@ -260,7 +295,7 @@ def _uncommitted(session: Session) -> Iterator[Found]:
     ]
     if not ended or not edits or not session.paired:
         return
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for _, row in edits if row.how != "deleted"))
+    names = list(dict.fromkeys(name for _, row in edits if row.how != "deleted" for name in row.names))
     if len(names) == 1 and _DOCUMENT.search(names[0]):
         return
     if names and not any(isinstance(row, Command) and _REMOVES.search(row.words) for _, row in rest):
@@ -307,22 +342,30 @@ def failure(event: Command) -> str:
 
 
 def _repairs(session: Session) -> Iterator[Found]:
-    """A call that failed for how it was made, and the one of its kind that passed: what to write next time."""
+    """A command line that failed, and what made it pass though no file was changed between: another way to write it, or
+    other commands that had to run first."""
     commands = [(at, turn, row) for at, (turn, row) in enumerate(session.events) if isinstance(row, Command)]
     told: set[str] = set()
     for number, (at, _, row) in enumerate(commands):
-        why, wrong = session.failure(row), bare(row.words)
-        if not why or not cues.OF_USAGE.search(why) or len(wrong) > LONGEST_COMMAND or "\n" in wrong:
+        wrong = bare(row.words)
+        why = session.failure(row) or (_last_line(row.output) if row.failed and row.answered else "")
+        if not why or row.refused or len(wrong) > LONGEST_COMMAND or "\n" in wrong or cues.ONE_OFF.search(wrong):
             continue
         if any(name in why for name in cues.HIDDEN):
             continue
+        usage = cues.OF_USAGE.search(why) is not None
+        between: list[str] | None = []
         for later, turn, other in commands[number + 1 : number + 1 + LOOK_AHEAD]:
-            if any(isinstance(event, Edit) for _, event in session.events[at:later]):
+            if any(is_change(event) for _, event in session.events[at:later]):
                 break  # the code was changed: that is work, not another way to say the same
-            if session.failure(other) or other.failed or not other.answered or other.refused:
-                continue
-            works = _works(row.words, other.words, why)
-            if works and works not in told and not cues.ONE_OFF.search(f"{wrong}\n{bare(other.words)}"):
+            right = bare(other.words)
+            went = other.answered and not (other.refused or other.failed or session.failure(other))
+            works = _works(row.words, other.words, why) if went else ""
+            if not works and went and right == wrong and between:
+                works = f"it works after {' and '.join(f'`{line}`' for line in between)}"
+            elif works and not usage and between != []:
+                works = ""  # what ran meanwhile may have mended it
+            if works and works not in told and not cues.ONE_OFF.search(right):
                 told.add(works)
                 shown = why if len(why) <= 260 else why[:260].rsplit(" ", 1)[0] + " …"
                 statement = f"`{wrong}` fails (“{shown}”); {works}"
@@ -330,6 +373,24 @@ def _repairs(session: Session) -> Iterator[Found]:
                 fields = {"statement": statement, "detail": "", "quote": quote, "kind": "tool-quirk"}
                 yield Found("facts", fields, 65, turn)
                 break
+            if right == wrong or "\n" in right or len(right) > LONGEST_COMMAND:
+                break
+            if between is not None and went and not _LOOKS.match(right):
+                between = [*between, right] if len(between) < MOST_BETWEEN and not cues.ONE_OFF.search(right) else None
+
+
+_LOOKS = re.compile(
+    r"(?:sudo )?(?:grep|rg|find|fd|ls|cat|sed -n|awk|head|tail|echo|printf|wc|which|pwd|test|nl|tree|diff|file|stat|"
+    r"env|type|git (?:status|log|diff|show|branch|remote|rev-parse|ls-files|blame|worktree list|config --get|fetch)|"
+    r"gh \w+ (?:view|list|status|checks)|\S+ (?:--version|--help|-h|-v|help))\b"
+)
+"""What only looks changes nothing."""
+
+
+def _last_line(output: str) -> str:
+    """The last line of an output that says something; the reader's own line about the exit status is none."""
+    rows = [line.strip() for line in output.split("\n") if line.strip() and not line.startswith("exit code:")]
+    return rows[-1] if rows and SHORTEST_WHY <= len(rows[-1]) <= 260 else ""
 
 
 def _works(first: str, second: str, why: str) -> str:
@@ -412,12 +473,7 @@ def _environment(session: Session) -> Iterator[Found]:
         rows = [line.strip() for line in row.output.split("\n") if line.strip()]
         first = next((line for line in rows[:30] if _ENVIRONMENT.search(line) and len(line) < 260), "")
         program = bare(row.words).split()[0] if bare(row.words) else ""
-        if (
-            not first
-            or not (row.failed or session.failure(row))
-            or program in told
-            or cues.ONE_OFF.search(bare(row.words))
-        ):
+        if not first or program in told or cues.ONE_OFF.search(bare(row.words)):
             continue
         told.add(program)
         versions = list(dict.fromkeys(line for line in rows if _VERSIONS.match(line) and line != first))[:2]
@@ -472,11 +528,18 @@ def _checks(session: Session) -> Iterator[Found]:
     """The checks that somebody says are to be run: the person, or what runs them by itself. Others wait for a second
     session (`recurring.py`)."""
     steps, turn = check_steps(session)
-    told = [step for step in steps if _is_told(session, step.split(" && ")[-1])]
+    told = [step for step in steps if _is_told(session, last := step.split(" && ")[-1]) or _ran_again(session, last)]
     if told:
         yield Found("playbooks", checks_of(session.project, told), 60, turn)
 
 
+def _ran_again(session: Session, step: str) -> bool:
+    """Whether a check ran several times in one session: it is how the work was judged, and no single look."""
+    ran = [row for row in session.commands if row.answered and step in re.split(r"\s*(?:&&|;)\s*", bare(row.words))]
+    return len(ran) >= LEAST_RUNS
+
+
+LEAST_RUNS = 2
 _INSTRUCTS = re.compile(
     r"(?:^|/)(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|copilot-instructions)[\w.-]*$|\.github/workflows/|\.gitlab-ci|"
     r"(?:^|/)\.husky/|lefthook|pre-commit|(?:^|/)\.circleci/",

@@ -6,11 +6,19 @@ A sentence may be true and still be worth nothing tomorrow. Each gate here keeps
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 
 from core.conversations.events import Command, Commit, Edit, Push
 from core.offline import cues
+from core.offline.prose import looks_like_code
 from core.offline.sessions import Closing, Session, is_change, sends_something
+
+SHORT, LONG = 30, 300
+LEAST_WORDS = 7
+SHORT_UNBROKEN = 12
+"""A sentence of Chinese, Japanese or Korean says in so many characters what takes `SHORT` in others."""
 
 CODE = re.compile(r"`[^`\n]*`")
 BY_TOOL = re.compile(r"^aider:\s+", re.IGNORECASE)
@@ -32,8 +40,8 @@ def _by_itself(session: Session, made: Sequence[tuple[int, Commit]]) -> list[tup
     found = []
     for turn, commit in made:
         if commit.start not in called or BY_TOOL.match(commit.subject):
-            paths = (row.path for at, row in session.events if at == turn and isinstance(row, Edit) and row.path)
-            found.append((turn, commit, frozenset(paths)))
+            edits = [row for at, row in session.events if at == turn and isinstance(row, Edit)]
+            found.append((turn, commit, frozenset(path for row in edits for path in row.path.split(", ") if path)))
     return found
 
 
@@ -112,23 +120,18 @@ DOCUMENT = re.compile(r"(?:^|/)(?:readme|changelog|contributing|license|notices?
 MANY_FILES = 3
 
 
-def written(session: Session, closing: Closing) -> list[Edit]:
-    """The files that were written since the closing message before this one."""
-    return [
-        row
-        for at, row in session.events
-        if isinstance(row, Edit)
-        and closing.before < at <= closing.number
-        and row.path
-        and not (row.refused or row.failed)
-    ]
+def written(session: Session, closing: Closing, since: int = -1) -> list[Edit]:
+    """The files that were written since the closing message before this one, or since a later turn."""
+    first = bisect_right(session.edits, max(closing.before, since), key=itemgetter(0))
+    last = bisect_right(session.edits, closing.number, key=itemgetter(0))
+    return [row for _, row in session.edits[first:last]]
 
 
 def of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Of what a closing message tells, what somebody may look for though no commit tells of it: what is new or whole
     stands first; a lone edit of a page for readers, one line and a removal within a file are nothing."""
     edits = written(session, closing)
-    names = {row.path for row in edits}
+    names = {path for row in edits for path in row.path.split(", ")}
     if len(names) == 1 and DOCUMENT.search(next(iter(names))) and not any(row.how == "created" for row in edits):
         return []
     if not names and any(DOCUMENT.search(name.strip("`")) for text, _ in told[:1] for name in CODE.findall(text)):
@@ -143,7 +146,7 @@ def of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]
 
 def with_file(session: Session, closing: Closing, text: str) -> str:
     """A sentence with the file that it is about, where it names none and one alone was written."""
-    names = list(dict.fromkeys(re.split(r"[\\/]", row.path)[-1] for row in written(session, closing)))
+    names = list(dict.fromkeys(name for row in written(session, closing) for name in row.names))
     if len(names) != 1 or names[0] in text or _PATH_IN.search(text):
         return text
     stop = text[-1:] if text[-1:] in ".。" else ""
@@ -174,3 +177,55 @@ def named_first(text: str) -> bool:
         return _NO_SUBJECT.match(text) is None
     first = " ".join(text.split()[:FIRST_WORDS])
     return _NO_SUBJECT.match(text) is None and bool(cues.ANCHOR.search(first) or _CALLED.search(first))
+
+
+# --- sentences that stand by themselves ---
+
+
+def fits(text: str) -> bool:
+    """Whether a sentence is long enough to say something and short enough for a line."""
+    return (SHORT if text.isascii() or len(text) == len(text.encode()) else SHORT_UNBROKEN) <= len(text) <= LONG
+
+
+def readable(text: str) -> bool:
+    """Whether a sentence reads as a statement of its own: whole, about something named, neither offer nor template."""
+    return (
+        fits(text)
+        and not cues.MONOLOGUE.match(text)
+        and not cues.DANGLING.match(text)
+        and not cues.OFFER.search(text)
+        and not cues.TEMPLATE.search(CODE.sub("", text))
+        and not looks_like_code(text)
+        and not text.endswith(("?", ":", "…", "：", "？"))
+        and not (text[:1].islower() and re.match(r"[a-z]+ ", text))
+        and whole_quotes(text)
+        and cues.ANCHOR.search(text) is not None
+    )
+
+
+def whole_quotes(text: str) -> bool:
+    """Whether brackets and quotation marks that open in a text also close in it."""
+    pairs = (("(", ")"), ("“", "”"), ("[", "]"))
+    return (
+        text.count('"') % 2 == 0 and text.count("`") % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
+    )
+
+
+_TELLING = re.compile(r"[A-Za-z][\w-]{3,}|[぀-ヿ一-鿿가-힣]{2}")
+_EVERYWHERE = frozenset({
+    "added", "adds", "updated", "fixed", "fixes", "with", "from", "that", "this", "into", "tests", "test", "file",
+    "files", "code", "commit", "feat", "docs", "chore", "refactor", "instead", "when", "make", "made", "support",
+    "created", "new", "removed", "changed", "change", "changes", "update", "remove", "create", "using", "used", "uses",
+    "block", "now",
+})  # fmt: skip
+
+
+def stems(text: str) -> set[str]:
+    """The words of a text that tell what it is about, cut to five letters."""
+    return {word[:5] for word in {word.casefold() for word in _TELLING.findall(text)} - _EVERYWHERE}
+
+
+def alike(one: str, other: str, share: float = 0.7) -> bool:
+    """Whether two texts of work tell mostly the same: `share` of the words of the shorter stand in the other."""
+    first, second = (set(re.findall(r"[\w./-]{3,}", text.casefold())) for text in (one, other))
+    return len(first & second) >= share * max(1, min(len(first), len(second))) and len(first & second) >= 4

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.search.store import COLUMNS, TAG_MARK, Row
 from core.search.terms import Query, Term, match_all, match_any, match_prefix
@@ -37,12 +37,16 @@ _ALL = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
 @dataclass(frozen=True)
 class Filters:
     """What a hit must be: of one of `kinds` (none: any), with every one of `tags`, not older than `since`
-    (YYYY-MM-DD), of the folder `project` or below it. "" asks for nothing."""
+    (YYYY-MM-DD), older than `before`, of the folder `project` or below it. "" asks for nothing. The last two are for
+    turns of conversations alone: said by one of `roles`, found at one of `sources`."""
 
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     since: str = ""
     project: str = ""
+    before: str = ""
+    roles: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     def sql(self) -> tuple[str, list[str]]:
         """Conditions on `e`, each after an AND, with their values."""
@@ -57,6 +61,13 @@ class Filters:
         if self.since:
             parts.append("e.date >= ?")
             values.append(self.since)
+        if self.before:
+            parts.append("e.date < ? AND e.date <> ''")
+            values.append(self.before)
+        for column, wanted in (("role", self.roles), ("source", self.sources)):
+            if wanted:
+                parts.append(f"e.{column} IN ({', '.join('?' * len(wanted))})")
+                values += wanted
         if self.project:
             folder = self.project.rstrip("/\\") or self.project
             parts.append("(e.project = ? OR substr(e.project, 1, ?) IN (?, ?))")
@@ -64,7 +75,7 @@ class Filters:
         return "".join(f" AND {part}" for part in parts), values
 
     def __bool__(self) -> bool:
-        return bool(self.kinds or self.tags or self.since or self.project)
+        return self != EVERYTHING
 
 
 EVERYTHING = Filters()
@@ -85,7 +96,7 @@ def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: in
     wanted = max(MANY if query.entries <= SMALL else FEW, limit * 2)
     terms = [term for term in query.terms if term.found]
     if terms:
-        for match in _matches(query, terms):
+        for match in map(match_choice, choices(query, terms)):
             _take(database, found, match, filters, wanted)
             if len(found.rows) >= limit:
                 break
@@ -103,13 +114,20 @@ def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: in
     return found
 
 
-def _matches(query: Query, terms: Sequence[Term]) -> list[str]:
+class Choice(NamedTuple):
+    """What an entry must have: any of these terms, or all of one of these groups."""
+
+    terms: list[Term]
+    groups: list[tuple[Term, ...]]
+
+
+def choices(query: Query, terms: Sequence[Term]) -> list[Choice]:
     """What to ask the full-text table, one after the other until enough was found. Ranking costs the table most, so a
     large index ranks what has one of the rarest words, or two of the others; what has a frequent word alone comes last.
     """
     rare = sorted(terms, key=lambda term: (term.found, term.word))
     if query.entries <= SMALL or len(terms) == 1 or sum(term.found for term in terms) <= ENOUGH:
-        return [match_any(terms)]
+        return [Choice(list(terms), [])]
     chosen: list[Term] = []
     places = 0
     for term in rare:
@@ -118,9 +136,14 @@ def _matches(query: Query, terms: Sequence[Term]) -> list[str]:
         chosen.append(term)
         places += term.found
     rest = rare[len(chosen) : len(chosen) + PAIRED]
-    pairs = [match_all(pair) for pair in combinations(rest, 2)]
-    first = " OR ".join([match_any(chosen)] * bool(chosen) + [f"({pair})" for pair in pairs])
-    return [first, match_any(rare)] if first else [match_any(rare)]
+    first = Choice(chosen, list(combinations(rest, 2)))
+    return [first, Choice(rare, [])] if any(first) else [Choice(rare, [])]
+
+
+def match_choice(choice: Choice) -> str:
+    """A choice for the full-text table."""
+    groups = [f"({match_all(group)})" for group in choice.groups]
+    return " OR ".join([match_any(choice.terms)] * bool(choice.terms) + groups)
 
 
 def _take(

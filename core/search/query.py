@@ -25,7 +25,7 @@ from core.search.reading import READ_CHARACTERS, Seen, see_all
 from core.search.store import Row, one_state
 from core.search.terms import Query, parse_query
 from core.search.when import moments_of
-from core.search.words import folded, spaced
+from core.search.words import Stems, folded, spaced
 
 NEAR_SAID = 2.0
 """From so many deviations on, that an entry is near by vector is a reason."""
@@ -214,16 +214,50 @@ def search(
     return hits
 
 
+class ThreadHit(NamedTuple):
+    """One thread that a query is about. `best` is its best entry among those that pass the filters, `why` the reasons
+    for it; `positions` are the places in the thread where words of the query stand, best first."""
+
+    thread: str
+    score: float
+    best: Ranked
+    why: tuple[str, ...]
+    positions: tuple[int, ...]
+
+
 def search_threads(
     index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
 ) -> list[tuple[str, float]]:
     """The threads (conversations, documents) that a query is about, best first, with their scores."""
-    _, _, ranked, features = rank_all(index, text, filters, limit, near)
+    return [(hit.thread, hit.score) for hit in rank_threads(index, text, filters, limit, near)]
+
+
+def rank_threads(
+    index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
+) -> list[ThreadHit]:
+    """The same with what each was found by. What stands beside a match speaks for its thread; it is no hit itself."""
+    query, found, ranked, features = rank_all(index, text, filters, limit, near)
     scores: dict[str, list[float]] = {}
+    own: dict[str, list[Ranked]] = {}
     for one in ranked:
-        if one.seen.row.thread:
-            scores.setdefault(one.seen.row.thread, []).append(one.score)
-    return sorted(features.score_threads(scores).items(), key=lambda row: (-row[1], row[0]))[:limit]
+        row = one.seen.row
+        if row.thread:
+            scores.setdefault(row.thread, []).append(one.score)
+            if found.how.get(row.id) != "beside":
+                own.setdefault(row.thread, []).append(one)
+    hits: list[ThreadHit] = []
+    for thread, score in sorted(features.score_threads(scores).items(), key=lambda row: (-row[1], row[0])):
+        if thread not in own or len(hits) >= limit:
+            continue
+        best = own[thread][0]
+        why = reasons(query, best.seen, best.literal, found.how.get(best.seen.row.id, ""), _near(near, best))
+        positions = tuple(one.seen.row.position for one in own[thread] if one.seen.words)
+        hits.append(ThreadHit(thread, score, best, why, positions))
+    return hits
+
+
+def _near(near: Near | None, one: Ranked) -> float:
+    return (near or {}).get(one.seen.row.id, 0.0)
 
 
 def rank_all(
@@ -245,7 +279,12 @@ def _rank_all(
         nearest(index.database, found, near, filters, BEST_NEAR)
     best = BESIDE_MANY if query.entries <= SMALL else BESIDE_FEW
     neighbours(index.database, found, list(found.rows.values())[:best])
-    seen = see_all(query, found, index.stems)
+    return query, found, *rank_found(query, found, index.stems, near)
+
+
+def rank_found(query: Query, found: Candidates, stems: Stems, near: Near | None) -> tuple[list[Ranked], Features]:
+    """Candidates from wherever they come, best first, with what the ranking saw of them."""
+    seen = see_all(query, found, stems)
     features = Features(query, seen, near)
     ranked = []
     spelled = query.phrases or len(query.words) > 1 or query.exact
@@ -266,7 +305,7 @@ def _rank_all(
                 same = sorted(ranked[start:at], key=lambda one: _order(one.seen.row))
                 ranked[start:at] = sorted(same, key=lambda one: one.seen.row.date, reverse=True)
             start = at
-    return query, found, ranked, features
+    return ranked, features
 
 
 def _order(row: Row) -> tuple[int, str, str, int]:

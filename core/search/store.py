@@ -62,7 +62,7 @@ class Row(NamedTuple):
     path: str
     thread: str
     position: int
-    role: str
+    role: str = ""
 
     def entry(self) -> SearchEntry:
         """What was put in."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from core.search.store import places_of
 from core.search.when import Moment, moments_of
@@ -55,8 +56,17 @@ class Query:
         return sum(term.worth for term in self.terms) or 1.0
 
 
+Places: TypeAlias = "Callable[[Sequence[str]], tuple[int, dict[str, int]]]"
+"""How many entries there are, and how many have each of these stems."""
+
+
 def parse_query(text: str, database: sqlite3.Connection, stems: Stems) -> Query:
     """Any text as a query against this index."""
+    return query_of(text, partial(places_of, database), stems)
+
+
+def query_of(text: str, places_of: Places, stems: Stems) -> Query:
+    """Any text as a query against what `places_of` counts."""
     text = storable(text[:QUERY_CHARACTERS]).strip()
     words = tuple(words_of(text)[: TERMS * 4])
     telling = [word for word in words if word not in STOP_WORDS] or list(words)
@@ -69,7 +79,7 @@ def parse_query(text: str, database: sqlite3.Connection, stems: Stems) -> Query:
         group = {known[other]: FORM_WEIGHT for other in others} | {known[word]: 1.0}
         groups.setdefault(known[word], (word, group))
     wanted = dict.fromkeys(stem for _, group in groups.values() for stem in group)
-    entries, places = places_of(database, list(wanted))
+    entries, places = places_of(list(wanted))
     terms = []
     for word, group in groups.values():
         found = min(sum(places.get(stem, 0) for stem in group), entries)

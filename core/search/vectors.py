@@ -17,7 +17,7 @@ import json
 import math
 import time
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,6 +125,65 @@ class Vectors:
             return {}
         near = (near - near.mean()) / spread
         return dict(zip(self.ids.tolist(), near.tolist(), strict=True))
+
+
+class Nearness(Mapping[int, float]):
+    """How near each entry is to a vector, in standard deviations from the mean, without a number made for each."""
+
+    def __init__(self, ids: Any, near: Any, places: Mapping[int, int]) -> None:
+        self._ids, self._near, self._places = ids, near, places
+
+    def __getitem__(self, number: int) -> float:
+        return float(self._near[self._places[number]])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def best(self, count: int) -> list[int]:
+        """The nearest entries, best first."""
+        import numpy
+
+        if count < len(self._near):
+            chosen = numpy.argpartition(-self._near, count)[:count]
+        else:
+            chosen = numpy.arange(len(self._near))
+        order = numpy.lexsort((self._ids[chosen], -self._near[chosen]))
+        return [int(number) for number in self._ids[chosen][order]]
+
+
+class Matrix:
+    """Vectors by the number of their entry, held in memory to be compared all at once."""
+
+    def __init__(self, numbers: Sequence[int], vectors: Sequence[bytes], dimensions: int) -> None:
+        import numpy
+
+        whole = [at for at, vector in enumerate(vectors) if len(vector) == 4 * dimensions]
+        self._ids = numpy.array([numbers[at] for at in whole], numpy.int64)
+        flat = numpy.frombuffer(b"".join(vectors[at] for at in whole), "<f4")
+        self._matrix = flat.reshape(len(whole), dimensions)
+        self._places = {int(number): at for at, number in enumerate(self._ids)}
+
+    def near(self, vector: Sequence[float]) -> Nearness | None:
+        """How near each entry is; None for a vector that says nothing about them."""
+        import numpy
+
+        query = numpy.asarray(vector, numpy.float32)
+        if not len(self._ids) or query.shape != self._matrix.shape[1:]:
+            return None
+        near = self._matrix @ query
+        spread = float(near.std())
+        if not math.isfinite(spread) or spread <= 1e-9:
+            return None
+        return Nearness(self._ids, (near - near.mean()) / spread, self._places)
+
+
+def embed_all(texts: Sequence[str], embed: Embed) -> Result[list[bytes]]:
+    """A unit vector for each text, as little-endian float32."""
+    made = _embedded([text[:TEXT_CHARACTERS] for text in texts], embed)
+    return made if isinstance(made, Err) else Ok([row.astype("<f4").tobytes() for row in made.value])
 
 
 def open_vectors(

@@ -8,6 +8,8 @@ tool is called in provenances, in the ledger and in reports.
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -49,7 +51,7 @@ class Source(NamedTuple):
 _LINUX, _MAC, _WINDOWS = "linux", "darwin", "win"
 
 
-def _code(folder: str, below: str) -> tuple[Root, ...]:
+def editor_roots(folder: str, below: str) -> tuple[Root, ...]:
     """The settings folder of an editor made from VS Code, on each system."""
     return (
         Root(f"{folder}/User/{below}", "~/.config", "XDG_CONFIG_HOME", _LINUX),
@@ -62,7 +64,7 @@ _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 
 
 def _extension(name: str) -> tuple[Root, ...]:
-    return tuple(root for editor in _EDITORS for root in _code(editor, f"globalStorage/{name}/tasks"))
+    return tuple(root for editor in _EDITORS for root in editor_roots(editor, f"globalStorage/{name}/tasks"))
 
 
 # Order: that of the report.
@@ -92,7 +94,7 @@ SOURCES: tuple[Source, ...] = (
         ("opencode.db",),
         folders=("storage", "project/*/storage"),
     ),
-    Source("cursor", "Cursor", _code("Cursor", "globalStorage"), ("state.vscdb",)),
+    Source("cursor", "Cursor", editor_roots("Cursor", "globalStorage"), ("state.vscdb",)),
     Source(
         "cursor_cli",
         "Cursor's command line",
@@ -223,7 +225,7 @@ def places(names: Sequence[str], environment: Mapping[str, str], project_roots: 
         if source.project:
             rows |= dict.fromkeys(Place(name, _expanded(root, environment)) for root in project_roots)
         for root in source.roots:
-            folder = _folder(root, environment)
+            folder = root_folder(root, environment)
             if folder:
                 rows[Place(name, folder)] = None
     return tuple(rows)
@@ -259,7 +261,8 @@ def known_as(path: str, source: str) -> str:
     return f"{source}#{path.rpartition('#')[2]}" if source in MOVING else path
 
 
-def _folder(root: Root, environment: Mapping[str, str]) -> str:
+def root_folder(root: Root, environment: Mapping[str, str]) -> str:
+    """Where a root lies for this person, whether it exists or not; "" on a system that it is not for."""
     if not sys.platform.startswith(root.system):
         return ""
     named = environment.get(root.variable, "") if root.variable else ""
@@ -277,7 +280,9 @@ def name_in(source: Source, root: str, path: str) -> str:
     if source.project:
         own = os.path.basename(path)
         return f"{source.name}/{os.path.basename(root)}/{own}" if source.keep > 1 else f"{source.name}/{own}"
-    parts = os.path.relpath(path, root).split(os.sep)[-source.keep :]
+    inside = root.rstrip(os.sep) + os.sep
+    below = path[len(inside) :] if path.startswith(inside) else os.path.relpath(path, root)
+    parts = below.split(os.sep)[-source.keep :]
     if source.keep > 1 and len(parts) > 1:
         parts = parts[:-1]  # the folder tells; the file is called the same in each
     name = "/".join(parts)
@@ -321,3 +326,47 @@ def _longer(row: Artifact, parts: int) -> str:
     folders = [part for part in row.path.split(os.sep)[:-depth] if part]
     wanted = len(known) - 1 + parts
     return "/".join([tool, *(folders[-wanted:] if wanted else []), known[-1]])
+
+
+# --- going on in the tool itself -------------------------------------------------------------------------------------
+
+RESUME = {
+    "claude_code": "claude --resume {id}",
+    "codex": "codex resume {id}",
+    "opencode": "opencode --session {id}",
+    "gemini_cli": "gemini --resume {id}",
+    "qwen": "qwen --resume {id}",
+    "copilot_cli": "copilot --resume {id}",
+    "cursor_cli": "cursor-agent --resume {id}",
+    "droid": "droid --resume {id}",
+    "goose": "goose session --resume --session-id {id}",
+    "amp": "amp threads continue {id}",
+    "llm": "llm chat --conversation {id}",
+    "pi": "pi --session {path}",
+    "aider": "aider --restore-chat-history",
+}
+"""Source -> the command line that goes on with one of its conversations, as the tools' own help has it (late 2026)."""
+
+_ID = re.compile(r"[A-Za-z0-9][\w.-]{3,127}\Z")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+_BROKEN = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def resume_command(source: str, session: str, name: str, path: str, folder: str) -> tuple[str, str]:
+    """The command line that goes on with a conversation, in the folder in which it was held; or "" and why there is
+    none, as a sentence. `session` is the id in the file, `name` what the conversation is called here. Ids and folders
+    come out of a file that anybody may have written, and the line is meant for a shell: they are quoted, and an id that
+    does not look like one is refused."""
+    pattern = RESUME.get(source, "")
+    if not pattern:
+        return "", "its tool has no command that goes on with one conversation"
+    id = session.partition("/")[0]  # a sub-agent's names its session first
+    if not _ID.match(id):
+        id = name.rpartition("/")[2]
+        id = found[0] if (found := _UUID.search(id)) else id
+    if "{id}" in pattern and not _ID.match(id):
+        return "", "its file does not tell the id by which its tool knows it"
+    if _BROKEN.search(folder + path):
+        return "", "its folder has a name that no command line can hold"
+    command = pattern.format(id=shlex.quote(id), path=shlex.quote(path))
+    return (f"cd {shlex.quote(folder)} && {command}" if folder.startswith("/") else command), ""

@@ -112,6 +112,8 @@ class ColumnWidths:
         self._look, self._columns, self._widths = look, tuple(columns), dict(widths)
         self._lefts, self._on_widths = lefts, on_widths
         self._table = 0.0  # how wide the table is
+        self.left_out: frozenset[str] = frozenset()
+        """Columns that are not shown, however wide the table is, by their keys."""
         self._before: Mapping[int, float] | None = None
         self._wait = 0
 
@@ -123,8 +125,8 @@ class ColumnWidths:
         """The table is so wide now: columns for which it is too narrow are left out."""
         self._table = width
         for item, column in items.items():
-            if column.least:
-                dpg.configure_item(item, show=width >= self._look.px(column.least))
+            there = column.key not in self.left_out
+            dpg.configure_item(item, show=there and width >= self._look.px(column.least))
 
     def resize(self, items: Mapping[int, Column], sort: tuple[str, bool] | None) -> None:
         """Give the columns their widths at another scale, sorted as they are."""

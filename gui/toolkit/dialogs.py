@@ -61,7 +61,9 @@ class Dialog:
         self.body = int(dpg.add_group(parent=look.theme(self._page, "page")))
         space(look, outer, 2)
         left, right = spread(look, outer)
-        self._note = text(look, lowered(look, left, 7), "", "mono", "muted")
+        self.foot = int(dpg.add_group(horizontal=True, parent=left))
+        """For buttons at the left, where changing words do not move them."""
+        self._note = text(look, lowered(look, left, 7), "", "small", "muted")
         self.cancel_button = Button(look, right, "Cancel  Esc", self.cancel)
         self.confirm_button = Button(look, right, self._label(), self.confirm, kind=kind)
         look.every_tick(self.tick)

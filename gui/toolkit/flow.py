@@ -338,13 +338,13 @@ class Heights:
                 if known is not None:
                     self.heights[at] = known
                     self._exact.add(at)
-        self._add_up()
+        self.sum_up()
 
     def fix(self, at: int, height: int) -> None:
         """Give one row a height that is not measured, until `begin`."""
         self._exact.add(at)
         self.heights[at] = height
-        self._add_up()
+        self.sum_up()
 
     def measure(self, start: int, end: int) -> bool:
         """Exact heights for the rows from `start` to before `end`; true when a guess among them was wrong."""
@@ -361,7 +361,7 @@ class Heights:
                 self.heights[at] = height
                 changed = True
         if changed:
-            self._add_up()
+            self.sum_up()
         return changed
 
     def at(self, y: float) -> int:
@@ -374,7 +374,8 @@ class Heights:
             return 0, 0
         return max(0, self.at(scroll) - more), min(len(self.heights), self.at(scroll + tall) + 1 + more)
 
-    def _add_up(self) -> None:
+    def sum_up(self) -> None:
+        """The tops, of heights that have changed."""
         self.tops = list(accumulate(self.heights, initial=0))
 
 

@@ -419,3 +419,57 @@ class Lines:
                 self._look.tint(sign, line.color)
                 dpg.set_value(words, line.words)
                 dpg.set_value(aside, line.aside)
+
+
+class Fold:
+    """One line with what is to be looked at, and the whole of it below, for who wants it: `Fold.set(head, lines)`."""
+
+    def __init__(self, look: Look, parent: int, *, height: float = 96) -> None:
+        self._look, self._open, self._head = look, False, ""
+        self.item = look.theme(int(dpg.add_group(parent=parent, show=False)), "tight")
+        row = int(dpg.add_group(horizontal=True, parent=self.item))
+        self.button = int(dpg.add_button(label="", parent=row, callback=lambda: look.jobs.post(self.turn)))
+        look.theme(self.button, "fold")
+        self._page = box(look, self.item, "well", height=height, scroll=True)
+        self._words = text(look, self._page, "", "small", "muted", wrap=True)
+        dpg.configure_item(self._page, show=False)
+
+    def set(self, head: str, lines: Sequence[str]) -> None:
+        """Show these lines below `head`, closed; nothing at all when there are none."""
+        dpg.configure_item(self.item, show=bool(lines))
+        dpg.set_value(self._words, "\n".join(lines))
+        self._head = head
+        self._show(False)
+
+    def turn(self) -> None:
+        """Open, or close again."""
+        self._show(not self._open)
+
+    def _show(self, on: bool) -> None:
+        self._open = on
+        dpg.configure_item(self._page, show=on)
+        sign = icon("chevron-down" if on else "chevron-right")
+        dpg.configure_item(self.button, label=f"{sign}  {icon('triangle-alert')}  {self._head}")
+
+
+class Figures:
+    """Numbers in a row, each with a few words below it; the first one larger."""
+
+    def __init__(self, look: Look, parent: int, most: int) -> None:
+        row = look.theme(int(dpg.add_group(horizontal=True, parent=parent)), "wide-gap")
+        self._cells: list[tuple[int, int, int]] = []
+        for number in range(most):
+            cell = look.theme(int(dpg.add_group(parent=row, show=False)), "no-gap")
+            if number:
+                space(look, cell, 8)
+            amount = text(look, cell, "", "heading" if number else "number")
+            self._cells.append((cell, amount, text(look, cell, "", "small", "hint")))
+
+    def set(self, figures: Sequence[tuple[str, str]]) -> None:
+        """Show these numbers with their words."""
+        for number, (cell, amount, words) in enumerate(self._cells):
+            there = number < len(figures)
+            dpg.configure_item(cell, show=there)
+            if there:
+                dpg.set_value(amount, figures[number][0])
+                dpg.set_value(words, figures[number][1])

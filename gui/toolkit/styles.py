@@ -55,11 +55,18 @@ DARK = Palette(
             "too-large": "#EC9A5E",
             "edited": "#E3B558",
             "waiting": "#A3AEBD",
+            "code-word": "#9BB3F5",
+            "code-name": "#7CC7D8",
+            "code-text": "#9CCB9A",
+            "code-number": "#E0A878",
+            "code-mark": "#C9A8F0",
+            "code-sign": "#A3AEBD",
+            "code-note": "#7E8A9A",
             "shade": "#05070A",
             "none": "#000000",
         }
     ),
-    ("#7AA7FF", "#4F95E0", "#48BFC8", "#6E82E8", "#8E9CBA", "#5FB4F0", "#7FD0D6"),
+    ("#83B2FF", "#4785EA", "#8493AB", "#43C6BF", "#7A88A0", "#9078F2", "#C6E4F8"),
 )
 
 LIGHT = Palette(
@@ -89,11 +96,18 @@ LIGHT = Palette(
             "too-large": "#8C4208",
             "edited": "#725000",
             "waiting": "#445062",
+            "code-word": "#2F4FB0",
+            "code-name": "#0E6578",
+            "code-text": "#2B6B2F",
+            "code-number": "#8A4A10",
+            "code-mark": "#6B3FB0",
+            "code-sign": "#445062",
+            "code-note": "#5C697B",
             "shade": "#2A3340",
             "none": "#FFFFFF",
         }
     ),
-    ("#1D4FB8", "#1668A8", "#0E6D78", "#4450C0", "#4C5A75", "#0F6FB5", "#237A80"),
+    ("#2A6BE0", "#123F94", "#5A6880", "#0B6E69", "#66738A", "#6A45D1", "#2C7299"),
 )
 
 PALETTES: Mapping[str, Palette] = MappingProxyType({"dark": DARK, "light": LIGHT})
@@ -266,6 +280,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "foot": box("window", CLEAR, (14, 5), 0),
     "gutter": box(CLEAR, CLEAR, (8, 0), 0),
     "well": box("window", "line", (10, 8)),
+    "reader": box("panel", "line", (12, 8)),
     "clear": box(CLEAR, CLEAR, (0, 0), 0),
     "banner": box("failed@12", "failed@45", (12, 9)),
     "notice": box("edited@12", "edited@45", (12, 9)),
@@ -293,6 +308,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "menu-row": (*button(CLEAR, "hover", "pressed", "text"), *_LEFT),
     "menu-row-on": (*button("selected", "hover", "pressed", "text"), *_LEFT),
     "ghost-text": (Rule("mvButton", GHOST_TEXT, {"FramePadding": (0, 6)}),),
+    "fold": (*button(CLEAR, "hover", "pressed", "edited"), *_LEFT),
     "link": button(CLEAR, "accent@14", "accent@24", "accent"),
     "splitter": button(CLEAR, "accent@50", "accent", "hint", rounding=2),
     "pick": (Rule("mvSelectable", {"Header": "selected", "HeaderHovered": "hover", "HeaderActive": "hover"}),),
@@ -335,6 +351,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "row-lines": spacing(8, 6),
     "chips": spacing(6, 6),
     "loose": spacing(8, 12),
+    "wide-gap": spacing(36, 8),
 }
 
 

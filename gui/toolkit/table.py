@@ -6,7 +6,7 @@ tall as everything above and below; sorting and filtering exchange a list of ind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -238,7 +238,7 @@ class BigTable:
         self.first = 0  # position of the first row of the pool in `rows`
         self.pitch = 28.0
         self.item = self.holder = 0
-        self._tall = 0.0
+        self._tall = self._wide = 0.0
         self._pool = Pool(look, self.columns, self._make_row, cell, tip)
         self._widths = ColumnWidths(look, self.columns, widths or {}, self._pool.lefts, on_widths)
         self._scale = look.scale
@@ -275,6 +275,12 @@ class BigTable:
             dpg.set_y_scroll(self.item, 0.0)
             self.first = 0
         self.refresh()
+
+    def leave_out(self, keys: Collection[str]) -> None:
+        """Show no column of these keys."""
+        if frozenset(keys) != self._widths.left_out:
+            self._widths.left_out = frozenset(keys)
+            self._widths.fit(self._column_items, self._wide)
 
     def refresh(self) -> None:
         """Ask for the visible cells again; makes no item and changes only what differs."""
@@ -358,6 +364,7 @@ class BigTable:
         return True
 
     def _fit(self, width: float, height: float) -> None:
+        self._wide = width
         self._widths.fit(self._column_items, width)
         self._tall = height
         self._scroll = -1.0

@@ -7,26 +7,32 @@ import dearpygui.dearpygui as dpg
 from core.base.result import ErrorInfo
 from core.commands.context import DigestState, digest_off, digest_on
 from core.commands.settings import config_set
+from core.knowledge.run_state import EMPTY, OFF, UNREADABLE, UNWRITTEN, DigestStands
 from gui.shell import Shell
 from gui.state import Snapshot, State
 from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, say_hint
+from gui.views.looks import capital
 
-LABEL, NONE, EMPTY = "Digest in prompt", "No digest yet", "Digest is empty"
+LABEL, NONE, NOTHING_IN_IT = "Digest in prompt", "No digest yet", "Digest is empty"
 
 
-def switch_words(found: DigestState) -> tuple[bool, str, str]:
-    """Whether the switch is on, its label, what its tooltip says."""
+def switch_words(found: DigestState, stands: DigestStands) -> tuple[bool, str, str]:
+    """Whether the switch is on, its label, what its tooltip says. On is only what new conversations really get."""
+    words = capital(stands.words)
+    if stands.state == UNREADABLE:
+        return False, LABEL, f"{words}. Mend them first; then this shows what they say"
     if found.injected:
-        return True, LABEL, "New conversations start with the digest. A click ends that; the file stays"
-    if found.exists and found.enabled:
-        label = LABEL if found.text.strip() else EMPTY
-        return False, label, f"{found.why}. A click writes it anew from what was harvested"
-    if found.exists:
+        return True, LABEL, f"{words}. A click ends that; the file stays"
+    if stands.state == OFF and found.exists:
         return False, LABEL, "There is a digest, and no conversation gets it (digest_enabled is off). A click begins it"
-    words = "Nothing is put in front of new conversations. A click writes the digest from what was harvested"
-    return False, NONE, words
+    if stands.state == EMPTY:
+        return False, NOTHING_IN_IT, f"{words}. A click writes it anew from what was harvested"
+    if found.exists:
+        return False, LABEL, f"{capital(found.why)}. A click writes it anew from what was harvested"
+    label = NONE if stands.state == UNWRITTEN else LABEL
+    return False, label, f"{words}. A click writes the digest from what was harvested"
 
 
 def has_bullets(snapshot: Snapshot) -> bool:
@@ -40,6 +46,7 @@ class DigestSwitch:
     def __init__(self, look: Look, shell: Shell, key: str) -> None:
         self._look, self._shell, self._key_words = look, shell, key
         self._shown: DigestState | None = None
+        self._stands: DigestStands | None = None
         self._label, self._named = LABEL, True
 
     def build(self, parent: int) -> None:
@@ -55,10 +62,13 @@ class DigestSwitch:
     def refresh(self, state: State) -> None:
         """Show it as it is."""
         found = state.snapshot.overview.status.digest if state.snapshot is not None else None
-        if found is None or found == self._shown:
+        if state.snapshot is None or found is None:
             return
-        self._shown = found
-        on, label, tip = switch_words(found)
+        stands = state.snapshot.overview.status.stands.digest
+        if (found, stands) == (self._shown, self._stands):
+            return
+        self._shown, self._stands = found, stands
+        on, label, tip = switch_words(found, stands)
         self.toggle.set_on(on)
         self._label = label
         self.name(self._named)
@@ -79,6 +89,10 @@ class DigestSwitch:
         if snapshot is None or self._shown is None:
             self.toggle.set_on(False)
             return
+        if self._stands is not None and self._stands.state == UNREADABLE:
+            self.toggle.set_on(False)
+            self._shell.toast("The settings cannot be read: mend them first", icon="circle-alert", color="failed")
+            return
         if not self._shown.injected and (self._shown.enabled or not self._shown.exists):
             self.toggle.set_on(False)  # on once it is there, not before
             write_digest(self._shell)
@@ -87,8 +101,8 @@ class DigestSwitch:
         set_digest(self._shell, on, self._put_back)
 
     def _put_back(self) -> None:
-        if self._shown is not None:
-            self.toggle.set_on(switch_words(self._shown)[0])
+        if self._shown is not None and self._stands is not None:
+            self.toggle.set_on(switch_words(self._shown, self._stands)[0])
 
     def open_menu(self) -> None:
         """What else can be done with the digest, below the switch."""

@@ -15,8 +15,18 @@ from pathlib import Path, PurePosixPath
 import dearpygui.dearpygui as dpg
 
 from core.base.figures import age, count, dollars, size, tokens
-from core.commands.context import DigestState
 from core.commands.panel.overview import Day, FileState, Overview
+from core.knowledge.run_state import (
+    DELETED,
+    DIFFERENT,
+    EMPTY,
+    INTERRUPTED,
+    MISSING,
+    OFF,
+    UNREADABLE,
+    UNWRITTEN,
+    WRITTEN,
+)
 from gui.shell import Shell
 from gui.state import Activity, State
 from gui.toolkit.charts import Bars, Legend, Part, Progress, SegmentBar
@@ -27,7 +37,7 @@ from gui.toolkit.letters import END, LETTERS, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, labelled, say_hint, text
 from gui.views.digest_switch import LABEL, DigestSwitch
-from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks
+from gui.views.looks import OF_FILE, SECTIONS, STORE_FILES, Looks, capital
 
 HEADER_HEIGHT = 48
 SEARCH_WIDTH, SEARCH_LEAST, SEARCH_ICON = 300, 210, 40
@@ -223,10 +233,10 @@ def file_rows(files: Sequence[FileState], now: float) -> list[FileRow]:
             facts.insert(0, count(row.bullets, "bullet"))
         if row.by_hand:
             words, tone = "edited", "edited"
-            facts.append("edited by hand since the last harvest")
+            facts.append(hand_words(row))
         if row.kind == "prompt":
             words, tone = "yours", "edited"
-            facts.append("your own prompt, used instead of the shipped one")
+            facts.append("your own prompt, used instead of the default")
         amount = f"{row.bullets:,}" if row.bullets is not None else size(row.bytes)
         rows.append(
             FileRow(row.file, sign, color, name, "text", amount, words, tone, f"{row.path}\n{', '.join(facts)}")
@@ -235,9 +245,16 @@ def file_rows(files: Sequence[FileState], now: float) -> list[FileRow]:
 
 
 ABSENT = {
-    "digest": "nothing is injected; the power button or the next harvest writes it",
+    "digest": "nothing is put into prompts; the switch or the next harvest writes it",
     "ledger": "the first harvest writes it",
 }
+
+
+def hand_words(row: FileState) -> str:
+    """How a file differs from what harvests wrote."""
+    parts = [f"{count(row.yours, 'line')} of your own"] if row.yours else []
+    parts += [f"{count(row.gone, 'line')} of a harvest that you changed or took out"] if row.gone else []
+    return " and ".join(parts)
 
 
 def digest_parts(found: Overview) -> list[Part]:
@@ -252,23 +269,31 @@ def digest_parts(found: Overview) -> list[Part]:
     return parts
 
 
-def digest_words(state: DigestState, found: Overview) -> tuple[str, str, str]:
+DIGEST_LOOKS = {
+    WRITTEN: ("eye", "harvested"),
+    DIFFERENT: ("file-pen", "edited"),
+    DELETED: ("eye-off", "edited"),
+    MISSING: ("eye-off", "edited"),
+    OFF: ("eye-off", "edited"),
+    UNREADABLE: ("circle-alert", "failed"),
+    EMPTY: ("circle-alert", "edited"),
+    UNWRITTEN: ("circle-dashed", "hint"),
+}
+"""Icon and colour of each way in which the digest can stand."""
+
+
+def digest_words(found: Overview) -> tuple[str, str, str]:
     """Icon, colour and sentence: whether new conversations get the digest, and why not."""
-    if not state.enabled:
-        return "eye-off", "edited", "Switched off in config.toml: not put into prompts"
-    if not state.exists:
-        if not found.sections:
-            return "circle-dashed", "hint", "Not there yet: the first harvest writes it"
-        would = sum(amount for _, amount in found.sections)
-        return "eye-off", "edited", f"digest.md is deleted: nothing is put into prompts. It would hold {would:,} B"
-    if not state.injected:
-        why = state.why.removeprefix("not injected: ")
-        return "circle-alert", "edited", f"Nothing is put into prompts: {why}"
-    if found.stale:
-        return "file-pen", "edited", "In every new conversation; differs from your files, the next harvest renews it"
-    if found.dropped:
-        return "eye", "harvested", f"In every new conversation; {count(found.dropped, 'older bullet')} did not fit"
-    return "eye", "harvested", "In every new conversation"
+    stands, state = found.status.stands.digest, found.status.digest
+    sign, color = DIGEST_LOOKS[stands.state]
+    words = capital(stands.words)
+    if stands.state in (DELETED, MISSING) and found.sections:
+        words += f". It would hold {sum(amount for _, amount in found.sections):,} B"
+    if stands.state in (WRITTEN, DIFFERENT) and not state.injected:
+        return "circle-alert", "edited", f"Nothing is put into prompts: {state.why.removeprefix('not injected: ')}"
+    if stands.state == WRITTEN and found.dropped:
+        words += f"; {count(found.dropped, 'older bullet')} did not fit"
+    return sign, color, words
 
 
 def day_words(days: Sequence[Day]) -> str:
@@ -413,7 +438,7 @@ class Rail:
         parts = digest_parts(found)
         self._bar.set(parts, state.max_bytes)
         self._legend.set(parts)
-        sign, color, words = digest_words(state, found)
+        sign, color, words = digest_words(found)
         dpg.set_value(self._why_icon, icon(sign))
         self._look.tint(self._why_icon, color)
         dpg.set_value(self._why, words)
@@ -440,6 +465,8 @@ def time_left(activity: Activity, now: float) -> str:
     """How long the running job will still take, from what it took so far; "" while nobody can know."""
     if not activity.done or activity.done >= activity.total:
         return ""
+    if activity.left:
+        now = activity.begun + activity.left * activity.done / (activity.total - activity.done)
     seconds = (now - activity.begun) / activity.done * (activity.total - activity.done)
     if seconds < 1.5:
         return "a second left"
@@ -469,11 +496,13 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     if state.snapshot is None:
         return "hourglass", "hint", "Reading the store…"
     found = state.snapshot
+    pending, run = found.overview.status.pending, found.overview.status.stands.run
+    if run.at_work:
+        return "loader", "accent", capital(run.words)
+    if run.state == INTERRUPTED:
+        return "triangle-alert", "edited", capital(run.words)
     if found.problems:
         return "triangle-alert", "edited", found.problems[0].message
-    pending = found.overview.status.pending
-    if pending.get("interrupted"):
-        return "triangle-alert", "edited", "The last harvest was interrupted; the next one finishes it first"
     waiting = int(pending.get("conversations", 0))
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
     last = next((run.when for run in harvests if run.when), "")
@@ -489,10 +518,10 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
 
 
 class StatusLine:
-    """The bottom line of the panel. `cancel` stops the running job."""
+    """The bottom line of the panel. `cancel` stops the running job, `finish` brings one to its end that was cut off."""
 
-    def __init__(self, look: Look, shell: Shell, cancel: Callable[[], object]) -> None:
-        self._look, self._shell, self._cancel = look, shell, cancel
+    def __init__(self, look: Look, shell: Shell, cancel: Callable[[], object], finish: Callable[[], object]) -> None:
+        self._look, self._shell, self._cancel, self._finish = look, shell, cancel, finish
         self._shown: tuple[object, ...] = ()
 
     def build(self, parent: int) -> int:
@@ -503,6 +532,9 @@ class StatusLine:
         # Stop stands before the text, so that it does not move under the mouse while the text changes.
         self.cancel = Button(look, left, "Stop", self._cancel, icon="circle-stop",
                              tip="Ends after the current conversation; what is done stays done")  # fmt: skip
+        self.finish = Button(look, left, "Finish now", self._finish, icon="circle-check", kind="secondary",
+                             tip="Write what was read, and bring ledger and digest up to date")  # fmt: skip
+        self.finish.show(False)
         self._bar_holder = int(dpg.add_group(parent=left))
         self._progress = Progress(look, lowered(look, self._bar_holder, 10), width=180)
         words = lowered(look, left, 6)
@@ -526,10 +558,14 @@ class StatusLine:
         else:
             sign, color, words = resting_words(state, now)
             fraction = -1.0
+        stands = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
+        cut_off = running is None and stands is not None and stands.state == INTERRUPTED
+        if running is None and stands is not None and stands.at_work and stands.of:
+            fraction = stands.through / stands.of
         shown, of = state.shown
         rows = "" if not of else f"{shown:,} of {of:,} rows" if shown != of else "1 row" if of == 1 else f"{of:,} rows"
         event = state.event if running is None and state.event not in words else ""
-        view = (sign, color, words, fraction, rows, event, running is not None and running.stopping)
+        view = (sign, color, words, fraction, rows, event, cut_off, running is not None and running.stopping)
         if view == self._shown:
             return
         self._shown = view
@@ -540,6 +576,7 @@ class StatusLine:
         dpg.set_value(self._event, f"· {event}" if event else "")
         self.cancel.show(running is not None)
         self.cancel.enable(running is not None and not running.stopping)
-        dpg.configure_item(self._bar_holder, show=running is not None)
+        self.finish.show(cut_off)
+        dpg.configure_item(self._bar_holder, show=running is not None or fraction >= 0)
         if fraction >= 0:
             self._progress.set(fraction)

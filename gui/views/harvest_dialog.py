@@ -6,8 +6,7 @@ First the dry run and the result as rows and sentences, as plain functions; then
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,22 +16,24 @@ from core.base.config import Config
 from core.base.figures import count, dollars, size, tokens
 from core.commands.held import HELD
 from core.commands.panel.bullets import local_day
+from core.commands.panel.titles import UNCALLED, Called
 from core.commands.settings import config_set
 from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
-from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Outcome, Run
+from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Run
 from gui.shell import Shell
 from gui.state import State
-from gui.toolkit.charts import Progress
 from gui.toolkit.columns import Cell, Column, remembered_widths, remembering
 from gui.toolkit.dialogs import Dialog
+from gui.toolkit.flow_rows import SEPARATOR
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import ChipRow, Line, Lines, box, lowered, space
+from gui.toolkit.layout import ChipRow, Fold, Line, Lines, box, space
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
-from gui.views.frame import activity_words
-from gui.views.looks import CATEGORIES, capital, short_name
+from gui.views.harvest_watch import GainPart, WatchPart, took_words
+from gui.views.ledger import NAMELESS, day_words
+from gui.views.looks import capital, plain_name, tile
 
 # what happens to a conversation -> (group, icon, colour, in words)
 ACTIONS: dict[str, tuple[str, str, str, str]] = {
@@ -52,21 +53,28 @@ GROUPS = {"Harvest": "accent", "To the trash": "harvested", "Skip": "too-large",
 
 PLAN_COLUMNS = (
     Column("icon", "", 26, sortable=False),
-    Column("name", "Conversation", 0, 1.5, sortable=False),
-    Column("what", "What happens", 138, sortable=False, color="muted"),
-    Column("size", "Size", 68, role="mono", chars=7, sortable=False, color="hint"),
-    Column("why", "Why", 0, 1.2, sortable=False, color="hint"),
+    Column("tool", "", 30, role="mono", sortable=False, color="hint"),
+    Column("name", "Conversation", 0, 2.0, sortable=False),
+    Column("project", "Project", 0, 0.8, sortable=False, color="hint", least=560),
+    Column("day", "Day", 62, sortable=False, color="hint", least=480),
+    Column("what", "What happens", 128, sortable=False, color="muted"),
+    Column("size", "Size", 64, role="mono", chars=7, sortable=False, color="hint", least=420),
+    Column("why", "Why", 0, 1.0, sortable=False, color="hint", least=640),
 )
+SAME = ("tool", "project", "day", "what", "why")
+"""Columns that are left out while they say the same on every row."""
 
 
 @dataclass(frozen=True)
 class PlanRow:
-    """One conversation of the dry run."""
+    """One conversation of the dry run; `file` is its own name."""
 
     action: str
     name: str
     bytes: int
     why: str
+    called: Called = UNCALLED
+    file: str = ""
 
     @property
     def group(self) -> str:
@@ -74,18 +82,31 @@ class PlanRow:
         return ACTIONS.get(self.action, ACTIONS["keep"])[0]
 
 
-def plan_rows(report: HarvestReport) -> list[PlanRow]:
-    """What is done with each conversation, those that are touched first, then those that stay and why."""
+def plan_rows(report: HarvestReport, names: Mapping[str, Called] = NAMELESS) -> list[PlanRow]:
+    """What is done with each conversation, those that are touched first, then those that stay and why; `names` are what
+    they are called, by their paths."""
     steps = [(step.action, step.artifact, step.reason) for step in report.plan.steps]
     kept = [row for row in report.plan.classified if row.verdict in ("live", "user-kept", "keep")]
     order = {"keep": 0, "user-kept": 1, "live": 2}
     kept.sort(key=lambda row: order.get(row.verdict, 3))
     steps += [(row.verdict, row.artifact, row.reason) for row in kept]
     told = {name: words for name, (_, _, _, words) in ACTIONS.items()}  # said once, under "What happens"
-    return [
-        PlanRow(action, short_name(found.name), found.size, "" if why == told.get(action) else why)
-        for action, found, why in steps
-    ]
+    rows = []
+    for action, found, why in steps:
+        known = names.get(found.path, Called())
+        why = "" if why == told.get(action) or why in OBVIOUS else why
+        rows.append(PlanRow(action, known.title or plain_name(found.name), found.size, why, known, found.name))
+    return rows
+
+
+OBVIOUS = ("its name ends in an id",)
+"""Reasons that say nothing to who reads them: how a conversation is known to be one."""
+
+
+def says_the_same(rows: Sequence[PlanRow]) -> frozenset[str]:
+    """The columns that would say one and the same on every row."""
+    numbers = [at for at, column in enumerate(PLAN_COLUMNS) if column.key in SAME]
+    return frozenset(PLAN_COLUMNS[at].key for at in numbers if len({plan_cell(row, at) for row in rows}) == 1)
 
 
 def group_counts(rows: Sequence[PlanRow]) -> dict[str, int]:
@@ -99,21 +120,32 @@ def group_counts(rows: Sequence[PlanRow]) -> dict[str, int]:
 def plan_cell(row: PlanRow, column: int) -> Cell:
     """What stands in one cell of the dry run's table."""
     _, sign, color, words = ACTIONS.get(row.action, ACTIONS["keep"])
-    if column == 0:
+    name = PLAN_COLUMNS[column].key
+    if name == "icon":
         return icon(sign), color
-    if column == 2:
+    if name == "what":
         return words, color if color not in ("hint",) else "muted"
-    return (row.name, "", size(row.bytes), row.why)[column - 1]
+    known = row.called
+    told = {"tool": tile(known.tool), "name": row.name, "project": known.project_name, "day": day_words(known.day)}
+    return told.get(name) or {"size": size(row.bytes), "why": row.why}.get(name, "")
 
 
 def plan_tip(row: PlanRow) -> str:
-    """What the tooltip of a row says: everything that may be cut in its cells."""
-    return f"{row.name}\n{ACTIONS.get(row.action, ACTIONS['keep'])[3]}: {row.why}"
+    """What the tooltip of a row says: everything that may be cut in its cells, and the file's own name."""
+    does = f"{ACTIONS.get(row.action, ACTIONS['keep'])[3]}{f': {row.why}' if row.why else ''}"
+    about = SEPARATOR.join(part for part in (row.called.tool_title, row.called.day, size(row.bytes)) if part)
+    return "\n".join(dict.fromkeys(part for part in (row.name, does, about, row.file) if part))
 
 
 def plan_title(sources: Sequence[str]) -> str:
     """The title of a dry run: which sources it is of, where some were named."""
     return f"Dry run: {', '.join(map(title_of, sources))}" if sources else "Dry run"
+
+
+def running_title(run: Run) -> str:
+    """`Harvesting 17 of 41 conversations`."""
+    watch = run.watch
+    return f"Harvesting {watch.through:,} of {count(len(watch.talks), 'conversation')}" if watch else "Harvesting"
 
 
 def plan_lines(report: HarvestReport, config: Config) -> list[Line]:
@@ -186,6 +218,8 @@ def estimate_words(report: HarvestReport) -> str:
     """Tokens and price beside the buttons."""
     if not report.tokens:
         return ""
+    if report.price == 0 and not report.calls:
+        return "free"  # nobody is sent a token
     words = f"~{tokens(report.tokens)} tokens"
     if report.price is None:
         return f"{words} · price unknown"
@@ -254,35 +288,8 @@ def spent_words(report: HarvestReport) -> str:
     return f"{tokens(used)} tokens" + (f" · {dollars(report.spent)}" if report.spent else "")
 
 
-def item_lines(report: HarvestReport) -> list[Line]:
-    """New lines by category, in the order of every report; all of them, zeros too."""
-    lines = []
-    for name, (label, sign, color, _) in CATEGORIES.items():
-        if name == "quarantine":
-            continue  # what is held has a sentence of its own
-        number = report.items.get(name, 0)
-        lines.append(Line(sign, color if number else "hint", label, f"{number:,}" if number else "–"))
-    return lines
-
-
-def outcome_look(words: str) -> tuple[str, str]:
-    """Icon and colour of what became of one conversation."""
-    if words == "failed":
-        return "circle-x", "failed"
-    if words in ("reclaimed", "nothing durable") or words.endswith(("item", "items")):
-        return "circle-check", "harvested"
-    if words == "deferred":
-        return "hourglass", "muted"
-    return ("trash-2", "deleted") if words in ("pruned", "removed without harvest") else ("shield", "muted")
-
-
-WIDTH = 760
+WIDTH = 980
 LIST_HEIGHT = 236
-STEP_COLUMNS = (
-    Column("icon", "", 26, sortable=False),
-    Column("name", "Conversation", 0, 1.4, sortable=False),
-    Column("words", "What came of it", 0, 1.6, color="muted", sortable=False),
-)
 
 
 class HarvestDialog:
@@ -293,8 +300,7 @@ class HarvestDialog:
         self._rows: list[PlanRow] = []
         self._groups: set[str] = set()
         self._shown: Run | None = None
-        self._outcomes: tuple[Outcome, ...] = ()
-        self._enough = 0
+        self._enough = self._digest = 0
 
     def build(self) -> None:
         """Make everything, hidden."""
@@ -310,7 +316,7 @@ class HarvestDialog:
         part = self._parts["plan"]
         self._intro = text(look, part, "", "text", "muted", wrap=True)
         self._plan = Lines(look, part, 8)
-        self._notes = text(look, part, "", "text", "edited", wrap=True)
+        self._notes = Fold(look, part)
         self.raise_limit = Button(look, part, "", self._raise_limit, icon="weight",
                                   tip="Write max_harvest_source_bytes into the settings and look again")  # fmt: skip
         space(look, part, 1)
@@ -324,31 +330,17 @@ class HarvestDialog:
         )  # fmt: skip
         self.table.build(box(look, holder, "clear"))
 
-        part = self._parts["run"]
-        row = int(dpg.add_group(horizontal=True, parent=part))
-        # Stop stands before the text, so that it does not move under the mouse.
-        self.stop = Button(look, row, "Stop", self._run.cancel, icon="circle-stop", kind="danger",
-                           tip="Ends after the current conversation; what is done stays done")  # fmt: skip
-        self._bar = Progress(look, lowered(look, row, 10), width=200)
-        self._progress = text(look, lowered(look, row, 6), "", "text", "muted")
-        self.steps = BigTable(look, STEP_COLUMNS, self._step_cell, tip=self._step_tip)
-        self.steps.build(box(look, part, "well", height=LIST_HEIGHT + 46))
-        text(look, part, "You can close this window and go on working; the line at the bottom shows how far it is.",
-             "small", "hint", wrap=True)  # fmt: skip
-
+        self.watch = WatchPart(look, self._parts["run"])
         part = self._parts["end"]
-        self._result = Lines(look, part, 9)
-        space(look, part, 2)
-        self._new_lines = text(look, part, "New lines", "strong", "muted")
-        self._new = row = int(dpg.add_group(horizontal=True, parent=part))
-        columns = [box(look, row, "well", width=(WIDTH - 8) / 2, height=0) for _ in range(2)]
-        self._items = [Lines(look, column, 4) for column in columns]
-        self._failures_title = text(look, part, "What failed, and why", "strong", "muted")
-        self._failures = box(look, part, "well", height=110, scroll=True)
-        self._failure_words = text(look, self._failures, "", "text", "failed", wrap=True)
-        self._end_notes = text(look, part, "", "small", "edited", wrap=True)
-        self.undo = Button(look, part, "Undo this run", self._run.undo, icon="undo-2", kind="danger",
+        self.gain = GainPart(look, part)
+        self._result = Lines(look, self.gain.side, 9)
+        # What stops or takes back stands at the left of the foot, where changing words cannot move it.
+        self.stop = Button(look, self.dialog.foot, "Stop", self._run.cancel, icon="circle-stop",
+                           tip="Ends after the current conversation; what is done stays done")  # fmt: skip
+        self.undo = Button(look, self.dialog.foot, "Undo this run", self._run.undo, icon="undo-2",
                            tip="Take its lines out again and bring its conversations back")  # fmt: skip
+        self.stop.show(False)
+        self.undo.show(False)
 
         self._shell.layers.append(self._key)
         self._run.on_change = self._changed
@@ -364,11 +356,16 @@ class HarvestDialog:
 
     def refresh(self, state: State) -> None:
         """Show how far the run is."""
-        if self.dialog.is_open and self._run.now.phase == RUNNING and state.activity is not None:
-            activity = state.activity
-            dpg.set_value(self._progress, activity_words(activity, time.monotonic()))
-            self._bar.set(activity.done / activity.total if activity.total else 0.0)
-            self.stop.enable(not activity.stopping)
+        run = self._run.now
+        if self.dialog.is_open and run.phase == RUNNING and state.activity is not None:
+            self.dialog.set_title(running_title(run))
+            self.watch.set(run, state.activity, (run.workspace or self._shell.workspace).config)
+            self.stop.enable(not state.activity.stopping)
+        elif self.dialog.is_open and run.phase == ENDED and state.snapshot is not None:
+            digest = state.snapshot.overview.status.digest.bytes
+            if digest != self._digest:
+                self._digest = digest
+                self.gain.set(run, digest)
 
     def _key(self, name: str, modifiers: frozenset[str], typing: bool) -> bool:
         return self.dialog.key(name, modifiers, typing)
@@ -396,8 +393,12 @@ class HarvestDialog:
         for name, item in self._parts.items():
             dpg.configure_item(item, show=name == part)
         getattr(self, f"_show_{part}")(run)
+        self.stop.show(run.phase == RUNNING)
+        if run.phase != ENDED:
+            self.undo.show(False)
         self.dialog.cancel_button.show(run.phase != ENDED)
-        self.dialog.cancel_button.set_label("Close  Esc" if run.phase in (RUNNING, FAILED) else "Cancel  Esc")
+        words = {RUNNING: "Go on in the background  Esc", FAILED: "Close  Esc"}
+        self.dialog.cancel_button.set_label(words.get(run.phase, "Cancel  Esc"))
         self.dialog.confirm_button.show(run.phase in (PLANNED, ENDED, FAILED))
         if before is None or before.phase != run.phase:
             self.refresh(self._shell.state)
@@ -419,13 +420,14 @@ class HarvestDialog:
         if report is None:
             return
         self.dialog.set_title(plan_title(run.sources))
-        self._rows, self._groups = plan_rows(report), set()
+        self._rows, self._groups = plan_rows(report, run.names), set()
+        self.table.leave_out(says_the_same(self._rows))
         work = has_work(report)
         intro = "Nothing has been written. Apply would:" if work else "Nothing has been written, and nothing is to do."
         dpg.set_value(self._intro, intro)
         self._plan.set([*plan_lines(report, config), *([provider_line(config, report)] if work else [])])
-        dpg.set_value(self._notes, "\n".join(note_words(note) for note in report.notes))
-        dpg.configure_item(self._notes, show=bool(report.notes))
+        notes = [note_words(note) for note in report.notes]
+        self._notes.set(f"{len(notes)} to know   {notes[0]}" if notes else "", notes)
         self._enough = enough_bytes(report, config.max_harvest_source_bytes)
         self.raise_limit.set_label(f"Raise the limit to {size(self._enough)}")
         self.raise_limit.show(self._enough > 0)
@@ -441,33 +443,22 @@ class HarvestDialog:
         self.dialog.enable(work)
 
     def _show_run(self, run: Run) -> None:
-        self.dialog.set_title("Harvesting")
-        self.dialog.set_note("")
+        self.dialog.set_title(running_title(run))
+        self.dialog.set_note("what is kept stays kept; the rest is read next time")
         self.dialog.enable(False)
-        self._outcomes = run.outcomes
-        self.steps.set_rows(range(len(run.outcomes)), keep_place=True)
+        self.watch.set(run, self._shell.state.activity, (run.workspace or self._shell.workspace).config)
 
     def _show_end(self, run: Run) -> None:
-        report = run.report
+        report, snapshot = run.report, self._shell.state.snapshot
         if report is None:
             return
-        done = "Harvest stopped" if report.cancelled else "Harvest done"
+        done = "Harvest stopped" if report.cancelled else "Harvested"
         self.dialog.set_title("Harvest taken back" if run.undone else done)
+        self._digest = snapshot.overview.status.digest.bytes if snapshot is not None else run.digest
+        self.gain.set(run, self._digest)
         self._result.set(undone_lines(run.lines_out, run.restored, run.stayed) if run.undone else result_lines(report))
-        for item in (self._new_lines, self._new):
-            dpg.configure_item(item, show=not run.undone)
-        lines = item_lines(report)
-        self._items[0].set(lines[:4])
-        self._items[1].set(lines[4:])
-        errors = () if run.undone else report.errors
-        for item in (self._failures_title, self._failures):
-            dpg.configure_item(item, show=bool(errors))
-        dpg.set_value(self._failure_words, "\n".join(str(error) for error in errors[:50]))
-        dpg.set_value(self._end_notes, "\n".join(note_words(note) for note in report.notes[:6]))
-        dpg.configure_item(self._end_notes, show=bool(report.notes) and not run.undone)
         self.undo.show(bool(report.run) and not run.undone and bool(report.harvested or report.reclaimed))
-        took = f"{run.took:.0f} s" if run.took >= 1 else "under a second"
-        self.dialog.set_note(f"took {took}")
+        self.dialog.set_note(f"took {took_words(run.took)}")
         self.dialog.set_confirm("Done")
         self.dialog.enable(True)
 
@@ -497,13 +488,3 @@ class HarvestDialog:
 
     def _plan_cell(self, row: int, column: int) -> Cell:
         return plan_cell(self._rows[row], column)
-
-    def _step_cell(self, row: int, column: int) -> Cell:
-        outcome = self._outcomes[row]
-        if column == 0:
-            sign, color = outcome_look(outcome.words)
-            return icon(sign), color
-        return short_name(outcome.name) if column == 1 else outcome.words
-
-    def _step_tip(self, row: int) -> str:
-        return f"{self._outcomes[row].name}\n{self._outcomes[row].words}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import dearpygui.dearpygui as dpg
@@ -13,6 +14,7 @@ from core.commands.panel.bullets import BulletView
 from core.commands.panel.conversations import ConversationView
 from core.commands.panel.files import NoteView
 from core.commands.trash import trash_restore
+from core.conversations.readable import ReadableConversation
 from gui.shell import Shell
 from gui.state import NOTHING, Selection, State
 from gui.toolkit.editor import shortened
@@ -27,7 +29,7 @@ from gui.views.facts import Facts
 from gui.views.inspector_rows import BUTTONS, Page, fact_page, leads_to, load
 from gui.views.knowledge_rows import act_of, refusal
 
-FACTS, TABS = 3, 2
+FACTS, TABS = 3, 4
 
 
 class Inspector:
@@ -38,6 +40,7 @@ class Inspector:
         ("Alt+Left, Alt+Right", "The other part of what is selected"),
         ("Alt+Up, Alt+Down", "Move in its list"),
         ("Alt+O", "Open it"),
+        ("Alt+E", "Read the conversation, at this place"),
         ("Alt+R", "Restore it from the trash"),
         ("Alt+H", "Harvest what waits"),
         ("Alt+V", "Show it in its view"),
@@ -83,7 +86,11 @@ class Inspector:
         below = box(look, self._full, "clear")
         self._nothing = text(look, lowered(look, below, 6), "", "text", "hint", wrap=True)
         self.list = FlowList(
-            look, actions=(RowAction("copy", "copy", "Copy"),), on_select=self._follow, on_action=self._copy_row
+            look,
+            actions=(RowAction("copy", "copy", "Copy"),),
+            on_select=self._follow,
+            on_action=self._copy_row,
+            on_open=self._open_row,
         )
         self.list.build(below)
         self._teach = EmptyState(
@@ -217,6 +224,18 @@ class Inspector:
         if wanted is not None:
             self._shell.select(wanted.kind, wanted.key, wanted.line, wanted.raw)
 
+    def _open_row(self, row: FlowRow) -> None:
+        """A double click on what was said, or on a quote, opens the reader there."""
+        page = self.page
+        if page is None or page.reading is None or not isinstance(row.key, tuple):
+            return
+        if row.key[0] == "turn":
+            self._shell.on_read(replace(page.reading, turn=int(row.key[1]) + 1))
+        elif row.key[0] == "item" and isinstance(page.subject, ReadableConversation):
+            self._shell.on_read(replace(page.reading, turn=page.subject.items[int(row.key[1])].turn))
+        elif row.key[0] == "proof":
+            self._shell.on_read(page.reading)
+
     def _copy_row(self, _name: str, row: FlowRow) -> None:
         self._shell.copy(row.text)
 
@@ -235,6 +254,11 @@ class Inspector:
             self._shell.copy(page.copy, "On the clipboard")
         elif name == "harvest":
             self._shell.run("harvest")
+        elif name == "read":
+            if page.reading is not None:
+                self._shell.on_read(page.reading)
+        elif isinstance(subject, ReadableConversation):
+            self._shell.open_path(subject.path.partition("#")[0])
         elif isinstance(subject, ConversationView):
             self._act_on_conversation(name, subject)
         elif isinstance(subject, BulletView):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,21 +17,38 @@ from core.base.result import Err, ErrorInfo, Ok, Result
 from core.commands.fact_edits import FactRow
 from core.commands.panel.bullets import BulletView, Event, bullet_view, local_day
 from core.commands.panel.conversations import IN_PLACE, IN_TRASH, ConversationView, Given, conversation_view
+from core.commands.panel.evidence import ELSEWHERE, GONE, LONG, Evidence, evidence_of, told_by
 from core.commands.panel.files import NoteView, notes_overview, source_text
 from core.commands.panel.overview import FileState
 from core.commands.statements import Found, Said
+from core.commands.transcript import read as read_conversation
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
+from core.conversations.readable import HarvestedItem, ReadableConversation, ReadableTurn
+from gui.shell import Reading
 from gui.state import Selection
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow
 from gui.views.files import headline
-from gui.views.knowledge_rows import CAN, USUAL, row_of
+from gui.views.frame import hand_words
+from gui.views.knowledge_rows import CAN, USUAL, copied, row_of
 from gui.views.ledger import counted
-from gui.views.looks import CATEGORIES, FACT_CATEGORIES, OF_FILE, OTHER, STATUSES, Looks, short_folder, short_name
+from gui.views.looks import (
+    CATEGORIES,
+    FACT_CATEGORIES,
+    OF_FILE,
+    OTHER,
+    STATUSES,
+    Looks,
+    capital,
+    short_folder,
+    short_name,
+)
 
 CHUNK = 1200
 """So many characters of a text stand in one row; a long one is several."""
 FILE_BYTES = 200_000
+BEFORE, TURNS = 2, 8
+"""Of a conversation that was found, so many turns before the best one are shown, and so many in all."""
 COPY = frozenset({"copy"})
 HERE = ("text", "here")
 """The row of a file's text that is brought into sight."""
@@ -39,6 +56,7 @@ HERE = ("text", "here")
 BUTTONS: dict[str, tuple[int, str, str, str, str, str]] = {
     "open": (0, "Open", "external-link", "secondary", "Open it in the program that the system has for it", "Alt+O"),
     "restore": (0, "Restore", "archive-restore", "secondary", "Put it back where it was", "Alt+R"),
+    "read": (0, "Read", "book-open", "secondary", "Read the whole conversation, at this place", "Alt+E"),
     "harvest": (0, "Harvest…", "wheat", "secondary", "Harvest what waits: a dry run first", "Alt+H"),
     "show": (0, "Show", "eye", "secondary", "Show it in its view", "Alt+V"),
     "from": (0, "Conversation", "message-square", "secondary", "The conversation that it came from", "Alt+F"),
@@ -79,6 +97,7 @@ class Page:
     copy: str = ""
     copied: str = "Copy"
     at: Any = None  # the key of the row that is brought into sight
+    reading: Reading | None = None  # what the reader opens
 
 
 def chunks(text: str, limit: int = CHUNK) -> list[str]:
@@ -139,7 +158,15 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
         return told if isinstance(told, Err) else Ok(conversation_page(told.value))
     if selected.kind == "bullet":
         seen = bullet_view(workspace, selected.key, selected.raw, selected.line)
-        return seen if isinstance(seen, Err) else Ok(bullet_page(seen.value))
+        if isinstance(seen, Err):
+            return seen
+        view = seen.value
+        line = view.found.bullet.line if view.found is not None else 0
+        kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
+        return Ok(bullet_page(view, kept))
+    if selected.kind == "talk":
+        part = read_conversation(workspace, selected.key, max(1, selected.line - BEFORE), TURNS)
+        return part if isinstance(part, Err) else Ok(talk_page(part.value, selected.line))
     if selected.kind == "source":
         notes = notes_overview(workspace).notes
         note = next((row for row in notes if selected.key in (row.source, row.recorded)), None)
@@ -162,6 +189,7 @@ def conversation_page(view: ConversationView) -> Page:
     warning = "" if harvested else str(view.entry.get("error", "") or "")
     can = {
         "open": bool(view.now),
+        "read": bool(view.now),
         "restore": view.where == IN_TRASH,
         "harvest": view.where == IN_PLACE and not harvested,
     }
@@ -177,6 +205,7 @@ def conversation_page(view: ConversationView) -> Page:
         frozenset(name for name, on in can.items() if on), tabs,
         str(view.problem) if view.problem is not None else warning, view,
         copy=view.key.removeprefix("path:"), copied="Copy path" if view.key.startswith("path:") else "Copy hash",
+        reading=Reading(view.key),
     )  # fmt: skip
 
 
@@ -235,8 +264,44 @@ def given_row(at: int, given: Given) -> FlowRow:
     return FlowRow(("given", at), without_emphasis(given.text), where, looks.icon, looks.color, "text", COPY)
 
 
-def turn_rows(at: int, turn: Turn) -> list[FlowRow]:
-    """One turn, in pieces that are not endlessly long."""
+def talk_page(talk: ReadableConversation, at: int) -> Page:
+    """A conversation that was found: the turns around the best one, and what it gave."""
+    shown = [replace(turn, text=_beginning(turn, at)) for turn in talk.turns]
+    turns = tuple(row for turn in shown for row in turn_rows(turn.number - 1, turn, turn.number == at))
+    items = tuple(item_row(number, item) for number, item in enumerate(talk.items))
+    day = local_day(talk.started or talk.day)
+    where = SEPARATOR.join(part for part in (talk.tool, short_folder(talk.folder), talk.branch) if part)
+    facts = (where, SEPARATOR.join(part for part in (day, count(talk.count, "turn")) if part),
+             "in the trash" if talk.in_trash else "")  # fmt: skip
+    name = f"Around turn {at:,}" if at else "Conversation"
+    tabs = (
+        Tab(name, turns, "Nothing was said in it.", counted=False),
+        Tab("Items", items, "Nothing was harvested here."),
+    )
+    best = next((row.key for row in turns if row.key[1] == at - 1), None) if at else None  # type: ignore[index]
+    title, can = plain(talk.title) or short_name(talk.name), frozenset({"read", "open"})
+    return Page("messages-square", "accent", title, short_folder(talk.path), "", tuple(line for line in facts if line),
+                can, tabs, "", talk, talk.name, "Copy name", at=best,
+                reading=Reading(name=talk.path or talk.name, turn=at))  # fmt: skip
+
+
+def _beginning(turn: ReadableTurn, at: int) -> str:
+    """What is shown of a turn beside the best one."""
+    most = 4000 if turn.number == at else 200 if turn.role in ("tool", "system") else 600
+    return turn.text if len(turn.text) <= most else f"{turn.text[:most].rstrip()} …"
+
+
+def item_row(at: int, item: HarvestedItem) -> FlowRow:
+    """One line that a conversation taught."""
+    looks = CATEGORIES["files" if item.file.startswith("files/") else OF_FILE.get(item.file, "facts")]
+    where = f"{item.file}:{item.line}" if item.line else f"not in {item.file} any more, or in other words"
+    turn = f"turn {item.turn:,}" if item.turn else ""
+    meta = SEPARATOR.join(part for part in (where, turn) if part)
+    return FlowRow(("item", at), without_emphasis(item.text), meta, looks.icon, looks.color, "text", COPY)
+
+
+def turn_rows(at: int, turn: Turn | ReadableTurn, here: bool = False) -> list[FlowRow]:
+    """One turn, in pieces that are not endlessly long; the one that is `here` stands out."""
     word, picture, color = ROLES.get(turn.role, (turn.role, "message-square", "hint"))
     time = _clock(turn.time)
     tone = "text" if turn.role in ("user", "assistant") else "muted"
@@ -244,8 +309,9 @@ def turn_rows(at: int, turn: Turn) -> list[FlowRow]:
     pieces = chunks(turn.text.strip() or "(nothing)")
     for number, piece in enumerate(pieces):
         last = number == len(pieces) - 1
-        meta = "  ·  ".join(part for part in (word, time) if part) if last else ""
-        rows.append(FlowRow(("turn", at, number), piece, meta, picture if not number else "", color, tone, COPY))
+        meta = "  ·  ".join(part for part in (word, time, "found here" if here else "") if part) if last else ""
+        sign = "target" if here else picture
+        rows.append(FlowRow(("turn", at, number), piece, meta, sign if not number else "", color, tone, COPY))
     return rows
 
 
@@ -260,8 +326,8 @@ def _clock(when: str) -> str:
 # --- a bullet, a source file, a file of the store --------------------------------------------------------------------
 
 
-def bullet_page(view: BulletView) -> Page:
-    """A bullet: its words, where it came from, what became of it."""
+def bullet_page(view: BulletView, kept: Evidence | None = None) -> Page:
+    """A bullet: its words, where it came from, what showed it to be true, what became of it."""
     events = tuple(event_row(at, event) for at, event in enumerate(view.events))
     history = Tab("History", events, "Nobody recorded how it came here: it was written in an editor, or long ago.")
     if view.found is None:
@@ -276,13 +342,60 @@ def bullet_page(view: BulletView) -> Page:
     facts = [row.meta if row is not None else _came(found), f"{view.file}:{found.bullet.line}"]
     if view.by_tool:
         facts.append("only a tool's output said it")
-    can = set(CAN.get(found.category, USUAL)) - {"edit"} | {"show", "open"}
+    can = set(CAN.get(found.category, USUAL)) - {"edit", "same-run"} | {"show", "open"}
     if view.conversation:
-        can.add("from")
+        can |= {"from", "read"}
     said = tuple(said_row(at, one) for at, one in enumerate(view.others))
-    tabs = (Tab("Confirmations", said), history) if said else (history,)
+    proof = evidence_rows(kept) if kept is not None else ()
+    steps = kept.steps if kept is not None else ()
+    tabs = (
+        *((Tab("Evidence", proof, counted=False),) if proof else ()),
+        *((Tab("Steps", step_rows(steps)),) if steps else ()),
+        *((Tab("Confirmations", said),) if said else ()),
+        history,
+    )
+    words, _ = copied(found)
+    turn = (kept.passage.turn if kept.passage is not None else kept.turn) if kept is not None else 0
     return Page(picture, color, noun.capitalize(), "", body, tuple(facts), frozenset(can), tabs, "", view,
-                found.bullet.text)  # fmt: skip
+                "\n".join(steps) or words, "Copy steps" if steps else "Copy",
+                reading=Reading(view.conversation, turn=turn))  # fmt: skip
+
+
+NO_PASSAGE = {
+    GONE: "its conversation is not there any more",
+    LONG: "its conversation is long: the reader shows the place",
+    ELSEWHERE: "it does not stand in its conversation in these words",
+}
+
+
+def evidence_rows(kept: Evidence) -> tuple[FlowRow, ...]:
+    """The quote in its place: what stands before it, itself, and what follows; none where no quote was kept."""
+    if not kept.quote:
+        return ()
+    place = kept.passage
+    if place is None:
+        turn = f"turn {kept.turn}" if kept.turn else ""
+        meta = SEPARATOR.join(part for part in (turn, NO_PASSAGE.get(kept.problem, kept.problem)) if part)
+        return (FlowRow(("proof", 0), f"“{plain(kept.quote)}”", meta, "quote", "edited", "text", COPY),)
+    word, picture, color = ROLES.get(place.role, (place.role, "message-square", "hint"))
+    before = [FlowRow(("proof", -at, 1), piece, "", "", color, "hint", COPY)
+              for at, piece in enumerate(chunks(place.before.strip())) if piece]  # fmt: skip
+    after = [FlowRow(("proof", at, 2), piece, "", "", color, "hint", COPY)
+             for at, piece in enumerate(chunks(place.after.strip())) if piece]  # fmt: skip
+    day = f"{local_day(place.time)} {_clock(place.time)}" if place.time else ""
+    meta = SEPARATOR.join(part for part in (capital(word), f"turn {place.turn:,} of {place.of:,}", day) if part)
+    return (*before, FlowRow(("proof", 0), plain(place.quote), meta, picture, color, "text", COPY), *after)
+
+
+def plain(text: str) -> str:
+    """A text without what cannot be seen, in one piece."""
+    return "\n".join(chunks(text, max(len(text), 1)))
+
+
+def step_rows(steps: tuple[str, ...]) -> tuple[FlowRow, ...]:
+    """The steps of a playbook."""
+    return tuple(FlowRow(("step", at), plain(step), "", "terminal", "accent", "text", COPY)
+                 for at, step in enumerate(steps))  # fmt: skip
 
 
 def said_row(at: int, found: Found) -> FlowRow:
@@ -334,7 +447,7 @@ def file_page(name: str, path: str, file: FileState | None, text: str, line: int
         about = [size(file.bytes), f"changed {age(file.modified)} ago"]
         about += [count(file.bullets, "bullet")] if file.bullets is not None else []
         facts.append("  ·  ".join(about))
-        facts += ["changed by hand since the last harvest"] if file.by_hand else []
+        facts += [hand_words(file)] if file.by_hand else []
     exists = file.exists if file is not None else bool(text)  # a memory has no line of its own in the overview
     can = frozenset({"open"} if exists else ())
     tab = Tab("Text", rows, "There is nothing in it, or it is not there.", counted=False)
@@ -379,5 +492,7 @@ def fact_page(workspace: Workspace, row: FactRow) -> Page:
     text = read.value.text if isinstance(read, Ok) else ""
     tab = Tab("In its file", text_rows(text, row.line), "The file is not there, or cannot be read.", counted=False)
     title = kind.removesuffix("s")
-    body, now = without_emphasis(fact.fact), frozenset({"open", "show"})
-    return Page(sign, color, title, "", body, about, now, (tab,), subject=row, copy=fact.fact, at=HERE)
+    key, turn = told_by(workspace, fact.fact)
+    body, now = without_emphasis(fact.fact), frozenset({"open", "show", *(("read",) if key else ())})
+    return Page(sign, color, title, "", body, about, now, (tab,), subject=row, copy=fact.fact, at=HERE,
+                reading=Reading(key, turn=turn) if key else None)  # fmt: skip

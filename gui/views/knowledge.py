@@ -12,9 +12,11 @@ from typing import Any, cast
 
 import dearpygui.dearpygui as dpg
 
+from core.base.figures import count
 from core.base.result import Err, ErrorInfo, Ok, Result, fail
 from core.commands import bullets
 from core.commands.panel.bullets import CategoryView, category_view
+from core.commands.quarantine import ReleasedMany, accept_seen
 from core.commands.statements import Found, Said, change_all, said_with
 from core.commands.workspace import Workspace
 from gui.shell import Shell
@@ -22,12 +24,15 @@ from gui.state import Selection, State
 from gui.toolkit.editor import EditorKind, Typed, broken, joined, shortened
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, matching
-from gui.toolkit.layout import ChipRow
+from gui.toolkit.layout import ChipRow, lowered
+from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
+from gui.toolkit.widgets import Button, text
 from gui.views import knowledge_rows
 from gui.views.knowledge_rows import (
     ACTIONS,
     EMPTY,
+    OF_RUN,
     PAIR_ACTIONS,
     PAIR_EMPTY,
     PAIR_KEYS,
@@ -36,7 +41,9 @@ from gui.views.knowledge_rows import (
     Comparison,
     Knowledge,
     act_of,
+    copied,
     found_again,
+    held_chosen,
     pair_act,
     refusal,
     stands,
@@ -179,7 +186,9 @@ def said_of(target: BulletTarget) -> str:
 
 HIDDEN = ("quarantine", *PAIRS)
 TABS = {**{name: CATEGORIES[name] for name in EMPTY}, **PAIRS}
-KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
+KEYS = {"F2": "edit", "E": "edit", "S": "strike", "Delete": "delete", "Ctrl+C": "copy", "R": "same-run"}
+FEW = 8
+"""So many held items are named one by one in a question about all of them."""
 TEACH = {
     **{
         name: Teach(TABS[name].icon, *words, command="" if name in HIDDEN else "knowledge harvest --apply")
@@ -205,9 +214,11 @@ class KnowledgeView(ListView[Knowledge]):
         ("Space", "Done, open again, or let in what is held"),
         ("S", "Strike through, or take the line away"),
         ("Delete", "Delete, or drop what is held"),
-        ("Space, Ctrl+Space", "What seems outdated: accept the new one, or keep both"),
+        ("Space, K", "To decide: accept what is offered, or leave it as it is"),
         ("M, Shift+M", "Two that are alike: keep the first, or the second"),
-        ("Ctrl+C", "Copy the bullet"),
+        ("Ctrl+C", "Copy the bullet; of a playbook its steps, one a line"),
+        ("R", "Held: only what the same harvest has held back"),
+        ("Ctrl+Enter, Shift+Delete", "Held: let in, or drop, all that are shown; 3 5-9 in the filter chooses"),
     )
     DATA = Knowledge
     FILTER = "Filter by word or conversation"
@@ -236,11 +247,23 @@ class KnowledgeView(ListView[Knowledge]):
         tabs = ChipRow(self._look, parent, parent)
         self.tabs = {name: tabs.add(looks.name, looks.color, partial(self._tab, name)) for name, looks in TABS.items()}
 
+    def below(self, parent: int) -> None:
+        """What can be done with all held items that are shown; hidden for every other category."""
+        look = self._look
+        self._all = int(dpg.add_group(horizontal=True, parent=parent, show=False))
+        let_in, drop = partial(self._ask_all, drop=False), partial(self._ask_all, drop=True)
+        tip = "Let in all that are shown, each into its file; one Undo takes it back"
+        self.let_in = Button(look, self._all, "", self._shell.in_order(let_in), icon="check", tip=tip,
+                             shortcut="Ctrl+Enter")  # fmt: skip
+        self.drop = Button(look, self._all, "", self._shell.in_order(drop), icon="trash-2", kind="ghost",
+                           tip="Drop all that are shown; Undo brings them back", shortcut="Shift+Delete")  # fmt: skip
+        text(look, lowered(look, self._all, 7), "Numbers in the filter choose: 3 5-9", "small", "hint", fit=END)
+
     def refresh(self, state: State) -> None:
         """Show what was read; compare it while somebody looks."""
         super().refresh(state)
         if state.view == self.name:
-            self.comparison.ask(self.data)
+            self.comparison.ask(self.data, state.snapshot.ledger if state.snapshot is not None else None)
 
     # --- what is shown ---
 
@@ -253,7 +276,14 @@ class KnowledgeView(ListView[Knowledge]):
     def rows(self) -> tuple[Sequence[FlowRow], int]:
         """The bullets of the category, newest first."""
         rows = (self.comparison.lists if self.category in PAIRS else self.data).rows.get(self.category, ())
-        return matching(rows, self.words), len(rows)
+        held = self.category == "quarantine"
+        shown = held_chosen(self.data, self.words) if held else matching(rows, self.words)
+        dpg.configure_item(self._all, show=held and bool(shown))
+        if held and shown:
+            some = "all" if len(shown) == len(rows) else "these"
+            self.let_in.set_label(f"Let in {some} {len(shown):,}")
+            self.drop.set_label(f"Drop {some} {len(shown):,}")
+        return shown, len(rows)
 
     def teach(self, total: int) -> str:
         """Which of `TEACH` stands there when there is no row."""
@@ -297,6 +327,9 @@ class KnowledgeView(ListView[Knowledge]):
         """Another category; a new bullet."""
         if key == "N":
             self.begin_add()
+        elif self.category == "quarantine" and key in ("Ctrl+Enter", "Shift+Delete"):
+            self._ask_all(drop=key == "Shift+Delete")
+            return True
         elif key in ("Left", "Right"):
             names = [name for name, chip in self.tabs.items() if chip.count or name not in HIDDEN]
             names = names if self.category in names else [*names, self.category]
@@ -339,10 +372,17 @@ class KnowledgeView(ListView[Knowledge]):
 
     # --- single changes ---
 
+    def press(self, key: str, typing: bool) -> bool:
+        """The keys of the view; what was just filtered can be let in out of the field."""
+        if key == "Ctrl+Enter" and typing and self.category == "quarantine" and self.session.target is None:
+            self._ask_all(drop=False)
+            return True
+        return super().press(key, typing)
+
     def action_of(self, key: str, row: FlowRow) -> str:
         """Pairs have keys of their own; Space does what there is to be done with a bullet."""
         if self.category in PAIRS and key in PAIR_KEYS:
-            return PAIR_KEYS[key]
+            return next((name for name in PAIR_KEYS[key] if name in row.can), "")
         if key == "Space":
             return next(iter(row.can & {"done", "reopen", "accept"}), "")
         return super().action_of(key, row)
@@ -352,7 +392,14 @@ class KnowledgeView(ListView[Knowledge]):
         key = cast(BulletKey, row.key)
         found, pair = self._found(row), self.comparison.lists.pairs.get(key)
         if name == "copy":
-            self._shell.copy(found.bullet.text if found is not None else row.text, "Copied the bullet")
+            self._shell.copy(*copied(found) if found is not None else (row.text, "Copied both"))
+        elif name == "same-run":
+            run = self.data.runs.get(found.bullet.raw, "") if found is not None else ""
+            if run:
+                dpg.set_value(self.filter, OF_RUN + run)
+                self.typed(OF_RUN + run)
+            else:
+                self._shell.toast("Nobody recorded which harvest held it back", icon="info", color="accent")
         elif pair is not None:
             said, act = pair_act(name, pair, self._sha(stands(pair).category))
             # It is no longer a pair, also where no file has changed.
@@ -375,6 +422,33 @@ class KnowledgeView(ListView[Knowledge]):
             failed=lambda error: self._shell.error(refusal(error)),
             said=f"{said}: {shortened(row.text)}",
         )
+
+    def _ask_all(self, *, drop: bool) -> None:
+        """Ask, then let in or drop all held items that are shown, in one edit."""
+        items = [self.data.held[key] for row in self.list.rows if (key := cast(BulletKey, row.key)) in self.data.held]
+        if not items or self.category != "quarantine":
+            return
+        number = count(len(items), "item")
+        words = "\n".join(f"#{item.number}  {shortened(item.text)}" for item in reversed(items[:FEW]))
+        words += f"\nand {len(items) - FEW:,} more" if len(items) > FEW else ""
+
+        def done(value: ReleasedMany) -> None:
+            if value.errors:
+                more = f" (and {len(value.errors) - 1} more)" if len(value.errors) > 1 else ""
+                first = value.errors[0]
+                self._shell.error(ErrorInfo(first.code, first.message + more, first.path, first.hint))
+
+        def act() -> None:
+            self._shell.write(
+                "Dropping held items" if drop else "Letting held items in",
+                lambda workspace: accept_seen(workspace, items, drop=drop),
+                done=done,
+                failed=lambda error: self._shell.error(refusal(error)),
+                said=f"{'Dropped' if drop else 'Let in'} {number}",
+            )
+
+        title, yes = (f"Drop {number}?", "Drop") if drop else (f"Let {number} in?", "Let in")
+        self._shell.ask(title, words, yes, act, kind="danger" if drop else "primary")
 
     def _followed(self, value: Any) -> None:
         """The bullet stays selected under its new words."""

@@ -8,6 +8,7 @@ after the list is shown, when the bullets have changed, and only while somebody 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -28,11 +29,12 @@ from core.commands.alike import (
 )
 from core.commands.held import HELD, HeldItem, held_item
 from core.commands.panel.bullets import CategoryView, category_views, local_day
-from core.commands.quarantine import quarantine_accept, quarantine_drop
+from core.commands.panel.evidence import steps_in
+from core.commands.quarantine import held_runs, numbers_of, quarantine_accept, quarantine_drop
 from core.commands.statements import Found, Said, change_all, placed_refs, said
 from core.commands.workspace import Workspace
 from gui.shell import COMPARE, Shell
-from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
+from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction, matching
 from gui.views.looks import CATEGORIES, PAIRS, short_name
 
 EMPTY: dict[str, tuple[str, str]] = {
@@ -47,19 +49,22 @@ EMPTY: dict[str, tuple[str, str]] = {
         "Items that could not be proven wait here: a quote that is\nnot in the conversation, what looks like a secret.",
     ),
 }
+OF_RUN = "run "
+"""How the filter of what is held begins that means one harvest."""
 ACTIONS = (
     RowAction("done", "check", "Mark done", "Space"),
     RowAction("reopen", "undo-2", "Open again", "Space"),
     RowAction("accept", "check", "Let it in", "Space"),
     RowAction("edit", "pencil", "Edit", "Enter"),
     RowAction("strike", "strikethrough", "Strike through: stays in the file, leaves the digest", "S"),
-    RowAction("copy", "copy", "Copy", "Ctrl+C"),
+    RowAction("same-run", "layers", "Only what the same harvest has held back", "R"),
+    RowAction("copy", "copy", "Copy; of a playbook its steps, one a line", "Ctrl+C"),
     RowAction("delete", "trash-2", "Delete", "Delete"),
 )
 CAN: dict[str, frozenset[str]] = {
     "tasks_open": frozenset({"done", "edit", "strike", "copy", "delete"}),
     "tasks_done": frozenset({"reopen", "edit", "strike", "copy", "delete"}),
-    "quarantine": frozenset({"accept", "copy", "delete"}),
+    "quarantine": frozenset({"accept", "same-run", "copy", "delete"}),
 }
 USUAL = frozenset({"edit", "strike", "copy", "delete"})
 BulletKey = tuple[str, str, int]  # category, the line as it stands there, which of several equal ones
@@ -68,12 +73,15 @@ BulletKey = tuple[str, str, int]  # category, the line as it stands there, which
 @dataclass(frozen=True)
 class Knowledge:
     """What the view shows: the categories as they were read, their rows newest first, and what is behind a row: the
-    newest line of a statement (`found`), and the older lines that say the same (`others`, where there are any)."""
+    newest line of a statement (`found`), and the older lines that say the same (`others`, where there are any). `held`
+    are the items of the quarantine, `runs` the harvests that held them back, by their lines."""
 
     views: tuple[CategoryView, ...] = ()
     rows: Mapping[str, tuple[FlowRow, ...]] = field(default_factory=dict)
     found: Mapping[BulletKey, Found] = field(default_factory=dict)
     others: Mapping[BulletKey, tuple[Found, ...]] = field(default_factory=dict)
+    held: Mapping[BulletKey, HeldItem] = field(default_factory=dict)
+    runs: Mapping[str, str] = field(default_factory=dict)
 
     def view(self, name: str) -> CategoryView | None:
         """One category, None before anything was read."""
@@ -97,6 +105,7 @@ def gather(workspace: Workspace, before: Knowledge | None) -> Knowledge:
     rows: dict[str, tuple[FlowRow, ...]] = {}
     found: dict[BulletKey, Found] = {}
     others: dict[BulletKey, tuple[Found, ...]] = {}
+    held, runs = (before.held, before.runs) if before is not None else ({}, {})
     for view in views:
         if before is not None and known.get(view.name) is view:
             found.update({key: one for key, one in before.found.items() if key[0] == view.name})
@@ -106,8 +115,15 @@ def gather(workspace: Workspace, before: Knowledge | None) -> Knowledge:
         keyed = keyed_rows(view)
         found.update({key: one.found for key, one in keyed.items()})
         others.update({key: one.others for key, one in keyed.items() if one.others})
-        rows[view.name] = tuple(row_of(key, one.found, one.conversations) for key, one in reversed(keyed.items()))
-    return Knowledge(views, rows, found, others)
+        if view.name == "quarantine":
+            held = {key: held_item(one.found.bullet, at) for at, (key, one) in enumerate(keyed.items(), start=1)}
+            with suppress(OSError):  # without the changes nobody knows whose harvest it was, and that is all
+                runs = held_runs(workspace) if held else {}
+        rows[view.name] = tuple(
+            row_of(key, one.found, one.conversations, held[key].number if key in held else 0)
+            for key, one in reversed(keyed.items())
+        )
+    return Knowledge(views, rows, found, others, held, runs)
 
 
 def keyed_rows(view: CategoryView) -> dict[BulletKey, Said]:
@@ -121,16 +137,16 @@ def keyed_rows(view: CategoryView) -> dict[BulletKey, Said]:
     return keyed
 
 
-def row_of(key: BulletKey, found: Found, conversations: int = 1) -> FlowRow:
-    """One bullet as a row; several conversations have said it."""
+def row_of(key: BulletKey, found: Found, conversations: int = 1, number: int = 0) -> FlowRow:
+    """One bullet as a row; several conversations have said it. `number` is that of a held item, 0 for none."""
     _, icon, color, _ = CATEGORIES[found.category]
     bullet = found.bullet
     text, meta = without_emphasis(bullet.text), meta_of(found)
     if conversations > 1:
         meta = f"in {count(conversations, 'conversation')}  ·  {meta}"
     if found.category == "quarantine":
-        item = held_item(bullet)
-        text, meta = item.text, held_words(item, meta)
+        item = held_item(bullet, number)
+        text, meta = item.text + (f"\n“{item.quote}”" if item.quote else ""), held_words(item, meta)
     if bullet.more:
         text += "\n" + "\n".join(line.strip() for line in bullet.more)
     can = CAN.get(found.category, USUAL)
@@ -148,10 +164,31 @@ def meta_of(found: Found) -> str:
 
 
 def held_words(item: HeldItem, meta: str) -> str:
-    """Why an item is held, where it would go, and where it comes from."""
-    why = HELD.get(item.held, item.held) + (f': "{item.quote}"' if item.quote else "")
+    """The number of an item, why it is held, where it would go, and where it comes from."""
+    number, why = f"#{item.number}" if item.number else "", HELD.get(item.held, item.held)
     goes = f"for {CATEGORIES[item.category].name.lower()}" if item.category in CATEGORIES else item.path
-    return "  ·  ".join(part for part in (why, goes, meta) if part)
+    return "  ·  ".join(part for part in (number, why, goes, meta) if part)
+
+
+def held_chosen(data: Knowledge, words: str) -> Sequence[FlowRow]:
+    """Those of the held items that the filter means: by their numbers (`3 5-9`), as all of one harvest (`run …`), or by
+    words."""
+    rows = data.rows.get("quarantine", ())
+    numbers = numbers_of(words.split(), len(rows))
+    if numbers:
+        return [row for row in rows if data.held[cast(BulletKey, row.key)].number in numbers]
+    if words.startswith(OF_RUN):
+        run = words.removeprefix(OF_RUN).strip()
+        return [row for row in rows if data.runs.get(data.held[cast(BulletKey, row.key)].ref.raw) == run]
+    return matching(rows, words)
+
+
+def copied(found: Found) -> tuple[str, str]:
+    """What is copied of a bullet, and what is said then: a playbook is its steps, one a line, ready to be run."""
+    steps = steps_in(found.bullet.text) if found.category == "playbooks" else ()
+    if steps:
+        return "\n".join(steps), f"Copied {count(len(steps), 'step')}, one a line"
+    return found.bullet.text, "Copied the bullet"
 
 
 # --- an edit that met a change from outside --------------------------------------------------------------------------
@@ -217,18 +254,26 @@ def refusal(error: ErrorInfo) -> ErrorInfo:
 
 PAIR_EMPTY: dict[str, tuple[str, str]] = {
     "outdated": (
-        "Nothing seems outdated",
-        "When a newer conversation contradicts an older one,\nboth stand here for you to decide.",
+        "Nothing to decide",
+        "When a newer conversation contradicts a line, finishes a task\nor answers a question, both stand here. "
+        "Nothing changes by itself.",
     ),
     "alike": ("No two are alike", "Bullets that nearly say the same stand here side by side."),
 }
 PAIR_ACTIONS = (
     RowAction("replace", "check", "Strike the old one through, with a pointer to the new one", "Space", "Accept"),
-    RowAction("both", "columns-2", "Keep both; it is not proposed again", "Ctrl+Space", "Keep both"),
+    RowAction("finish", "check", "Mark the task done", "Space", "Mark done"),
+    RowAction("both", "columns-2", "Keep both; it is not proposed again", "K", "Keep both"),
+    RowAction("dismiss", "x", "Leave it as it is; it is not proposed again", "K", "Leave open"),
     RowAction("first", "arrow-up", "Keep the first, strike the second through", "M", "Keep first"),
     RowAction("second", "arrow-down", "Keep the second, strike the first through", "Shift+M", "Keep second"),
 )
-PAIR_KEYS = {"Space": "replace", "Ctrl+Space": "both", "M": "first", "Shift+M": "second"}
+PAIR_KEYS = {
+    "Space": ("replace", "finish"), "K": ("both", "dismiss"), "Ctrl+Space": ("both", "dismiss"),
+    "M": ("first",), "Shift+M": ("second",),
+}  # fmt: skip
+OFFERED = {"finishes": "check", "answers": "circle-question-mark"}
+"""The icon of what a model has offered, beside that of what seems outdated."""
 
 
 @dataclass(frozen=True)
@@ -266,12 +311,14 @@ def lists_of(outdated: Proposals, near: Pairs) -> PairLists:
 
 
 def outdated_row(key: BulletKey, pair: Superseding) -> FlowRow:
-    """An old statement and the newer one that seems to contradict it: old → new."""
+    """An old statement and what a later one says: old → new. A task may be finished without a line that tells so."""
     _, sign, color, _ = PAIRS["outdated"]
-    words = f"{without_emphasis(pair.old.bullet.text)}\n→  {without_emphasis(pair.new.bullet.text)}"
-    days = f"{_day(pair.old)} → {_day(pair.new)}"
+    words, days = without_emphasis(pair.old.bullet.text), _day(pair.old)
+    if pair.new is not pair.old:
+        words, days = f"{words}\n→  {without_emphasis(pair.new.bullet.text)}", f"{days} → {_day(pair.new)}"
     meta = SEPARATOR.join((CATEGORIES[pair.old.category].name, pair.why.replace("->", "→"), days))
-    return FlowRow(key, words, meta, sign, color, "text", frozenset({"replace", "both", "copy"}))
+    can = {"finish", "dismiss"} if pair.act == "done" else {"replace", "both"}
+    return FlowRow(key, words, meta, OFFERED.get(pair.kind, sign), color, "text", frozenset(can | {"copy"}))
 
 
 def alike_row(key: BulletKey, pair: Alike) -> FlowRow:
@@ -294,9 +341,11 @@ def pair_act(name: str, pair: Superseding | Alike, seen: str) -> tuple[str, Act]
     """What is said afterwards, and the command of one of `PAIR_ACTIONS`; `seen` is the sha256 of the file."""
     if isinstance(pair, Superseding):
         key = pair.key
-        if name == "replace":
-            return "Struck through as outdated", lambda workspace: supersede_accept(workspace, key, seen=seen)
-        return "Both stay", lambda workspace: supersede_dismiss(workspace, key)
+        if name in ("replace", "finish"):
+            words = {"supersede": "Struck through as outdated", "done": "Done"}
+            words["supersede"] = "Answered" if pair.kind == "answers" else words["supersede"]
+            return words[pair.act], lambda workspace: supersede_accept(workspace, key, seen=seen)
+        return "Both stay" if name == "both" else "It stays open", lambda workspace: supersede_dismiss(workspace, key)
     goes = pair.second if name == "first" else pair.first
     refs = placed_refs(goes)
     return "Struck through", lambda workspace: change_all(workspace, "strike", refs, seen=seen)
@@ -314,21 +363,23 @@ class Comparison:
         self._shell, self._on_new = shell, on_new
         self.lists = PairLists()
         self.pending = False
-        self._of: Knowledge | None = None
+        self._of: tuple[object, ...] = ()
 
-    def ask(self, data: Knowledge, again: bool = False) -> None:
-        """Compare when these are other bullets than the last time, or `again`."""
-        if again:
-            self._of = None
-        if self.pending or data is self._of or not data.views:
+    def ask(self, data: Knowledge, offers: object = None, again: bool = False) -> None:
+        """Compare when these are other bullets than the last time, or other `offers` (the ledger has them), or
+        `again`."""
+        offers = self._of[1] if again and self._of and offers is None else offers
+        if not again and self._of and self._of[0] is data and self._of[1] is offers:
             return
-        self.pending, self._of = True, data
+        if self.pending or not data.views:
+            return
+        self.pending, self._of = True, (data, offers)
         workspace = self._shell.workspace
 
         def done(result: Result[Any]) -> None:
             self.pending = False
             if self._shell.workspace.paths != workspace.paths:
-                self._of, self.lists = None, PairLists()
+                self._of, self.lists = (), PairLists()
             elif isinstance(result, Ok):
                 self.lists = result.value
             elif result.error.code != "cancelled":

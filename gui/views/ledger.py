@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import age
 from core.base.result import Ok, Result
 from core.commands.history import LedgerRow
+from core.commands.panel.titles import Called, called
 from core.commands.trash import trash_restore
 from gui.shell import GATHER, Shell
 from gui.state import State
@@ -30,28 +32,34 @@ from gui.toolkit.messages import EmptyState
 from gui.toolkit.table import BigTable
 from gui.toolkit.theme import Look
 from gui.views.list_view import MOVES, FilteredView
-from gui.views.looks import OTHER, STATUSES, seconds_of, short_folder, short_name
+from gui.views.looks import OTHER, STATUSES, plain_name, seconds_of, short_folder, tile
+
+NAMELESS: Mapping[str, Called] = {}
 
 COLUMNS = (
     Column("status", "", 26),
-    Column("name", "Conversation", 0, 2.0),
-    Column("folder", "Folder", 0, 0.9, color="hint", least=720),
+    Column("tool", "Tool", 44, color="hint", role="mono", least=400),
+    Column("name", "Conversation", 0, 2.4),
+    Column("project", "Project", 0, 0.8, color="muted", least=560),
     Column("items", "Items", 62, role="mono", chars=5, descending_first=True),
-    Column("place", "Now", 62, color="muted", least=430),
-    Column("model", "Read by", 116, color="muted", least=580),
-    Column("when", "When", 56, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=340),
+    Column("place", "Now", 68, color="muted", least=430),
+    Column("model", "Read by", 116, color="muted", least=640),
+    Column("day", "Day", 66, color="hint", descending_first=True, least=480),
+    Column("when", "Read", 56, role="mono", chars=6, color="hint", descending_first=True, sorted_first=True, least=340),
 )
+SAME = ("tool", "project", "items", "place", "model")
+"""Columns that are left out while they say the same on every row."""
 
 
 @dataclass(frozen=True)
 class Row:
     """One entry as the table shows it. `items` is -1 where nothing was harvested, and `held` of them are held back, not
-    written; `when` in seconds since 1970."""
+    written; `when` in seconds since 1970, `day` that of the conversation."""
 
     key: str
     status: str
     name: str
-    folder: str
+    project: str
     items: int
     place: str
     model: str
@@ -59,6 +67,9 @@ class Row:
     path: str = ""
     error: str = ""
     held: int = 0
+    tool: str = ""
+    day: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,16 +82,24 @@ class Wish:
     descending: bool = True
 
 
-def row_of(key: str, entry: Mapping[str, Any]) -> Row:
+def row_of(key: str, entry: Mapping[str, Any], names: Mapping[str, Called] = NAMELESS) -> Row:
     """One entry of the ledger as a row. Foreign values in it show as nothing, and break nothing."""
     path = str(entry.get("path") or "")
     _, held = counted(entry)
-    folder, name = os.path.split(path)
+    known = called(entry, names.get(key))
+    file = str(entry.get("name") or "") or os.path.basename(path)
     return Row(
-        key, status_of(entry), short_name(name) or key, os.path.basename(folder), items_of(entry), place_of(entry),
-        model_of(entry), seconds_of(entry.get("at")), path, str(entry.get("error") or entry.get("last_error") or ""),
-        held,
+        key, status_of(entry), known.title or plain_name(file) or key, project_of(entry, names.get(key)),
+        items_of(entry), place_of(entry), model_of(entry), seconds_of(entry.get("at")), path,
+        str(entry.get("error") or entry.get("last_error") or ""), held, known.tool, known.day, file,
     )  # fmt: skip
+
+
+def project_of(entry: Mapping[str, Any], known: Called | None = None) -> str:
+    """The project that a conversation was held in, by its last folder; where nobody knows, the folder it lies in, if
+    that is not simply the home's."""
+    folder = os.path.basename(os.path.dirname(str(entry.get("path") or "")))
+    return called(entry, known).project_name or (folder if folder != "conversations" else "")
 
 
 def status_of(entry: Mapping[str, Any]) -> str:
@@ -119,62 +138,93 @@ def place_of(entry: Mapping[str, Any]) -> str:
     return "in trash" if entry.get("trash") else "gone"
 
 
-def arrange(entries: Sequence[LedgerRow], wish: Wish, texts: Sequence[str] = ()) -> list[int]:
+def arrange(
+    entries: Sequence[LedgerRow], wish: Wish, texts: Sequence[str] = (), names: Mapping[str, Called] = NAMELESS
+) -> list[int]:
     """The numbers of the entries that are wanted, in the order wanted. Equal ones keep the order of the ledger, which
     comes with the newest first. `texts` are what `text_of` says of each, where that is known."""
     wanted: Iterable[int] = range(len(entries))
     if wish.statuses:
         wanted = [at for at in wanted if status_of(entries[at].entry) in wish.statuses]
     if words := wish.text.lower().split():
-        texts = texts or [text_of(row) for row in entries]
+        texts = texts or [text_of(row, names) for row in entries]
         wanted = [at for at in wanted if all(word in texts[at] for word in words)]
     if (wish.sort, wish.descending) in (("", False), ("", True), ("when", True)):
         return list(wanted)
-    key = SORTS[wish.sort]
-    return sorted(wanted, key=lambda at: key(entries[at].entry), reverse=wish.descending)
+    key = sorts(names)[wish.sort]
+    return sorted(wanted, key=lambda at: key(entries[at]), reverse=wish.descending)
 
 
-def text_of(row: LedgerRow) -> str:
-    """What the field looks into: path, name of the model and hash, in small letters."""
-    return f"{row.entry.get('path') or ''}\n{model_of(row.entry)}\n{row.key}".lower()
+def text_of(row: LedgerRow, names: Mapping[str, Called] = NAMELESS) -> str:
+    """What the field looks into: title, path, project, tool, name of the model and hash, in small letters."""
+    known, entry = called(row.entry, names.get(row.key)), row.entry
+    told = (known.title, entry.get("path") or "", known.project, known.tool_title, model_of(entry), row.key)
+    return "\n".join(map(str, told)).lower()
 
 
-SORTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    "status": status_of,
-    "name": lambda entry: short_name(os.path.basename(str(entry.get("path") or ""))).casefold(),
-    "folder": lambda entry: os.path.basename(os.path.dirname(str(entry.get("path") or ""))).casefold(),
-    "items": items_of,
-    "place": place_of,
-    "model": model_of,
-    "when": lambda entry: str(entry.get("at") or ""),
-}
+def sorts(names: Mapping[str, Called]) -> dict[str, Callable[[LedgerRow], Any]]:
+    """What each column is sorted by."""
+    return {
+        "status": lambda row: status_of(row.entry),
+        "tool": lambda row: tile(called(row.entry, names.get(row.key)).tool),
+        "name": lambda row: row_of(row.key, row.entry, names).name.casefold(),
+        "project": lambda row: project_of(row.entry, names.get(row.key)).casefold(),
+        "items": lambda row: items_of(row.entry),
+        "place": lambda row: place_of(row.entry),
+        "model": lambda row: model_of(row.entry),
+        "day": lambda row: called(row.entry, names.get(row.key)).day,
+        "when": lambda row: str(row.entry.get("at") or ""),
+    }
+
+
+def says_the_same(entries: Sequence[LedgerRow], names: Mapping[str, Called]) -> frozenset[str]:
+    """The columns that would say one and the same on every row, of those that may be left out."""
+    if len(entries) < 2:
+        return frozenset()
+    keys = sorts(names)
+    found = set()
+    for name in SAME:
+        key, first = keys[name], keys[name](entries[0])
+        if all(key(row) == first for row in entries):
+            found.add(name)
+    return frozenset(found)
+
+
+def day_words(day: str) -> str:
+    """A day as a table has room for it: `17 Dec`, of another year `12.2024`."""
+    try:
+        at = date.fromisoformat(day)
+    except ValueError:
+        return ""
+    return f"{at.day} {at:%b}" if at.year == date.today().year else f"{at:%m.%Y}"
 
 
 def cell(row: Row, column: int, now: float) -> Cell:
     """What stands in one cell."""
     _, sign, color, _ = STATUSES.get(row.status, OTHER)
-    if column == 0:
+    name = COLUMNS[column].key
+    if name == "status":
         return icon(sign), color
-    if column == 1:
-        return row.name
-    if column == 2:
-        return row.folder
-    if column == 3 and row.held and row.held == row.items:
+    if name == "items" and row.held and row.held == row.items:
         return f"{row.items:,}", "edited"
-    if column == 3:
+    if name == "items":
         return ("–", "hint") if row.items < 0 else (f"{row.items:,}", "text" if row.items else "hint")
-    if column == 4:
+    if name == "place":
         return (row.place, "muted" if row.place == "in trash" else "hint")
-    if column == 5:
-        return row.model
-    return age(row.when, now)
+    if name == "when":
+        return age(row.when, now)
+    words = {"tool": tile(row.tool), "name": row.name, "project": row.project, "model": row.model}
+    return words.get(name, "") if name != "day" else day_words(row.day)
 
 
 def tip(row: Row) -> str:
     """What the tooltip of a row says: its status in a word, what is held back, why it failed, and the path."""
     status = STATUSES.get(row.status, OTHER).name
     held = f"{row.items - row.held:,} items written, {row.held:,} held back in quarantine.md" if row.held else ""
-    return "\n".join(part for part in (status, held, row.error[:600], short_folder(row.path)) if part)
+    tool = Called(tool=row.tool).tool_title
+    about = "  ·  ".join(part for part in (status, tool, row.day) if part)
+    name = row.name if row.name != plain_name(row.file) else ""
+    return "\n".join(part for part in (name, about, held, row.error[:600], short_folder(row.path)) if part)
 
 
 def chip_counts(entries: Iterable[LedgerRow]) -> dict[str, int]:
@@ -202,11 +252,11 @@ MADE = 400
 
 
 class LedgerView(FilteredView):
-    """All entries of the ledger. Selecting one shows it in the inspector; Enter opens the conversation."""
+    """All entries of the ledger. Selecting one shows it in the inspector; Enter opens the reader."""
 
     name = "ledger"
-    keys = (("Enter", "Open the conversation"), ("M", "What can be done with a line"))
-    FILTER = "Filter by name, folder or model"
+    keys = (("Enter", "Read the conversation"), ("M", "What can be done with a line"))
+    FILTER = "Filter by title, project, tool or model"
     TYPING_KEYS = (*MOVES, "Enter")
 
     def __init__(self, look: Look, shell: Shell) -> None:
@@ -214,6 +264,7 @@ class LedgerView(FilteredView):
         self.entries: Sequence[LedgerRow] = []
         self.wish = Wish()
         self._seen: Sequence[LedgerRow] = []  # what was read last
+        self._names: Mapping[str, Called] = {}
         self._texts: list[str] = []  # what the field looks into, made when it is first wanted
         self._rows: dict[int, Row] = {}
         self._empty: bool | None = None
@@ -267,9 +318,9 @@ class LedgerView(FilteredView):
         snapshot = state.snapshot
         if snapshot is None:
             return
-        if snapshot.ledger is not self._seen:
-            self._seen, self._texts = snapshot.ledger, []
-            self._order()
+        if snapshot.ledger is not self._seen or snapshot.titles.by_key is not self._names:
+            self._seen, self._names, self._texts = snapshot.ledger, snapshot.titles.by_key, []
+            self._order(fresh=True)
         self._shell.rows_shown(len(self.table.rows), len(self.entries), self.name)
         minute = int(time.time() // 60)
         if minute != self._minute:
@@ -300,7 +351,7 @@ class LedgerView(FilteredView):
         if row is None:
             if len(self._rows) >= MADE:
                 self._rows.clear()
-            row = self._rows[at] = row_of(self.entries[at].key, self.entries[at].entry)
+            row = self._rows[at] = row_of(self.entries[at].key, self.entries[at].entry, self._names)
         return row
 
     def _cell(self, row: int, column: int) -> Any:
@@ -310,22 +361,25 @@ class LedgerView(FilteredView):
         at = self.table.selected
         return self.entries[at].key if at is not None and at < len(self.entries) else ""
 
-    def _order(self) -> None:
-        """Filter and sort anew what was read last."""
+    def _order(self, fresh: bool = False) -> None:
+        """Filter and sort anew what was read last; `fresh`: it is another ledger, or other titles."""
         self._ticket += 1
-        ticket, wish, entries, texts = self._ticket, self.wish, self._seen, self._texts
-        fresh = entries is not self.entries
+        ticket, wish, entries, texts, names = self._ticket, self.wish, self._seen, self._texts, self._names
+        fresh = fresh or entries is not self.entries
 
-        def work() -> tuple[list[int], dict[str, int]]:
+        def work() -> tuple[list[int], dict[str, int], frozenset[str]]:
             if wish.text and not texts:
-                texts[:] = map(text_of, entries)
-            return arrange(entries, wish, texts), chip_counts(entries) if fresh else {}
+                texts[:] = [text_of(row, names) for row in entries]
+            order = arrange(entries, wish, texts, names)
+            return (order, chip_counts(entries), says_the_same(entries, names)) if fresh else (order, {}, frozenset())
 
         def done(result: Result[Any]) -> None:
             if not isinstance(result, Ok):
                 self._shell.error(result.error)
             elif ticket == self._ticket:
-                order, counts = result.value
+                order, counts, same = result.value
+                if fresh:
+                    self.table.leave_out(same)
                 self._show(entries, order, counts, fresh)
 
         if len(entries) <= AT_ONCE:
@@ -384,12 +438,7 @@ class LedgerView(FilteredView):
         self._shell.select("conversation", self.entries[at].key)
 
     def _open(self, at: int) -> None:
-        entry = self.entries[at].entry
-        path = str(entry.get("path") or "")
-        trash = entry.get("trash")
-        if place_of(entry) == "in trash" and isinstance(trash, dict) and trash:
-            path = str(self._shell.workspace.paths.trash / next(iter(trash)))
-        self._shell.open_path(path)
+        self._shell.read(key=self.entries[at].key)
 
     def _context(self, index: int, place: tuple[float, float] | None = None) -> None:
         row = self.row(index)
@@ -397,7 +446,7 @@ class LedgerView(FilteredView):
         if row.place == "in trash":
             lines.append(MenuRow("Restore from trash", "archive-restore", lambda: self.restore(row)))
         if row.place != "gone":
-            lines.append(MenuRow("Open conversation", "external-link", lambda: self._open(index), "Enter"))
+            lines.append(MenuRow("Read conversation", "book-open", lambda: self._open(index), "Enter"))
         lines.append(MenuRow("Copy hash", "hash", lambda: self._shell.copy(row.key, "The hash is on the clipboard")))
         lines.append(MenuRow("Copy name", "copy", lambda: self._shell.copy(row.name, "The name is on the clipboard")))
         if row.status in STATUSES:

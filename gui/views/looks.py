@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from core.commands.panel.titles import NO_TOOL, Called
 from core.knowledge.categories import CATEGORIES as STORED
 
 
@@ -46,7 +47,7 @@ STORE_FILES: Mapping[str, Looks] = {
 SECTIONS: Mapping[str, Looks] = {row.digest_title: CATEGORIES[row.name] for row in STORED if row.digest_title}
 """Sections of the digest, by their heading."""
 PAIRS: Mapping[str, Looks] = {
-    "outdated": Looks("Outdated", "history", "edited"),
+    "outdated": Looks("To decide", "history", "edited"),
     "alike": Looks("Alike", "link", "accent"),
 }
 FACT_CATEGORIES: Mapping[str, Looks] = {
@@ -64,6 +65,7 @@ MEMORY_CATEGORIES: Mapping[str, Looks] = {
     "pattern": FACT_CATEGORIES["pattern"],
 }
 ENTRY_KINDS: Mapping[str, Looks] = {
+    "conversation": Looks("Conversations", "messages-square", "ramp:4"),
     "bullet": Looks("Bullets", "lightbulb", "ramp:0"),
     "note": CATEGORIES["files"]._replace(name="Notes"),
     "memory": Looks("Memories", "bookmark", "ramp:3"),
@@ -85,9 +87,42 @@ _HEX = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _UNIQUE = re.compile(rf"\A{_HEX}-|[-_]{_HEX}(?=\W|\Z)|[-_]\d{{10,}}(?=\W|\Z)")
 
 
+TILES: Mapping[str, str] = {
+    "claude_code": "CC", "claude_ai": "Cl", "codex": "Cx", "chatgpt": "GP", "cursor": "Cu", "gemini_cli": "Ge",
+    "aider": "ai", "copilot": "Co", "copilot_cli": "Co", "opencode": "Oc", "cline_tasks": "Cl", "cline": "Cl",
+    "specstory": "Sp", "continue_dev": "Cd", "swe_agent": "SA", "antigravity": "Ag",
+}  # fmt: skip
+"""Two letters stand for a tool, without a colour: colours say what became of a conversation."""
+_called: dict[str, Called] = {}
+
+
+def learn(names: Mapping[str, Called]) -> None:
+    """Take over what conversations are called, by the names that provenances tell them by."""
+    _called.update(names)
+
+
+def called_of(source: str) -> Called:
+    """What a conversation of a provenance is called; empty where nobody knows."""
+    return _called.get(source, Called())
+
+
+def tile(tool: str) -> str:
+    """The two letters of a tool, "" for none."""
+    return TILES.get(tool, "") if tool in TILES or tool in NO_TOOL else tool[:2].capitalize()
+
+
 def short_name(source: str) -> str:
-    """A conversation's name without the long number that makes it unique; the whole name is in the inspector."""
-    return "written by hand" if source == "by-hand" else _UNIQUE.sub("", source) or source
+    """What a person calls a conversation: its title, else its name without the long number that makes it unique (the
+    whole name is in the inspector)."""
+    known = _called.get(source)
+    if known is not None and known.title:
+        return known.title
+    return "written by hand" if source == "by-hand" else plain_name(source)
+
+
+def plain_name(source: str) -> str:
+    """A conversation's own name without the long number that makes it unique."""
+    return _UNIQUE.sub("", source) or source
 
 
 def short_folder(folder: str) -> str:

@@ -19,33 +19,38 @@ from core.base.figures import count
 from core.base.markdown import split_provenance
 from core.base.result import Err, Ok, Result
 from core.base.search_entry import SearchEntry
+from core.commands.conversations import ConversationHit, build
 from core.commands.panel.bullets import all_bullets, local_day
-from core.commands.search import search
+from core.commands.search import search_everything
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
-from gui.shell import Shell
+from gui.shell import INDEX, Shell
 from gui.state import State
 from gui.toolkit.editor import broken
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction, wrap_of
 from gui.toolkit.icons import icon
+from gui.toolkit.jobs import Job
 from gui.toolkit.keys import LETTERS
-from gui.toolkit.layout import ChipRow
+from gui.toolkit.layout import ChipRow, lowered
+from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import text_field
+from gui.toolkit.typeset import visible
+from gui.toolkit.widgets import Button, text, text_field
 from gui.views.list_view import ListView, Teach
-from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, short_name
+from gui.views.looks import CATEGORIES, ENTRY_KINDS, Looks, capital, short_folder, short_name
+from gui.views.reader_rows import one_line_of
 
 if TYPE_CHECKING:
     from core.commands.search import Hit
 
-
 LIMIT = 60
-EXCERPT, BEFORE = 420, 90
-"""So many letters of a long text are shown, so many of them before the first match."""
+EXCERPT, SAID, BEFORE = 420, 240, 90
+"""So many letters of a long text are shown, of what was said, and so many of them before the first match."""
 MARKS = 10
 SHORTEST = 3
 ACTIONS = (
     RowAction("go", "arrow-right", "Show it where it stands", "Enter"),
+    RowAction("read", "book-open", "Read the conversation, at this place", "Enter"),
     RowAction("copy", "copy", "Copy", "Ctrl+C"),
     RowAction("open", "external-link", "Open its file in the editor", "Ctrl+O"),
 )
@@ -64,33 +69,46 @@ class Asked:
 
 @dataclass(frozen=True)
 class Findings:
-    """The answer to `query` among entries of `kind` ("": all). `counts` says how many of each kind there are among the
-    best; `notes` are sentences about what could not be searched or asked; `entries` is how many there are in all."""
+    """The answer to `query` among entries of `kind` ("": all), conversations among them. `counts` says how many of each
+    kind there are among the best; `notes` are sentences about what could not be searched or asked; `entries` is how
+    many there are in all. `waits`: there are conversations that are not read yet."""
 
     query: str = ""
     kind: str = ""
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[Hit | ConversationHit, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     entries: int = 0
     notes: tuple[str, ...] = ()
+    waits: bool = False
+
+
+def kind_of(hit: Hit | ConversationHit) -> str:
+    """The kind of a hit, a key of `ENTRY_KINDS`."""
+    return "conversation" if isinstance(hit, ConversationHit) else hit.entry.kind
 
 
 def find(workspace: Workspace, query: str, kind: str = "") -> Result[Findings]:
     """Search; on a worker. With a kind, the best of that kind, and beside them the counts of all kinds."""
     if not query.strip():
         return Ok(Findings(query, kind))
-    best = search(workspace, query, limit=LIMIT)
+    best = search_everything(workspace, (query,), limit=LIMIT)
     if isinstance(best, Err):
         return best
-    counts = Counter(hit.entry.kind for hit in best.value.hits)
+    counts = Counter(map(kind_of, best.value.hits))
     report = best.value
     if kind:
-        only = search(workspace, query, kind=kind, limit=LIMIT)
+        only = search_everything(workspace, (query,), kind=kind, limit=LIMIT)
         if isinstance(only, Err):
             return only
         report = only.value
         counts[kind] = len(report.hits)
-    return Ok(Findings(query, kind, report.hits, dict(counts), report.entries, report.warnings))
+    notes = (*((report.note,) if report.note else ()), *(BUILD_HINT.sub("", told) for told in report.warnings))
+    waits = any(told.startswith(NOT_YET) for told in report.warnings)
+    return Ok(Findings(query, kind, report.hits, dict(counts), report.entries + report.conversations, notes, waits))
+
+
+NOT_YET = "not searched yet"
+BUILD_HINT = re.compile(r"; 'knowledge search --build' .*")
 
 
 def rows(found: Findings, fits: Callable[[str], bool]) -> list[FlowRow]:
@@ -102,8 +120,40 @@ def rows(found: Findings, fits: Callable[[str], bool]) -> list[FlowRow]:
     return list(keyed.values())
 
 
-def row_of(hit: Hit, fits: Callable[[str], bool]) -> FlowRow:
+def key_of(hit: Hit | ConversationHit) -> str:
+    """What names a hit among all of them."""
+    if isinstance(hit, ConversationHit):
+        return f"conversation:{hit.path}:{hit.name}"
+    return f"{hit.entry.kind}:{hit.entry.path}:{hit.entry.key}"
+
+
+def conversation_row(hit: ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
+    """A conversation as a row: its title, its best turn, and which of its turns speak of it."""
+    terms, looks = terms_of(hit.why), ENTRY_KINDS["conversation"]
+    who = SPEAKERS.get(hit.role, capital(hit.role))
+    begin = f"{who}, turn {hit.turn:,}:  " if hit.turn else ""
+    said = " ".join(_SIGNS.sub(" ", visible(hit.text)).split())
+    quote = broken(begin + excerpt(said, terms, SAID), fits) if said else ""
+    title = broken(one_line_of(hit.title) or short_name(hit.name), fits)
+    text = "\n".join(line.rstrip() for part in (title, quote) if part for line in part.split("\n"))
+    many = f"in {count(len(hit.places), 'turn')}" if len(hit.places) > 1 else ""
+    folder = short_folder(hit.project or hit.folder).rpartition("/")[2]
+    turns = f"{many} of {hit.turns:,}" if many else count(hit.turns, "turn")
+    about = (local_day(hit.day) if hit.day else "", hit.tool, folder, turns, "in the trash" if hit.in_trash else "",
+             hit.branch, why_words(hit.why))  # fmt: skip
+    meta = SEPARATOR.join(one_line_of(part) for part in about if part)
+    can = frozenset({"read", "go", "copy", "open"} if hit.path else {"read", "copy"}) - {"go"}
+    return FlowRow(key_of(hit), text, meta, looks.icon, looks.color, "text", can, marks_of(text, terms))
+
+
+_SIGNS = re.compile(r"\*\*|`+|\|[-:| ]+\||(?:^|\n)#+ |\|")
+SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
+
+
+def row_of(hit: Hit | ConversationHit, fits: Callable[[str], bool]) -> FlowRow:
     """One hit as a row: what it says, why it was found, when and where it was said, how often it was confirmed."""
+    if isinstance(hit, ConversationHit):
+        return conversation_row(hit, fits)
     entry, terms = hit.entry, terms_of(hit.why)
     icon, color = look_of(entry)
     text = broken(excerpt(entry.text, terms), fits)
@@ -112,8 +162,7 @@ def row_of(hit: Hit, fits: Callable[[str], bool]) -> FlowRow:
     date = local_day(entry.date) if entry.date else ""
     meta = SEPARATOR.join(part for part in (why_words(hit.why), date, source_of(entry), seen) if part)
     can = frozenset({"go", "copy", "open"} if entry.path else {"copy"})
-    key = f"{entry.kind}:{entry.path}:{entry.key}"
-    return FlowRow(key, text, meta, icon, color, "text", can, marks_of(text, terms))
+    return FlowRow(key_of(hit), text, meta, icon, color, "text", can, marks_of(text, terms))
 
 
 def look_of(entry: SearchEntry) -> tuple[str, str]:
@@ -162,16 +211,16 @@ def terms_of(why: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted({term.lower() for term in found if term.strip()}, key=lambda term: (-len(term), term)))
 
 
-def excerpt(text: str, terms: Sequence[str]) -> str:
+def excerpt(text: str, terms: Sequence[str], most: int = EXCERPT) -> str:
     """A text as it is shown: of a long one the part around its first match."""
-    if len(text) <= EXCERPT:
+    if len(text) <= most:
         return text
     places = spans(text, terms)
     begin = max(0, places[0][0] - BEFORE) if places else 0
     if begin:
         begin = text.find(" ", begin, begin + 30) + 1 or begin
-    cut = text[begin : begin + EXCERPT].strip()
-    return ("… " if begin else "") + cut + (" …" if begin + EXCERPT < len(text) else "")
+    cut = text[begin : begin + most].strip()
+    return ("… " if begin else "") + cut + (" …" if begin + most < len(text) else "")
 
 
 def marks_of(text: str, terms: Sequence[str]) -> tuple[tuple[int, int, int], ...]:
@@ -219,6 +268,15 @@ def chip_kinds(found: Findings) -> list[str]:
     return [kind for kind in ENTRY_KINDS if found.counts.get(kind) or kind == found.kind]
 
 
+def longest(query: str, hit: ConversationHit) -> str:
+    """What the reader marks: the words of the question where the turn has them as they are, else the longest of those
+    that were found."""
+    words = query.strip().strip('"')
+    if words.casefold() in hit.text.casefold():
+        return words
+    return next((term for term in terms_of(hit.why) if term in hit.text.casefold()), "")
+
+
 PARTS = ("knowledge", "files", "memories")
 HOMES = {"bullet": "knowledge", "note": "files", "memory": "memories", "context": "memories", "fact": "facts"}
 
@@ -228,7 +286,7 @@ TEACH = {
     "begin": Teach(
         "search",
         "Search everything",
-        "Bullets, notes, memories, context files and facts,\nthe best first, each with the reason why.\n"
+        "Conversations, bullets, notes, memories, context files\nand facts, the best first, each with the reason why.\n"
         'Any text will do: session_store.py, C++, "an exact phrase".',
         command='knowledge search "retry policy"',
     ),
@@ -252,7 +310,7 @@ class SearchView(ListView[Findings]):
     keys = (
         ("/, any letter", "Search"),
         ("Up, Down", "Choose, also while you type"),
-        ("Enter", "Show it where it stands"),
+        ("Enter", "Show it where it stands; read a conversation at its best turn"),
         ("Left, Right", "Another kind"),
         ("Ctrl+C", "Copy it"),
         ("Ctrl+O", "Open its file in the editor"),
@@ -268,12 +326,13 @@ class SearchView(ListView[Findings]):
         super().__init__(look, shell, Findings())
         self.kind = ""
         self.pending = False
-        self._hits: dict[object, Hit] = {}
+        self._hits: dict[object, Hit | ConversationHit] = {}
         self._asked: object = None
         self._entered = False  # Enter was pressed before the answer came
         self._read: tuple[object, ...] = ()
         self._width = 0
         self._selecting = 0
+        self._building: Job | None = None
 
     def build(self, parent: int) -> None:
         """Make all items."""
@@ -295,6 +354,12 @@ class SearchView(ListView[Findings]):
         self.chips = {
             kind: chips.add(looks.name, looks.color, partial(self._chosen, kind)) for kind, looks in ENTRY_KINDS.items()
         }
+        line = int(dpg.add_group(horizontal=True, parent=parent))
+        self._waits = line
+        self.build_all = Button(self._look, line, "", self._build, icon="messages-square", kind="secondary",
+                                tip="Read every conversation that is not searched yet, in the background")  # fmt: skip
+        self._built = text(self._look, lowered(self._look, line, 7), "", "small", "muted", fit=END)
+        dpg.configure_item(line, show=False)
         self.add_remark(parent)
 
     def refresh(self, state: State) -> None:
@@ -395,14 +460,51 @@ class SearchView(ListView[Findings]):
 
         self._shell.submit("The search", lambda _job: find(workspace, *wanted), done)
 
+    def _build(self) -> None:
+        """Read all conversations that are not searched yet, on a worker of its own; or stop that."""
+        if self._building is not None:
+            self._building.cancel()
+            return
+        workspace = self._shell.workspace
+
+        def done(result: Result[Any]) -> None:
+            self._building = None
+            self._show_waiting()
+            if isinstance(result, Err):
+                if result.error.code != "cancelled":
+                    self._shell.error(result.error)
+                return
+            report = result.value
+            self._shell.toast(f"{count(report.conversations, 'conversation')} can be searched")
+            self._ask(again=True)
+
+        def told(news: Any) -> None:
+            dpg.set_value(self._built, f"{news.done:,} of {news.total:,}")
+
+        self._building = self._shell.submit(
+            "Reading the conversations",
+            lambda job: build(workspace, progress=job.report, cancelled=lambda: job.cancelled),
+            done, progress=told, lane=INDEX,
+        )  # fmt: skip
+        self._show_waiting()
+
+    def _show_waiting(self) -> None:
+        """The button that reads what is not searched yet, while there is something."""
+        going = self._building is not None
+        dpg.configure_item(self._waits, show=going or self.data.waits)
+        self.build_all.set_label("Stop" if going else "Read them now", "circle-stop" if going else "messages-square")
+        if not going:
+            dpg.set_value(self._built, "")
+
     # --- what is shown ---
 
     def _show(self, keep: bool = False) -> None:
         self._name_chips()
+        self._show_waiting()
         self.tell(self.data.notes)
-        hits: dict[object, Hit] = {}
+        hits: dict[object, Hit | ConversationHit] = {}
         for hit in self.data.hits:
-            hits.setdefault(f"{hit.entry.kind}:{hit.entry.path}:{hit.entry.key}", hit)
+            hits.setdefault(key_of(hit), hit)
         self._hits = hits
         if not keep or self.list.selected not in hits:
             self.list.selected = None
@@ -443,9 +545,10 @@ class SearchView(ListView[Findings]):
         if hit is None:
             return
         if name == "copy":
-            self._shell.copy(hit.entry.text, "Copied what was found")
+            self._shell.copy(hit.text if isinstance(hit, ConversationHit) else hit.entry.text, "Copied what was found")
         elif name == "open":
-            self._shell.open_path(hit.entry.path)
+            path = hit.path.partition("#")[0] if isinstance(hit, ConversationHit) else hit.entry.path
+            self._shell.open_path(path)
         else:
             self.open(row)
 
@@ -453,6 +556,9 @@ class SearchView(ListView[Findings]):
         """Open the view in which it stands, with it selected."""
         hit = self._hits.get(row.key)
         if hit is None:
+            return
+        if isinstance(hit, ConversationHit):
+            self._shell.read(name=hit.path or hit.name, turn=hit.turn, words=longest(self.data.query, hit))
             return
         view = HOMES.get(hit.entry.kind, "")
         if f"view.{view}" not in self._shell.actions:
@@ -472,6 +578,9 @@ class SearchView(ListView[Findings]):
         if hit is None:
             return
         self.list.select(row.key)
+        if isinstance(hit, ConversationHit):
+            shell.select("talk", hit.path or hit.name, hit.turn)
+            return
         entry, workspace = hit.entry, shell.workspace
         inside = Path(entry.path).is_relative_to(workspace.paths.knowledge)
         if entry.kind not in ("bullet", "note") or not inside:

@@ -27,13 +27,15 @@ from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
 from core.harvest.distil import project_of
 from core.offline.closing import read_session
-from core.offline.recurring import bear_out, checks_borne_out, find_remarks
+from core.offline.recurring import add_borne_out, bear_out, checks_borne_out, find_remarks
 from core.offline.rules import distil_offline
 from core.offline.sessions import check_steps
 from tests.corpus import CORPUS
 
 SAME = 62
 """Percent of agreement between the words of two items, the order left out, from which they count as the same."""
+SAME_PLACE, LEAST_QUOTE = 80, 15
+"""Percent of a reader's quote (of so many characters) that has to stand in an item with its quote."""
 WRITTEN_ON = ("entireio__cli", "Hoper-J__cpolar-connect", "AFI-Protocol__afi-core", "dayhaysoos__nimbus")
 CODING = ("claude_code", "codex", "opencode", "specstory", "copilot_cli", "aider", "cline", "gemini_cli")
 LEAST_BYTES = 5_000
@@ -123,7 +125,10 @@ def same(kept: dict[str, Any], item: dict[str, Any]) -> bool:
     quote, ours_quote = _plain(kept.get("quote", "")), _plain(str(item.get("quote", "")))
     if fuzz.token_set_ratio(ours, theirs) >= SAME and fuzz.partial_token_sort_ratio(ours, theirs) >= SAME:
         return True
-    return len(quote) > 20 and (quote in ours_quote or quote in ours or (len(ours_quote) > 30 and ours_quote in quote))
+    if len(quote) > 20 and (quote in ours_quote or quote in ours or (len(ours_quote) > 30 and ours_quote in quote)):
+        return True
+    # The same place in other words: a heading cut off, a command shortened.
+    return len(quote) >= LEAST_QUOTE and fuzz.partial_ratio(quote, f"{ours} {ours_quote}") >= SAME_PLACE
 
 
 def _plain(text: str) -> str:
@@ -152,8 +157,7 @@ def scores() -> list[Score]:
             steps, _ = check_steps(session)
             facts, known = bear_out(list(find_remarks(conversation)), waiting.get(project, []), name)
             checks, waiting[project] = checks_borne_out(session.project, steps, known, name, conversation.started)
-            arrays["facts"] += facts
-            arrays["playbooks"] += [row for row in checks if row not in arrays["playbooks"]]
+            add_borne_out(arrays, {"facts": facts, "playbooks": checks})
         items = tuple({**item, "category": name} for name, found in arrays.items() for item in found)
         kept = tuple(labels.get(file, {}).get("items", ()))
         found = tuple(

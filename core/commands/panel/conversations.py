@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.base import files
@@ -23,7 +23,7 @@ from core.sources.artifact import Artifact
 from core.sources.sessions import StoreCache
 from core.sources.tools import EXPORTS
 
-SHOWN_BYTES = 1_000_000
+SHOWN_BYTES = 300_000
 HASHED_BYTES = 64_000_000
 IN_PLACE, CHANGED, IN_TRASH, GONE = "in place", "changed", "trash", "gone"
 
@@ -86,7 +86,7 @@ def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView
         given, problem = (), ErrorInfo("unreadable", f"its harvest cannot be read: {error.strerror}", error.filename)
     if (session := _session(workspace, key, entry, path)) is not None:
         where, read = session
-        now = path if read.turns else ""
+        now, read = path if read.turns else "", _without_secrets(workspace, read)
         size = int(entry.get("bytes", 0))
         return Ok(
             ConversationView(
@@ -101,13 +101,24 @@ def conversation_view(workspace: Workspace, key: str) -> Result[ConversationView
     except OSError as error:
         problem = ErrorInfo("unreadable", f"the conversation cannot be read: {error.strerror or error}", now)
         return Ok(ConversationView(key, entry, path, where, now, trash, given=given, problem=problem))
-    read = read_conversation(Path(path).name, data)
+    read = _without_secrets(workspace, read_conversation(Path(path).name, data))
     cut = size > len(data)
     return Ok(
         ConversationView(
             key, entry, path, where, now, trash, size, read.title, read.format, read.turns, cut, given, problem
         )
     )
+
+
+def _without_secrets(workspace: Workspace, read: Conversation) -> Conversation:
+    """The same conversation with placeholders where its words have secrets."""
+    if not workspace.config.redact:
+        return read
+    from core.conversations.readable import cleared
+
+    whole = cleared(read)
+    turns = (replace(turn, text=text) for turn, text in zip(read.turns, whole.texts, strict=True))
+    return replace(read, turns=tuple(turns), title=whole.secrets.hide(read.title))
 
 
 def _session(workspace: Workspace, key: str, entry: Entry, path: str) -> tuple[str, Conversation] | None:
@@ -154,6 +165,16 @@ def whereabouts(paths: Paths, key: str, entry: Entry, path: str) -> tuple[str, s
         if "/" not in str(name) and ":" not in str(name) and held.is_file() and not held.is_symlink():
             return IN_TRASH, str(held), str(name)
     return (CHANGED, path, "") if here is False else (GONE, "", "")
+
+
+def place_of_entry(workspace: Workspace, key: str, entry: Entry) -> tuple[str, Conversation | None]:
+    """The file in which a conversation can be read now ("": none), and the conversation itself where it has no file of
+    its own but lies in a store."""
+    path = str(entry.get("path", "")) or key.removeprefix("path:")
+    session = _session(workspace, key, entry, path)
+    if session is not None:
+        return path, session[1]
+    return whereabouts(workspace.paths, key, entry, path)[1], None
 
 
 def _holds(path: str, key: str) -> bool | None:

@@ -11,17 +11,16 @@ from pathlib import Path
 from core.base import files
 from core.base.paths import Paths
 from core.base.result import Err, Ok, Result, fail
-from core.commands.runs import UNDO_RUN, Run, runs
+from core.commands.runs import Run, runs
 from core.commands.status import Status, status
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, bullets_in, note_files, read_text
 from core.knowledge.changes import Change, read_changes
-from core.knowledge.digest import current_digest, section_sizes
-from core.knowledge.edit import EDIT_RUN
+from core.knowledge.digest import section_sizes
+from core.knowledge.journal import read_journal
+from core.knowledge.run_state import changed_lines, owed_lines, told_lines
 
 DAYS = 14
-SETTLED = 2.0
-"""Seconds by which a file may be younger than the record of our own write to it: clocks of file systems are coarse."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,8 @@ class FileState:
 
     `file` is its path below the knowledge folder (`facts.md`, `files`, `prompts/summarize.md`), `path` where it is,
     `kind` category, notes, digest, ledger, quarantine or prompt. `bullets` is None where there are none to count.
-    `modified` is in seconds since 1970. `by_hand`: changed by a person since the last harvest wrote it.
+    `modified` is in seconds since 1970. `yours` counts its lines that no harvest wrote, `gone` those that harvests
+    wrote and that are not there any more: told by content, so that a copy of a home is as its original.
     """
 
     file: str
@@ -40,7 +40,13 @@ class FileState:
     bytes: int = 0
     bullets: int | None = None
     modified: float = 0.0
-    by_hand: bool = False
+    yours: int = 0
+    gone: int = 0
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person has changed what harvests wrote, or written in it."""
+        return bool(self.yours or self.gone)
 
 
 @dataclass(frozen=True)
@@ -56,14 +62,13 @@ class Day:
 @dataclass(frozen=True)
 class Overview:
     """The store at a glance, for a window. `sections` are the bytes of digest.md by title, in its order, or what they
-    would be while there is none; `dropped` is how many bullets do not fit; `stale` says that digest.md is there and not
-    what the files would give. `days` ends with today; `runs` are newest first."""
+    would be while there is none; `dropped` is how many bullets do not fit. `days` ends with today; `runs` are newest
+    first."""
 
     status: Status
     files: tuple[FileState, ...]
     sections: tuple[tuple[str, int], ...]
     dropped: int
-    stale: bool
     days: tuple[Day, ...]
     runs: tuple[Run, ...]
 
@@ -72,35 +77,39 @@ class Overview:
         return next((row for row in self.files if row.file == name), None)
 
 
-def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> Result[Overview]:
-    """Gather all of it; reads only. Err when the digest or the files cannot be read at all."""
+def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, problem: str = "") -> Result[Overview]:
+    """Gather all of it; reads only. `problem` is why the settings on the disk cannot be read, "" for nothing. Err when
+    the digest or the files cannot be read at all."""
     paths = workspace.paths
-    state = status(workspace, now())
+    state = status(workspace, now(), problem)
     if isinstance(state, Err):
         return state
     listed = runs(workspace)
     if isinstance(listed, Err):
         return listed
     try:
-        changes = read_changes(paths)
-        digest = current_digest(paths, workspace.config.digest_max_bytes)
-        rows = store_files(paths, changes)
+        rows = store_files(paths, read_changes(paths))
     except OSError as error:
         return fail("unreadable", f"the knowledge cannot be read: {error.strerror}", error.filename or paths.knowledge)
-    shown = state.value.digest
+    shown, digest = state.value.digest, state.value.made
     sizes = section_sizes(shown.text) if shown.exists else digest.bytes if digest else {}
     sections = tuple((CATEGORY[name].digest_title, size) for name, size in sizes.items())
-    stale = shown.exists and shown.text != (digest.text if digest else "")
     days = last_days(listed.value, now().astimezone().date())
     dropped = digest.dropped if digest else 0
-    return Ok(Overview(state.value, rows, sections, dropped, stale, days, tuple(listed.value)))
+    return Ok(Overview(state.value, rows, sections, dropped, days, tuple(listed.value)))
 
 
 def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...]:
     """Every file of the store in the order of the reports. Raises OSError."""
-    rows = [_file(paths, name, "category", changes, bullets=True) for name in CATEGORY_FILES]
+    records = read_journal(paths.journal)
+    told, owed = told_lines(changes, records), owed_lines(records)
+
+    def words(name: str, kind: str) -> FileState:
+        return _file(paths, name, kind, (told.get(name, set()), owed.get(name, set())))
+
+    rows = [words(name, "category") for name in CATEGORY_FILES]
     notes = note_files(paths)
-    found = [_file(paths, f"files/{note.name}", "notes", changes, bullets=True) for note in notes]
+    found = [words(f"files/{note.name}", "notes") for note in notes]
     rows.append(
         FileState(
             "files",
@@ -110,39 +119,32 @@ def store_files(paths: Paths, changes: Sequence[Change]) -> tuple[FileState, ...
             sum(row.bytes for row in found),
             sum(row.bullets or 0 for row in found),
             max((row.modified for row in found), default=0.0),
-            any(row.by_hand for row in found),
+            sum(row.yours for row in found),
+            sum(row.gone for row in found),
         )
     )
-    rows.append(_file(paths, paths.digest.name, "digest", ()))
-    rows.append(_file(paths, paths.ledger.name, "ledger", ()))
+    rows.append(_file(paths, paths.digest.name, "digest"))
+    rows.append(_file(paths, paths.ledger.name, "ledger"))
     if files.exists(paths.quarantine):
-        rows.append(_file(paths, paths.quarantine.name, "quarantine", (), bullets=True))
+        rows.append(_file(paths, paths.quarantine.name, "quarantine", (set(), set())))
     prompts = sorted(paths.prompts.glob("*.md")) if paths.prompts.is_dir() else []
-    rows += [_file(paths, f"prompts/{prompt.name}", "prompt", ()) for prompt in prompts]
+    rows += [_file(paths, f"prompts/{prompt.name}", "prompt") for prompt in prompts]
     return tuple(rows)
 
 
-def _file(paths: Paths, name: str, kind: str, changes: Sequence[Change], *, bullets: bool = False) -> FileState:
+def _file(paths: Paths, name: str, kind: str, lines: tuple[set[str], set[str]] | None = None) -> FileState:
+    """One file; `lines` are those that harvests wrote and those that one may still owe, for a file of bullets."""
     path = Path(os.path.join(paths.knowledge, name))
     try:
         found = path.stat()
     except OSError:
-        return FileState(name, str(path), kind, False, 0, 0 if bullets else None)
-    number = sum(not row.struck for row in bullets_in(read_text(path), "facts")) if bullets else None
-    by_hand = kind in ("category", "notes") and changed_by_hand(name, found.st_mtime, changes)
-    return FileState(name, str(path), kind, True, found.st_size, number, found.st_mtime, by_hand)
-
-
-def changed_by_hand(file: str, modified: float, changes: Sequence[Change]) -> bool:
-    """Whether a person changed a file since a harvest (or its undo) last wrote it: through a command, or in an editor,
-    which shows in a time of change that no recorded write explains."""
-    newest, by_hand = 0.0, False
-    for row in changes:
-        if row.file != file:
-            continue
-        newest = max(newest, _seconds(row.when))
-        by_hand = row.run.startswith(EDIT_RUN) or (by_hand and row.run.startswith(UNDO_RUN))
-    return by_hand or modified > newest + SETTLED
+        return FileState(name, str(path), kind, False, 0, 0 if lines is not None else None)
+    if lines is None:
+        return FileState(name, str(path), kind, True, found.st_size, None, found.st_mtime)
+    text = read_text(path)
+    number = sum(not row.struck for row in bullets_in(text, "facts"))
+    yours, gone = changed_lines(text, *lines) if kind != "quarantine" else (0, 0)
+    return FileState(name, str(path), kind, True, found.st_size, number, found.st_mtime, yours, gone)
 
 
 def last_days(listed: Sequence[Run], today: date, count: int = DAYS) -> tuple[Day, ...]:

@@ -20,12 +20,12 @@ from core.conversations.conversation import Conversation
 from core.conversations.events import Command, Commit, Edit, Event, shortened
 from core.conversations.lines import (
     Label,
+    Labelled,
     Line,
     code_fences,
     doubt_in_fences,
     first_line,
     fold_turns,
-    label,
     split_lines,
     with_events,
 )
@@ -139,7 +139,7 @@ def _run(words: str, lines: Sequence[Line], number: int) -> Command:
     return replace(event, answered=True, output=shortened("\n".join(rows)), result=lines[first].start)
 
 
-def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[Label]:
+def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[Labelled]:
     before = ""
     # Words before the first banner or prompt are a page around the transcript, not the assistant.
     spoken = False
@@ -148,7 +148,7 @@ def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[
         prompt = number in prompts
         if prompt and "(Y)es/(N)o" in text:
             # The answer to one of aider's own questions, kept with the question: nothing that the person said.
-            yield label("tool", text[5:].rstrip())
+            yield "tool", text[5:].rstrip()
             kind = "tool"
         elif text[:2] == "# " and _BANNER.match(text):
             yield Label("system", None, opens=True)
@@ -157,12 +157,12 @@ def _labels(lines: Sequence[Line], prompts: set[int], strict: bool) -> Iterator[
             yield Label("user", text[5:].rstrip(), opens=before != "prompt")
             spoken, kind = True, "prompt"
         elif text[:1] == ">" and (text[1:2] == " " or text.rstrip() == ">"):
-            yield label("tool", text[2:].rstrip())
+            yield "tool", text[2:].rstrip()
             kind = "tool"
         elif text.strip() == "" or text.startswith(("<div class=", "</div>", "<br/>")):
-            yield label("", text if text.strip() == "" else None)
+            yield "", text if text.strip() == "" else None
             kind = "blank"
         else:
-            yield label("assistant" if spoken else "system", text)
+            yield "assistant" if spoken else "system", text
             kind = "words"
         before = kind

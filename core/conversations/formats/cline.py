@@ -17,12 +17,12 @@ from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Event, Plan, Question, call_event, settled
 from core.conversations.lines import (
     Label,
+    Labelled,
     Line,
     code_fences,
     doubt_in_fences,
     first_line,
     fold_turns,
-    label,
     split_lines,
     with_events,
 )
@@ -178,9 +178,9 @@ def result_of(event: Call, text: str, start: int) -> Call:
     return settled(event, text, start, failed, None, refused)
 
 
-def _labels(lines: Sequence[Line], heads: Sequence[int]) -> Iterator[Label]:
+def _labels(lines: Sequence[Line], heads: Sequence[int]) -> Iterator[Labelled]:
     for line in lines[: heads[0] if heads else len(lines)]:
-        yield label("system", line.text)
+        yield "system", line.text
     for at, number in enumerate(heads):
         end = heads[at + 1] if at + 1 < len(heads) else len(lines)
         role = _HEADERS[lines[number].text]
@@ -197,7 +197,7 @@ def _starts(lines: Sequence[Line], number: int) -> bool:
     return number < 0 or lines[number].text == "---"
 
 
-def person_labels(body: list[str]) -> Iterator[Label]:
+def person_labels(body: list[str]) -> Iterator[Labelled]:
     """Label the lines of a message that Cline sent in the person's name; one label a line."""
     tags = tuple(f"<{tag}>" for tag in _PERSON)
     machinery = any(
@@ -207,7 +207,7 @@ def person_labels(body: list[str]) -> Iterator[Label]:
     first, denied, closed = False, False, False
     for number, row in enumerate(body):
         if row[:1] not in _SIGNS and not inside and not first:
-            yield label("" if not row.strip() else zone, row)
+            yield "" if not row.strip() else zone, row
             continue
         result = _RESULT.match(row)
         if first and row.strip():
@@ -215,71 +215,71 @@ def person_labels(body: list[str]) -> Iterator[Label]:
             first, denied = False, row.startswith(_DENIED)
         closed = closed or row == "</environment_details>"
         if inside:
-            yield label("user", _words(row))
+            yield "user", _words(row)
             inside = "" if f"</{inside}>" in row else inside
         elif result:
             zone, foreign = "tool", result[1] not in ANSWERS
             first, denied = not row[result.end() :].strip(), row[result.end() :].strip().startswith(_DENIED)
-            yield label(zone, row)
+            yield zone, row
         elif closed and row.startswith("[TASK RESUMPTION]"):
             # The person's next message, sent together with the one above.
             zone, foreign, closed = "system", False, False
-            yield label(zone, row)
+            yield zone, row
         elif row.startswith("<environment_details>"):
             # From here on nothing is the person's: this block closes every message.
             zone, foreign, denied = "system", True, False
-            yield label(zone, row)
+            yield zone, row
         elif row.startswith(tags) and (not foreign or (denied and row.startswith("<feedback>"))):
             inside = row[1 : row.index(">")]
-            yield label("user", _words(row))
+            yield "user", _words(row)
             inside = "" if f"</{inside}>" in row else inside
         elif row == "---" and not any(later.strip() for later in body[number + 1 : number + 3]):
-            yield label("", None)
+            yield "", None
         else:
-            yield label("" if not row.strip() else zone, row)
+            yield "" if not row.strip() else zone, row
 
 
-def assistant_labels(body: list[str]) -> Iterator[Label]:
+def assistant_labels(body: list[str]) -> Iterator[Labelled]:
     """Label the lines of an answer in which tools are called by tags; one label a line."""
     tool = speech = data = ""
     thinking = False
     for row in body:
         if row[:1] not in _SIGNS and row[-1:] != ">" and not (tool or speech or data or thinking):
-            yield label("" if not row.strip() else "assistant", row)
+            yield "" if not row.strip() else "assistant", row
             continue
         if thinking or row.startswith("<thinking>"):
             thinking = "</thinking>" not in row
-            yield label("system", row)
+            yield "system", row
         elif data:
-            yield label("tool", row)
+            yield "tool", row
             data = "" if f"</{data}>" in row else data
         elif speech:
-            yield label("assistant", _words(row))
+            yield "assistant", _words(row)
             speech = "" if f"</{speech}>" in row else speech
         elif tool:
             tag = row[1 : row.index(">")] if row.startswith("<") and ">" in row else ""
             if tool == "attempt_completion" and row == f"</{tool}>":
-                yield label("assistant", None)
+                yield "assistant", None
                 tool = ""
                 continue
             if tag in _SPEECH:
-                yield label("assistant", _words(row))
+                yield "assistant", _words(row)
                 speech = "" if f"</{tag}>" in row else tag
                 continue
             data = tag if tag in _DATA and f"</{tag}>" not in row else ""
-            yield label("tool" if row.strip() else "", row)
+            yield "tool" if row.strip() else "", row
             tool = "" if f"</{tool}>" in row else tool
         else:
             # A call may begin behind the words of a sentence; it then goes on in the next line.
             tool = next((name for name in _TOOLS if row.endswith(f"<{name}>")), "") if row.endswith(">") else ""
             if row.startswith("[Response interrupted"):
-                yield label("system", row)
+                yield "system", row
             elif row == "<attempt_completion>":
-                yield label("assistant", None)  # what ends a task is the assistant's closing word, and no call
+                yield "assistant", None  # what ends a task is the assistant's closing word, and no call
             elif tool and row.startswith(f"<{tool}>"):
-                yield label("tool", row)
+                yield "tool", row
             else:
-                yield label("" if not row.strip() or row == "---" else "assistant", None if row == "---" else row)
+                yield "" if not row.strip() or row == "---" else "assistant", None if row == "---" else row
 
 
 def _words(row: str) -> str | None:

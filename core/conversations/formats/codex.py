@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from core.base.late import late
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.records import LineSource, Record, json_lines, keys_in, parse_object
 from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, text_of
@@ -313,7 +314,7 @@ def _say(row: _Entry, role: str, reading: Reading) -> None:
         tool, given = row.said
         reading.call(tool, given, *place, id=row.call)
     elif role == "tool":
-        reading.result(row.said, *place, id=row.call)
+        reading.result(row.said, *place, id=row.call, failed=True if row.said.startswith(_NO_PATCH) else None)
     elif role == "summary":
         reading.summary(row.said, *place)
     elif role != "user":
@@ -336,10 +337,37 @@ def _key(row: _Entry) -> tuple[str, int]:
     return row.role, hash(clean(row.said).strip()) if isinstance(row.said, str) else 0
 
 
+# What Codex writes around the output of a command: how long it took, how many tokens it had, and the sandbox's word.
+_AROUND = late(
+    r"(?:Chunk ID: \w+\n)?(?:Exit code: (?P<code>-?\d+)\n)?Wall time: [\d.]+ seconds\n"
+    r"(?:Process exited with code (?P<exited>-?\d+)\n)?(?P<more>Process running with session ID \d+\n)?"
+    r"(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n?"
+)
+_NO_PATCH = "apply_patch verification failed"
+_DENIED = late(
+    r"failed in sandbox [^\n]{0,120}?exit code: (?P<code>-?\d+), stdout: (?P<out>.*?)(?:, stderr: (?P<err>.*))?\Z",
+    re.DOTALL,
+)
+
+
 def _output(output: Any) -> str:
-    """What a tool gave back; older versions wrap it in one more JSON text, with the exit code beside it."""
+    """What a tool gave back, its exit code on a line of its own below; older versions wrap it in one more JSON text,
+    newer ones put lines about the process above it."""
     if isinstance(output, str) and output.startswith('{"output"'):
         output = parse_object(output) or output
+    if isinstance(output, str):
+        found = _AROUND.match(output)
+        if found:
+            code, rest = found["code"] or found["exited"], output[found.end() :].rstrip("\n")
+            return (
+                f"{rest}\nexit code: {code}"
+                if code
+                else rest + (f"\n[{found['more'].strip()}]" if found["more"] else "")
+            )
+        denied = _DENIED.match(output) if output.startswith("failed in sandbox") else None
+        if denied:
+            said = "\n".join(part for part in (denied["out"], denied["err"] or "") if part.strip())
+            return f"{said}\nexit code: {denied['code']}"
     if isinstance(output, dict):
         about = output.get("metadata")
         code = about.get("exit_code") if isinstance(about, dict) else None

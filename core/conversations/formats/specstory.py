@@ -29,13 +29,13 @@ from core.conversations.events import (
 from core.conversations.lines import (
     INJECTED,
     Label,
+    Labelled,
     Line,
     block_ends,
     code_fences,
     doubt_in_fences,
     first_line,
     fold_turns,
-    label,
     split_lines,
     with_events,
 )
@@ -84,7 +84,7 @@ def read(name: str, data: bytes) -> Conversation:
     )
 
 
-def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tuple[int, str]]) -> Iterator[Label]:
+def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tuple[int, str]]) -> Iterator[Labelled]:
     marked = set(marks)
     base, last, role = "", -1, ""
     shell = command = ""
@@ -94,10 +94,10 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
         text = line.text
         if number <= last:
             if not command and shell != "before":
-                yield label(role, text)
+                yield role, text
                 continue
             shell, command = _shell_state(text, shell, command)
-            yield label("assistant" if command else role, text)
+            yield "assistant" if command else role, text
             command = "" if command == "last" else command
             continue
         found = _MARKER.match(text) if number in marked else None
@@ -119,13 +119,13 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
             if base == "user" and text.lstrip().startswith(("<command-name>", "<command-message>")):
                 command_time = time
             shell, command = ("before" if _SHELL.search(text) else ""), ""
-            yield label(role, text)
+            yield role, text
         elif not text.strip() or not base:
-            yield label("", text if base else None)
+            yield "", text if base else None
         elif text == "---" and _marker_follows(lines, number + 1, marked):
-            yield label("", None)
+            yield "", None
         else:
-            yield label(base, text)
+            yield base, text
 
 
 def _shell_state(text: str, shell: str, command: str) -> tuple[str, str]:

@@ -1,0 +1,193 @@
+"""What stands at the end of a file of another tool: a table of a TOML file, a line of a file of rules.
+
+A table is appended as text wherever TOML allows it, so that nothing before it is touched; where it does not (the tables
+are written inline) tomlkit puts it inside. What comes out is read again and must hold what was there before and the one
+table more or less.
+"""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.base.config_text import value_span
+from core.base.result import Err, Ok, Result, fail
+
+MARK = "\ufeff"
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _parsed(data: bytes) -> Result[tuple[str, dict[str, Any]]]:
+    try:
+        text = data.decode("utf-8")
+        return Ok((text, tomllib.loads(text.removeprefix(MARK))))
+    except UnicodeDecodeError as error:
+        return fail("not-toml", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8")
+    except (ValueError, RecursionError) as error:
+        return fail("not-toml", f"it is no valid TOML: {error}", hint="correct that place")
+
+
+def table_at(data: bytes, path: Sequence[str]) -> Any:
+    """What stands under a path of tables; None where there is nothing, or the file is no TOML."""
+    read = _parsed(data)
+    if isinstance(read, Err):
+        return None
+    found: Any = read.value[1]
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
+def with_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> Result[bytes]:
+    """The bytes with a table of that name at their end. Errors: `not-toml`, `taken`, `cannot-edit`."""
+    read = _parsed(data)
+    if isinstance(read, Err):
+        return read
+    text, document = read.value
+    there = table_at(data, path)
+    if there is not None:
+        return Ok(data) if there == dict(table) else fail("taken", f"it has another [{'.'.join(path)}] already")
+    expected = copy.deepcopy(document)
+    inner: Any = expected
+    for name in path[:-1]:
+        inner = inner.setdefault(name, {}) if isinstance(inner, dict) else None
+    if not isinstance(inner, dict):
+        return fail("taken", f"{'.'.join(path[:-1])} is no table")
+    inner[path[-1]] = dict(table)
+    for new in (_appended(text, path, table), _inside(text, path, table)):
+        if new is not None and _holds(new, expected) and _is_one_insertion(text, new):
+            return Ok(new.encode("utf-8"))
+    return fail("cannot-edit", "it cannot be changed without touching something else", hint="change it by hand")
+
+
+def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> Result[bytes]:
+    """The bytes without that table; unchanged where another of that name stands there, or none."""
+    read = _parsed(data)
+    if isinstance(read, Err):
+        return read
+    text, document = read.value
+    if table_at(data, path) != dict(table):
+        return Ok(data)
+    expected: Any = copy.deepcopy(document)
+    inner = expected
+    for name in path[:-1]:
+        inner = inner[name]
+    del inner[path[-1]]
+    for new in (_cut_off(text, path, table), _taken_out(text, path)):
+        if new is not None and (_holds(new, expected) or _holds(new, _without_empty(expected, path))):
+            return Ok(new.encode("utf-8"))
+    return fail("cannot-edit", "it cannot be changed without touching something else", hint="change it by hand")
+
+
+def _block(path: Sequence[str], table: Mapping[str, Any], line_end: str) -> str:
+    import tomlkit
+
+    rows = [f"{key} = {tomlkit.item(value).as_string()}" for key, value in table.items()]
+    return line_end.join([f"[{'.'.join(path)}]", *rows, ""])
+
+
+def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
+    line_end = _line_end(text)
+    bare = not text.removeprefix(MARK)
+    gap = "" if bare else line_end if text.endswith("\n") else line_end * 2
+    return text + gap + _block(path, table, line_end)
+
+
+def _inside(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str | None:
+    """The table as the last member of the inline table above it."""
+    import tomlkit
+
+    mark = MARK if text.startswith(MARK) else ""
+    plain = text.removeprefix(mark)
+    span = value_span(plain, list(path[:-1]))
+    if span is None or plain[span[1] - 1] != "}":
+        return None
+    body = plain[span[0] : span[1] - 1].rstrip()
+    row = tomlkit.inline_table()
+    row.update(dict(table))
+    comma = "" if body.endswith(("{", ",")) else ","
+    end = span[0] + len(body)
+    return f"{mark}{plain[:end]}{comma} {path[-1]} = {row.as_string()}{plain[end:]}"
+
+
+def _cut_off(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str | None:
+    block = _block(path, table, _line_end(text))
+    if text.count(block) != 1:
+        return None
+    before, _, after = text.partition(block)
+    line_end = _line_end(text)
+    return before.removesuffix(line_end) + after if before.endswith(line_end * 2) or not after else before + after
+
+
+def _taken_out(text: str, path: Sequence[str]) -> str | None:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text.removeprefix(MARK))
+        inner: Any = document
+        for name in path[:-1]:
+            inner = inner[name]
+        del inner[path[-1]]
+        return (MARK if text.startswith(MARK) else "") + tomlkit.dumps(document)
+    except (TOMLKitError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _without_empty(document: Any, path: Sequence[str]) -> Any:
+    """The same document without the tables above ours that held nothing else."""
+    rest = copy.deepcopy(document)
+    for depth in range(len(path) - 1, 0, -1):
+        above = rest
+        for name in path[: depth - 1]:
+            above = above[name]
+        if above.get(path[depth - 1]) == {}:
+            del above[path[depth - 1]]
+    return rest
+
+
+def _holds(text: str, expected: Any) -> bool:
+    try:
+        return repr(tomllib.loads(text.removeprefix(MARK))) == repr(expected)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_one_insertion(old: str, new: str) -> bool:
+    """Whether every byte of the old text stands in the new one, before and behind a single piece."""
+    head = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), len(old))
+    return len(new) >= len(old) and new.endswith(old[head:])
+
+
+# --- a line of a file of rules ---------------------------------------------------------------------------------------
+
+
+def has_line(data: bytes, line: str) -> bool:
+    """Whether a file has exactly that line."""
+    return line in data.decode("utf-8", "replace").removeprefix(MARK).splitlines()
+
+
+def with_line(data: bytes, line: str) -> Result[bytes]:
+    """The bytes with the line at their end; unchanged where it stands there already."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return fail("not-text", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8")
+    if has_line(data, line):
+        return Ok(data)
+    line_end = _line_end(text)
+    gap = line_end if text.removeprefix(MARK) and not text.endswith("\n") else ""
+    return Ok((text + gap + line + line_end).encode("utf-8"))
+
+
+def without_line(data: bytes, line: str) -> bytes:
+    """The bytes without that line."""
+    rows = data.decode("utf-8", "surrogateescape").splitlines(keepends=True)
+    left = [row for row in rows if row.rstrip("\r\n").removeprefix(MARK) != line]
+    mark = MARK if rows and rows[0].startswith(MARK) and not (left and left[0].startswith(MARK)) else ""
+    return (mark + "".join(left)).encode("utf-8", "surrogateescape")

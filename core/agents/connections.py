@@ -1,0 +1,551 @@
+"""Connections: what was written into the files of other tools, planned as plain data, carried out, and taken back.
+
+The record lies in the person's settings folder with a copy of each file as it was. Whoever takes a connection back gets
+that copy where nobody has changed the file since, to the byte; else only our own parts leave it. A file of another tool
+is written only whole, and only where it still is what the plan saw.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.agents import appended, json_text
+from core.agents.tools import AGENT, END, SERVER, START, Agent, Entry, Program
+from core.base import files
+from core.base.homes import own_target
+from core.base.paths import user_folder
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+
+MAX_BYTES = 64 << 20
+RECORD_BYTES = 4 << 20
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """One file of a tool as it is and as it will be; None: it is not there."""
+
+    tool: str
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    parts: tuple[str, ...] = ()
+
+    @property
+    def is_change(self) -> bool:
+        return self.before != self.after
+
+    def to_json(self) -> dict[str, Any]:
+        """Both as text; `existed` and `exists` tell an empty file from none."""
+        return {
+            "tool": self.tool,
+            "path": str(self.path),
+            "before": _text(self.before),
+            "after": _text(self.after),
+            "existed": self.before is not None,
+            "exists": self.after is not None,
+        }
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "replace")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a tool needs, or none of it: `errors` say what stands in the way of it."""
+
+    tool: str
+    title: str
+    changes: tuple[FileChange, ...] = ()
+    notes: tuple[str, ...] = ()
+    errors: tuple[ErrorInfo, ...] = ()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Whether a tool is connected. `parts` are the parts that stand, `missing` those of a connection that was made and
+    are gone, `problems` sentences on why what stands does not work."""
+
+    tool: str
+    title: str
+    there: bool
+    connected: bool
+    parts: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+# --- the record ------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Record:
+    """What was done, by tool and file. A row: `before` and `after` are sha256 ("" for no file), `copy` the name of the
+    copy, `folders` those that were made, `entries` what was put in."""
+
+    folder: Path
+    tools: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "record.json"
+
+    def write(self) -> None:
+        """Raises OSError."""
+        if self.tools:
+            files.make_folder(self.folder)
+            files.write_atomic(self.file, json.dumps(self.tools, indent=1).encode(), 0o600)
+        else:
+            files.remove_file(self.file)
+            files.remove_if_empty(self.folder)
+
+    def copy_of(self, row: Mapping[str, Any]) -> Path | None:
+        """The copy that a row names, which lies in our own folder whatever stands in the record."""
+        name = os.path.basename(str(row.get("copy", "")))
+        return self.folder / name if name else None
+
+
+def read_record(environment: Mapping[str, str]) -> Record:
+    """The record of this person; an empty one where there is none, or none that can be read."""
+    record = Record(user_folder(environment) / "connections")
+    try:
+        found = json.loads(files.read_file(record.file, RECORD_BYTES).data)
+    except (OSError, ValueError, RecursionError):
+        return record
+    for tool, rows in found.items() if isinstance(found, dict) else ():
+        if isinstance(rows, dict) and all(isinstance(row, dict) for row in rows.values()):
+            record.tools[str(tool)] = rows
+    return record
+
+
+def _sha(data: bytes | None) -> str:
+    return hashlib.sha256(data).hexdigest() if data is not None else ""
+
+
+def _read(path: Path) -> bytes | None:
+    """The bytes of a file of the person's own, None where there is none. Raises OSError."""
+    try:
+        return files.read_file(own_target(path), MAX_BYTES).data
+    except FileNotFoundError:
+        return None
+
+
+# --- entries ---------------------------------------------------------------------------------------------------------
+
+
+def _has(entry: Entry, data: bytes | None) -> bool:
+    if data is None:
+        return False
+    match entry.form:
+        case "json":
+            return bool(json_text.has(data, entry.path, entry.value, append=entry.append))
+        case "toml":
+            return bool(appended.table_at(data, entry.path) == entry.value)
+        case "rules":
+            return appended.has_line(data, entry.value)
+        case _:
+            return data == str(entry.value).encode()
+
+
+def _put(entry: Entry, data: bytes | None) -> Result[bytes]:
+    match entry.form:
+        case "json":
+            return json_text.added(data or b"", entry.path, entry.value, append=entry.append)
+        case "toml":
+            return appended.with_table(data or b"", entry.path, entry.value)
+        case "rules":
+            return appended.with_line(data or b"", entry.value)
+        case _:
+            if data is not None and data != entry.value.encode():
+                return fail("taken", "there is another file of that name already")
+            return Ok(entry.value.encode())
+
+
+def _take(entry: Entry, data: bytes, before: bytes | None) -> Result[bytes | None]:
+    """The file without one entry; None where nothing is left of what was not there before we came."""
+    match entry.form:
+        case "json":
+            kept = [entry.path[:n] for n in range(1, len(entry.path) + 1)]
+            kept = [path for path in kept if before is not None and json_text.value_at(before, path) is not None]
+            if not entry.part:  # what a file needs, such as its version: it stays as long as the file does
+                return Ok(None if before is None and _only(data, entry) else data)
+            return _widened(json_text.removed(data, entry.path, entry.value, append=entry.append, keep=kept))
+        case "toml":
+            return _widened(appended.without_table(data, entry.path, entry.value))
+        case "rules":
+            return Ok(appended.without_line(data, entry.value))
+        case _:
+            return Ok(None if data == entry.value.encode() else data)
+
+
+def _widened(result: Result[bytes]) -> Result[bytes | None]:
+    return result if isinstance(result, Err) else Ok(result.value)
+
+
+def _only(data: bytes, entry: Entry) -> bool:
+    return bool(json_text.value_at(data, ()) == {entry.path[0]: entry.value})
+
+
+def _as_row(entry: Entry) -> dict[str, Any]:
+    return {
+        "part": entry.part,
+        "form": entry.form,
+        "value": entry.value,
+        "path": list(entry.path),
+        "append": entry.append,
+    }
+
+
+def _from_row(file: Path, row: Any) -> Entry | None:
+    if not isinstance(row, dict) or not isinstance(row.get("path"), list) or row.get("form") not in _FORMS:
+        return None
+    path = tuple(map(str, row["path"]))
+    return Entry(str(row.get("part", "")), file, str(row["form"]), row.get("value"), path, row.get("append") is True)
+
+
+_FORMS = ("json", "toml", "rules", "own")
+
+
+# --- connecting ------------------------------------------------------------------------------------------------------
+
+
+def plan_connection(agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Plan:
+    """What the files of a tool would become. Nothing is written."""
+    notes, errors, changes = list[str](), list[ErrorInfo](), list[FileChange]()
+    wanted = agent.entries(program, environment)
+    if not program.with_server:
+        wanted = [entry for entry in wanted if entry.part != SERVER]
+        notes.append("the MCP server is left out, for the package 'mcp' is not installed (extra mcp)")
+    known = record.tools.get(agent.name, {})
+    for file, entries in _by_file(wanted):
+        try:
+            current = _read(file)
+            _require_writable(file)
+        except OSError as error:
+            errors.append(_unusable(file, error))
+            continue
+        data = _without_ours(current, file, known.get(str(file)), record)
+        for entry in entries:
+            put = _put(entry, data)
+            if isinstance(put, Err):
+                if not (entry.part or put.error.code != "taken"):
+                    continue  # it has a version of its own
+                errors.append(_placed(put.error, file, agent))
+                break
+            data = put.value
+        else:
+            parts = tuple(entry.part for entry in entries if entry.part)
+            changes.append(FileChange(agent.name, file, current, data, parts))
+    if errors:
+        return Plan(agent.name, agent.title, (), tuple(notes), tuple(errors))
+    if agent.told and any(row.is_change for row in changes):
+        notes.append(agent.told)
+    return Plan(agent.name, agent.title, tuple(changes), tuple(notes))
+
+
+def _by_file(entries: Iterable[Entry]) -> list[tuple[Path, list[Entry]]]:
+    found: dict[Path, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.file, []).append(entry)
+    return list(found.items())
+
+
+def _require_writable(file: Path) -> None:
+    """Raises OSError for a file that its owner keeps from being written: renaming over it would get round that."""
+    if file.exists():
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise OSError(0, "it is no regular file", str(file))
+        if not file.stat().st_mode & stat.S_IWUSR:
+            raise PermissionError(0, "it is read-only", str(file))
+
+
+def _unusable(file: Path, error: OSError) -> ErrorInfo:
+    read_only = isinstance(error, PermissionError)
+    hint = "make it writable, or connect the tool by hand" if read_only else "mend that, then connect again"
+    return ErrorInfo("file-refused", f"this file is left as it is: {error.strerror or error}", str(file), hint)
+
+
+def _placed(error: ErrorInfo, file: Path, agent: Agent) -> ErrorInfo:
+    if error.code == "taken":
+        hint = f"take that entry out if you want {agent.title} to be connected by this command"
+        return ErrorInfo("taken", f"this file is left as it is: {error.message}", str(file), hint)
+    return ErrorInfo(error.code, f"this file is left as it is: {error.message}", str(file), error.hint)
+
+
+def _without_ours(data: bytes | None, file: Path, row: Mapping[str, Any] | None, record: Record) -> bytes | None:
+    """The file without what an earlier connection put there, so that it can be put there as it is wanted now."""
+    if row is None or data is None:
+        return data
+    taken = _taken_back(data, file, row, record)
+    return taken.value if isinstance(taken, Ok) else data
+
+
+def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: Record) -> Result[bytes | None]:
+    """What a file becomes when its connection is taken back."""
+    copy = record.copy_of(row)
+    try:
+        before = files.read_file(copy, MAX_BYTES).data if copy is not None else None
+    except OSError:
+        before, copy = None, Path()
+    if data is None:
+        return Ok(None)
+    whole = copy != Path() and _sha(before) == str(row.get("before", ""))
+    if whole and _sha(data) == row.get("after"):
+        return Ok(before)
+    left: bytes | None = data
+    entries = [_from_row(file, entry) for entry in row.get("entries", ()) if isinstance(row.get("entries"), list)]
+    entries.sort(key=lambda entry: entry is not None and not entry.part)  # what a file needs goes last
+    for entry in entries:
+        if entry is None or left is None:
+            continue
+        taken = _take(entry, left, before)
+        if isinstance(taken, Err):
+            return taken
+        left = taken.value
+    if not row.get("before") and left is not None and left.strip() in (b"", b"{}"):
+        return Ok(None)
+    return Ok(left)
+
+
+def carry_out(plan: Plan, agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Err | None:
+    """Write what a plan says: the copies first, then the record, then the files. What cannot be written is taken back,
+    so that a tool is connected or it is not."""
+    rows = dict(record.tools.get(agent.name, {}))
+    entries = dict(_by_file(agent.entries(program, environment)))
+    done: list[FileChange] = []
+    try:
+        files.make_folder(record.folder)
+        for change in plan.changes:
+            if not change.is_change and str(change.path) not in rows:
+                continue  # it was like that before: by the person's own hand
+            rows[str(change.path)] = _noted(change, entries.get(change.path, []), rows.get(str(change.path)), record)
+        record.tools[agent.name] = rows
+        record.write()
+        for change in plan.changes:
+            if change.is_change:
+                _write(change)
+                done.append(change)
+    except OSError as error:
+        for change in reversed(done):
+            _undo(change, rows[str(change.path)])
+        _forget(agent.name, record)
+        message = f"{agent.title} is not connected: {error.strerror or error}"
+        return fail("file-refused", message, error.filename or "", "nothing was changed")
+    return None
+
+
+def _noted(
+    change: FileChange, entries: Sequence[Entry], old: Mapping[str, Any] | None, record: Record
+) -> dict[str, Any]:
+    """The row of a file. The copy is of the file without us: that of an earlier connection where nothing else came."""
+    clean = _without_ours(change.before, change.path, old, record)
+    for old_copy in [record.copy_of(old)] if old is not None else []:
+        if old_copy is not None:
+            files.discard(old_copy)
+    name = ""
+    if clean is not None:
+        name = f"{change.tool}-{_sha(str(change.path).encode())[:8]}-{change.path.name}"
+        files.write_atomic(record.folder / name, clean, 0o600)
+    made = [str(folder) for folder in change.path.parents if not folder.exists()]
+    made += list((old or {}).get("folders", ())) if not made else []
+    return {
+        "before": _sha(clean),
+        "after": _sha(change.after),
+        "copy": name,
+        "folders": made,
+        "entries": [_as_row(entry) for entry in entries if entry.form != "own"]
+        + [_as_row(entry) for entry in entries if entry.form == "own"],
+    }
+
+
+def _write(change: FileChange) -> None:
+    """Raises OSError, also for a file that is another by now."""
+    if _read(change.path) != change.before:
+        raise OSError(0, "it has changed in this moment; try again", str(change.path))
+    if change.after is None:
+        target = Path(os.path.realpath(change.path))
+        files.remove_file(target)
+        return
+    files.make_folder(Path(os.path.realpath(change.path)).parent)
+    files.write_atomic(change.path, change.after)
+
+
+def _undo(change: FileChange, row: Mapping[str, Any]) -> None:
+    try:
+        _write(FileChange(change.tool, change.path, change.after, change.before))
+        _drop_folders(row)
+    except OSError:
+        return  # the next 'connect --remove' has the record
+
+
+def _drop_folders(row: Mapping[str, Any]) -> None:
+    for folder in row.get("folders", ()):
+        if os.path.isdir(str(folder)):
+            files.remove_if_empty(Path(str(folder)))
+
+
+def _forget(tool: str, record: Record) -> None:
+    """Drop the rows of a tool whose files do not hold anything of ours."""
+    rows = record.tools.get(tool, {})
+    for path in list(rows):
+        file = Path(path)
+        try:
+            data = _read(file)
+        except OSError:
+            continue
+        entries = [_from_row(file, entry) for entry in rows[path].get("entries", ())]
+        if not any(entry is not None and entry.part and _has(entry, data) for entry in entries):
+            copy = record.copy_of(rows[path])
+            if copy is not None:
+                files.discard(copy)
+            _drop_folders(rows[path])
+            del rows[path]
+    if not rows:
+        record.tools.pop(tool, None)
+    record.write()
+
+
+# --- taking back -----------------------------------------------------------------------------------------------------
+
+
+def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Plan:
+    """What the files of a tool become without us. Where there is no record of it, what this program would write is
+    taken out, and nothing else."""
+    changes, errors = list[FileChange](), list[ErrorInfo]()
+    rows: Mapping[str, Mapping[str, Any]] = record.tools.get(agent.name, {})
+    if not rows:
+        rows = {
+            str(file): {"entries": [_as_row(entry) for entry in entries], "before": "-", "copy": "-"}
+            for file, entries in _by_file(agent.entries(program, environment))
+        }
+    for path, row in rows.items():
+        file = Path(path)
+        try:
+            current = _read(file)
+            taken = _taken_back(current, file, row, record)
+            if isinstance(taken, Ok) and taken.value != current:
+                _require_writable(file)
+        except OSError as error:
+            errors.append(_unusable(file, error))
+            continue
+        if isinstance(taken, Err):
+            errors.append(_placed(taken.error, file, agent))
+        elif taken.value != current or str(file) in record.tools.get(agent.name, {}):
+            changes.append(FileChange(agent.name, file, current, taken.value))
+    return Plan(agent.name, agent.title, tuple(changes), (), tuple(errors))
+
+
+def take_back(plan: Plan, agent: Agent, record: Record) -> Err | None:
+    """Write what a plan of a removal says, and forget the connection."""
+    rows = record.tools.get(agent.name, {})
+    try:
+        for change in plan.changes:
+            if change.is_change:
+                _write(change)
+            row = rows.pop(str(change.path), None)
+            if row is not None:
+                copy = record.copy_of(row)
+                if copy is not None:
+                    files.discard(copy)
+                _drop_folders(row)
+        if not rows:
+            record.tools.pop(agent.name, None)
+        record.write()
+    except OSError as error:
+        message = f"{agent.title} could not be disconnected: {error.strerror or error}"
+        return fail("file-refused", message, error.filename or "", "mend that, then run it again")
+    return None
+
+
+# --- looking ---------------------------------------------------------------------------------------------------------
+
+
+def standing(agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Standing:
+    """What stands of a connection, and whether it works."""
+    there = agent.is_there(environment)
+    rows = record.tools.get(agent.name)
+    if not rows:
+        return Standing(agent.name, agent.title, there, connected=False)
+    parts, missing, problems = list[str](), list[str](), list[str]()
+    for path, row in rows.items():
+        file = Path(path)
+        try:
+            data = _read(file)
+        except OSError as error:
+            problems.append(f"{path} cannot be read: {error.strerror or error}")
+            continue
+        for entry in (_from_row(file, found) for found in row.get("entries", ())):
+            if entry is None or not entry.part:
+                continue
+            if not _has(entry, data):
+                missing.append(entry.part)
+                continue
+            parts.append(entry.part)
+            problems += _why_idle(entry, program, data or b"")
+    order = (SERVER, START, END)
+    return Standing(
+        agent.name,
+        agent.title,
+        there,
+        connected=bool(parts),
+        parts=tuple(part for part in order if part in parts),
+        missing=tuple(part for part in order if part in missing),
+        problems=tuple(dict.fromkeys(problems)),
+        files=tuple(rows),
+    )
+
+
+def _why_idle(entry: Entry, program: Program, data: bytes) -> list[str]:
+    """Why an entry that stands does nothing: its program is gone, or the tool's hooks are off."""
+    why = []
+    words = json.dumps(entry.value)
+    for name in _programs(entry):
+        if not os.path.exists(name):
+            why.append(f"it starts {name}, which is not there any more ('knowledge connect' writes it anew)")
+    if entry.part == SERVER and not program.with_server:
+        why.append("the MCP server needs the package 'mcp', which is not installed")
+    if entry.form == "json" and "command" in words and entry.part in (START, END):
+        if json_text.value_at(data, ("disableAllHooks",)) is True:
+            why.append(f"{entry.file} switches all hooks off (disableAllHooks)")
+        if json_text.value_at(data, ("hooksConfig", "enabled")) is False:
+            why.append(f"{entry.file} switches all hooks off (hooksConfig.enabled)")
+    return why
+
+
+def _programs(entry: Entry) -> list[str]:
+    """The programs and scripts by their whole path that an entry starts."""
+    import shlex
+
+    value = entry.value
+    if not isinstance(value, dict):
+        return []
+    lines = [hook.get("command", "") for hook in value.get("hooks", ()) if isinstance(hook, dict)]
+    lines += [value[key] for key in ("command", "bash") if isinstance(value.get(key), str)]
+    words = [*value["command"]] if isinstance(value.get("command"), list) else []
+    for line in lines:
+        if os.path.isabs(line) and os.path.exists(line):
+            words.append(line)
+            continue
+        try:
+            words += shlex.split(line, posix=os.name != "nt")
+        except ValueError:
+            continue
+    return [word for word in words if os.path.isabs(word) and not word.endswith(os.sep) and _is_code(word)]
+
+
+def _is_code(word: str) -> bool:
+    name = os.path.basename(word).lower()
+    return name.endswith(".py") or name.startswith(("python", "knowledge"))
+
+
+def known_tools(record: Record) -> list[str]:
+    """The tools that are connected, in the order of the table."""
+    return [name for name in AGENT if name in record.tools]

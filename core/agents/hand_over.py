@@ -1,0 +1,98 @@
+"""Hands a harvest over to a process of its own and is gone: what the hook of another tool runs when a session ends.
+
+Claude Code gives all of its hooks at the end 1.5 s together and ends them when it exits. So this file is a script that
+Python runs without loading anything else (`python -I -S hand_over.py TOOL WORDS…`): it reads which session ended, sets
+`WORDS… harvest --apply --since-last --quiet` free in a session of its own, and ends. Nothing depends on it: what is not
+handed over is found by the next start, timer or harvest.
+
+Where the program itself asks such a tool for an answer, it sets `MARK` in its environment: no hook of ours runs there,
+or a harvest would harvest itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MARK = "KNOWLEDGE_HARVEST"
+HARVEST = ("harvest", "--apply", "--since-last", "--quiet")
+MOST_BYTES = 1 << 16
+WAIT_SECONDS = 0.03
+
+
+def is_ours(environment: Mapping[str, str]) -> bool:
+    """Whether a tool runs because this program asked it something."""
+    return bool(environment.get(MARK))
+
+
+def ended_session(fd: int = 0) -> str:
+    """The transcript that a tool names on its standard input (`transcript_path` of a JSON object), "" for none."""
+    if os.name != "posix":
+        return ""
+    import select
+
+    data = b""
+    while len(data) < MOST_BYTES and select.select([fd], [], [], WAIT_SECONDS)[0]:
+        piece = os.read(fd, MOST_BYTES)
+        if not piece:
+            break
+        data += piece
+    if b"transcript_path" not in data:
+        return ""
+    import json
+
+    try:
+        told = json.loads(data).get("transcript_path")
+    except (ValueError, AttributeError, RecursionError):
+        return ""
+    return told if isinstance(told, str) and os.path.isabs(told) else ""
+
+
+def set_free(words: list[str]) -> bool:
+    """Start a program that outlives us, with no terminal and nothing of ours open. Whether it could be started."""
+    folder = os.path.expanduser("~")
+    if os.name != "posix":
+        import subprocess
+
+        flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+        nothing = subprocess.DEVNULL
+        try:
+            subprocess.Popen(words, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=flags, cwd=folder)
+        except OSError:
+            return False
+        return True
+    if not os.access(words[0], os.X_OK):
+        return False
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)  # it ends at once: the one that works is its child, and nobody's to wait for
+        return True
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for fd in (0, 1, 2):
+            os.dup2(nowhere, fd)
+        os.closerange(3, 256)
+        os.chdir(folder if os.path.isdir(folder) else os.sep)
+        os.execv(words[0], words)
+    finally:
+        os._exit(1)
+
+
+def main(arguments: list[str]) -> int:
+    """`TOOL WORDS…`: the tool whose session ended, and how this program is started."""
+    if len(arguments) < 2 or is_ours(os.environ):
+        return 0
+    ended = ended_session()
+    set_free([*arguments[1:], *HARVEST, *(["--ended", ended] if ended else [])])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,77 @@
+"""Secrets that are said again: what one text gave away as a secret is hidden in the others beside it as well.
+
+`password: K7...` is found by the word in front of the value. Two turns later the value stands alone, and nothing in
+that turn says what it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.base.secrets.redact import MARK, redact
+
+LEAST = 6
+"""A shorter value is hidden only where its own text shows what it is: it would be found inside ordinary words."""
+PART = 8
+"""So many letters of a secret, one after the other, give it away."""
+REPEATED = f"{MARK}repeated]"
+_PLACEHOLDER = re.compile(r"\[redacted: [^\]\n]{1,40}\]")
+_WORD = re.compile(r"[A-Za-z]{1,12}|[\d\s.,:;/-]{1,10}")
+"""What may be an ordinary word, or a number: hiding it everywhere would make holes in what has nothing to hide."""
+
+
+class Secrets:
+    """The secrets of one conversation. Every text is cleared once, in any order; when all were seen, `hide` takes what
+    was found in one of them out of the others."""
+
+    def __init__(self) -> None:
+        self._values: set[str] = set()
+        self.count = 0
+
+    def clear(self, text: str) -> str:
+        """The text with placeholders, its secrets remembered."""
+        if not text:
+            return text
+        found = redact(text)
+        if found.counts:
+            self.count += sum(found.counts.values())
+            self._values.update(_replaced(text, found.text))
+        return found.text
+
+    def title(self, text: str) -> str:
+        """A short text that a program made of longer ones, cleared; "" where it has a part of a secret. It may have cut
+        one in two, or left out its punctuation, so that nothing is as it was but the letters."""
+        text = self.hide(self.clear(text))
+        letters = _letters(text)
+        for value in self._values:
+            known = _letters(value)
+            if any(known[at : at + PART] in letters for at in range(max(1, len(known) - PART + 1))):
+                return ""
+        return text
+
+    def hide(self, text: str) -> str:
+        """A cleared text without the values that were secrets in another one."""
+        for value in self._values:
+            if value in text:
+                text = text.replace(value, REPEATED)
+        return text
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+def _replaced(before: str, after: str) -> list[str]:
+    """What stood where the placeholders stand now, as far as it would be known again anywhere."""
+    first, *rest = _PLACEHOLDER.split(after)
+    found: list[str] = []
+    at = len(first)
+    for number, kept in enumerate(rest, start=1):
+        place = len(before) - len(kept) if number == len(rest) else before.find(kept, at) if kept else at
+        if place < at or not before.startswith(first):
+            break  # the text had placeholders of its own: what stood where is not known
+        value = before[at:place].strip(" \t\r\n\"'`")
+        if len(value) >= LEAST and not _WORD.fullmatch(value) and MARK not in value:
+            found.append(value)
+        at = place + len(kept)
+    return found

@@ -1,0 +1,123 @@
+"""`knowledge context` a second time, answered before the program is loaded: a hook at every session start waits for it.
+
+What was printed is kept in the cache folder with a list of all paths that it depends on, and is printed again while
+every one of them is what it was. It was made by the usual way and went through the gate (base/marks.py). Nothing is
+imported here but what a bare Python has loaded already, and json: the program takes four times as long to load as this
+answer to look up. Where an answer depends on more than paths (a project's own knowledge, a link, a warning, a settings
+file that was named, facts that age), nothing is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from core.commands.context import ContextPrefix
+    from core.commands.workspace import Workspace
+
+VARIABLES = ("HOME", "MANUAL_SLOP_HOME", "SLOP_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "GIT_CEILING_DIRECTORIES")
+SETTLED_SECONDS = 2.0
+"""What was changed so lately may change again without its time telling so: such an answer is not kept."""
+
+
+def kept_answer(arguments: Sequence[str]) -> str | None:
+    """What `knowledge context` printed when it was last asked in these words, here; None to ask the usual way."""
+    try:
+        asked = _asked(arguments)
+        place = _place(asked) if asked is not None else None
+        if place is None or not _is_own(os.lstat(place)):
+            return None
+        import json
+
+        with open(place, "rb", opener=_no_link) as stream:
+            kept = json.loads(stream.read())
+        if kept["asked"] != asked or any(_seen(row[0], len(row) != 4) != row for row in kept["paths"]):
+            return None
+        text = kept["text"]
+        return text if isinstance(text, str) else None
+    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
+        return None
+
+
+def keep_answer(arguments: Sequence[str], workspace: Workspace, made: ContextPrefix, text: str) -> None:
+    """Keep what was printed, unless something about it cannot be told by looking at paths."""
+    import json
+    import time
+    from pathlib import Path
+
+    from core.base import files
+    from core.base.config import SHIPPED_FILE, user_config_file
+    from core.base.paths import PROJECT_FOLDER
+    from core.base.trust import trust_file
+
+    asked = _asked(arguments)
+    place = _place(asked) if asked is not None else None
+    paths, environment, here = workspace.paths, workspace.environment, workspace.cwd
+    ages = workspace.config.bootstrap_facts
+    named = workspace.named is not None or environment.get("SLOP_CONFIG")
+    if place is None or environment is not os.environ or named or ages:
+        return
+    if made.project or made.warnings or workspace.loaded.warnings:
+        return
+    above = (here, *here.parents)
+    which = [*above, *(folder / ".git" for folder in above), paths.home, paths.state]
+    whole = [SHIPPED_FILE, user_config_file(environment), here / "config.toml", trust_file(environment)]
+    whole += [folder / name for folder in above for name in (PROJECT_FOLDER, f"{PROJECT_FOLDER}/knowledge")]
+    whole += [paths.knowledge, *(row for row in paths.knowledge.glob("*") if not row.is_dir())]
+    code = [module.__file__ or "" for name, module in sys.modules.items() if name.partition(".")[0] == "core"]
+    rows = [_seen(str(path), False) for path in which]
+    rows += [_seen(name, True) for name in dict.fromkeys([*map(str, whole), *filter(None, code)])]
+    if any(len(row) > 1 and stat.S_ISLNK(row[1]) for row in rows):
+        return  # the times of a link are not those of what it leads to
+    newest = max((max(row[-2:]) for row in rows if len(row) > 5), default=0)
+    if newest < (time.time() - SETTLED_SECONDS) * 1e9:
+        files.write_cache(Path(place), json.dumps({"asked": asked, "paths": rows, "text": text}).encode())
+
+
+def _asked(arguments: Sequence[str]) -> list[Any] | None:
+    """The words, the folder and the variables by which an answer is found again; None for words of another kind."""
+    words = list(arguments)
+    rest = iter(words[1:])
+    for word in rest:
+        if word != "--quiet" and (word != "--home" or not next(rest, "")):
+            return None
+    if words[:1] != ["context"]:
+        return None
+    return [words, os.getcwd(), [os.environ.get(name) for name in VARIABLES], sys.version, os.geteuid()]
+
+
+def _place(asked: list[Any]) -> str | None:
+    """Where it is kept: one of 256 places; what stands there says itself what it answers."""
+    if not sys.platform.startswith("linux"):
+        return None  # elsewhere the cache folder is not known without a library
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    base = base if os.path.isabs(base) else os.path.expanduser("~/.cache")
+    from binascii import crc32
+
+    slot = crc32(repr(asked).encode("utf-8", "surrogatepass")) & 0xFF
+    return f"{base}/manual_slop/knowledge/start/{slot:02x}" if os.path.isabs(base) else None
+
+
+def _is_own(found: os.stat_result) -> bool:
+    return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+
+def _no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW)
+
+
+def _seen(path: str, whole: bool) -> list[Any]:
+    """What stands at a path: nothing; with `whole` in what state it is; else only which it is and whose."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return [path]
+    if not whole:
+        return [path, found.st_mode, found.st_uid, found.st_ino]
+    return [path, found.st_mode, found.st_uid, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]

@@ -1,0 +1,340 @@
+"""Conversations: finding one by what was said in it, and reading it. Every text in an answer is cleared of secrets.
+
+A search looks first at what changed since the last one, for a fraction of a second: the newest conversations come
+first, and what is left is told. `build` reads all of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from core import conversation_index as conversation_index
+from core.base.figures import size
+from core.base.result import Err, Ok, Result, fail
+from core.commands.transcript import LOOK_SECONDS, index_folder, opened_index, tool_of, where_of
+from core.commands.transcript import project_of as project_of
+from core.commands.transcript import read as read
+from core.commands.workspace import Workspace
+from core.conversation_index import Brought, look, place_of
+from core.search import conversations as stored
+from core.search.candidates import Filters
+from core.search.conversation_query import Found, conversations, has_project, known_project
+from core.search.conversation_query import unread as unread_number
+from core.search.days import Span, day_span, question
+
+if TYPE_CHECKING:
+    from core.search.conversations import Database
+
+BUILD_SECONDS = 10.0
+"""A build goes in steps of this; between them another program may have its turn."""
+LIMIT, MOST = 10, 1000
+
+
+@dataclass(frozen=True)
+class ConversationFilters:
+    """What a conversation must be. `project` is a folder, or the name of one in which conversations are known;
+    `sources` are names that `knowledge sources` prints; `since` and `before` are days (YYYY-MM-DD, a month, a year, or
+    words such as yesterday); `role` is who must have said it. "" asks for nothing."""
+
+    project: str = ""
+    sources: tuple[str, ...] = ()
+    since: str = ""
+    before: str = ""
+    role: str = ""
+
+
+@dataclass(frozen=True)
+class ConversationHit:
+    """One conversation that was found, by its best turn.
+
+    `name` is what `knowledge show` takes; `source` where it was found, `tool` what people call that; `day` the local
+    day of the turn, `ended` of the whole, ISO 8601. `turn` is the number of the best turn (from 1; 0 where there is
+    none), `role` who spoke, `text` its words, `places` the numbers of all turns that matched. `rank` compares it with
+    hits of other kinds."""
+
+    name: str
+    title: str
+    source: str
+    tool: str
+    day: str
+    started: str
+    ended: str
+    project: str
+    folder: str
+    branch: str
+    turns: int
+    turn: int
+    role: str
+    text: str
+    why: tuple[str, ...]
+    score: float
+    rank: float
+    places: tuple[int, ...]
+    path: str
+    in_trash: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys; those that hits of all kinds have are called the same."""
+        return {
+            "kind": "conversation",
+            "key": self.name,
+            "title": self.title or None,
+            "text": self.text,
+            "score": round(self.rank, 4),
+            "why": list(self.why),
+            "provenance": f"[from: {self.name}, {self.day}]" if self.day else f"[from: {self.name}]",
+            "confirmations": [],
+            "date": self.day or None,
+            "tags": [],
+            "project": self.project or None,
+            "path": self.path or None,
+            "source": self.source,
+            "tool": self.tool,
+            "branch": self.branch or None,
+            "turn": self.turn or None,
+            "role": self.role or None,
+            "turns": self.turns,
+            "places": list(self.places),
+            "in_trash": self.in_trash,
+        }
+
+
+@dataclass(frozen=True)
+class ConversationHits:
+    """What was found, best first (without words: newest first). `conversations` and `turns` are how many there are to
+    be found; `waiting` conversations of `waiting_bytes` are not read yet, which would take about `seconds`. `note` says
+    how a question was understood. `warnings` are for the person."""
+
+    query: str
+    hits: tuple[ConversationHit, ...] = ()
+    conversations: int = 0
+    turns: int = 0
+    waiting: int = 0
+    waiting_bytes: int = 0
+    seconds: float = 0.0
+    note: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build did, and what the index holds now. Sizes in bytes."""
+
+    read: int
+    gone: int
+    conversations: int
+    turns: int
+    bytes: int
+    waiting: int
+    unread: int
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "notes": list(self.notes)}
+
+
+# --- the index -------------------------------------------------------------------------------------------------------
+
+
+def forget_all(workspace: Workspace) -> None:
+    """Take the words of conversations out of the cache: the person has switched the search off. Where another program
+    writes the index just now, the next search does it."""
+    from core.base import files, locks
+    from core.search import store
+
+    folder = index_folder(workspace)
+    if files.exists(folder / store.FILE):
+        try:
+            with locks.locked(folder / store.LOCK, work="search"):
+                stored.throw_away(folder)
+        except OSError:
+            return
+
+
+def build(
+    workspace: Workspace,
+    progress: Callable[[Any], None] = lambda step: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Result[BuildReport]:
+    """Read every conversation that is not in the index yet, and look through project folders for more. What it will
+    take is told first; a stop loses nothing, and the next build goes on. Err where the index cannot be written."""
+    from core.harvest.report import Progress
+
+    if not workspace.config.search_conversations:
+        hint = "'knowledge config set search_conversations true' switches it on"
+        return fail("switched-off", "conversations are not searched: the setting says so", hint=hint)
+    where, told = where_of(workspace)
+    read = gone = total = 0
+    notes: list[str] = [told] if told else []
+    database: Database | None = None
+
+    def step(done: int, _of: int, name: str) -> None:
+        progress(Progress(read + done, max(total, read + done), name, "read"))
+
+    def looked(seconds: float, *, walk: bool = False) -> Brought:
+        nonlocal database, read, gone
+        if database is not None:
+            database.close()
+        stop = cancelled if seconds else lambda: True
+        database, brought = look(where, seconds, walk=walk, wait=10.0, step=step, cancelled=stop)
+        read, gone = read + brought.read, gone + brought.gone
+        notes.extend(brought.notes)
+        return brought
+
+    try:
+        brought = looked(0.0, walk=True)
+        if total := brought.waiting:
+            what, _, costs = what_it_takes(brought).partition(": ")
+            progress(Progress(0, total, what, f"{costs}; Ctrl-C stops, and the next build goes on"))
+        while brought.waiting and not cancelled() and not brought.busy:
+            brought = looked(BUILD_SECONDS)
+    except OSError as error:
+        return fail("unwritable", f"the index cannot be written: {error.strerror or error}", error.filename or "")
+    if database is None or brought.busy:
+        return fail("busy", "another program is writing the index", hint="wait until it is done")
+    try:
+        number, turns = stored.totals(database)
+        unread = unread_number(database)
+    finally:
+        database.close()
+    held = stored.file_bytes(where.folder)
+    return Ok(BuildReport(read, gone, number, turns, held, brought.waiting, unread, tuple(dict.fromkeys(notes))))
+
+
+def what_it_takes(brought: Brought) -> str:
+    """`10,000 conversations (1.0GB): about 3 min, 400.0MB in the cache`."""
+    seconds = brought.seconds
+    told = f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
+    number = f"{brought.waiting:,} conversation{'' if brought.waiting == 1 else 's'}"
+    return f"{number} ({size(brought.waiting_bytes)}): about {told}, {size(brought.growth)} in the cache"
+
+
+# --- finding ---------------------------------------------------------------------------------------------------------
+
+
+def find(
+    workspace: Workspace,
+    words: str = "",
+    filters: ConversationFilters = ConversationFilters(),
+    limit: int = LIMIT,
+    *,
+    seconds: float = LOOK_SECONDS,
+    today: date | None = None,
+    allowed: Callable[[str], bool] | None = None,
+) -> Result[ConversationHits]:
+    """The conversations that any words are about, best first; without words those that the filters let through, the
+    newest first. `seconds` bounds how long what is new is read before. Of those whose folder `allowed` refuses nothing
+    is told. Err for a filter that is none."""
+    if not workspace.config.search_conversations:
+        forget_all(workspace)
+        return Ok(ConversationHits(words))
+    day = today or date.today()
+    bounds = _bounds(filters, day)
+    if isinstance(bounds, Err):
+        return bounds
+    asked = question(words, day) if not (filters.since or filters.before) else question("", day)._replace(words=words)
+    with opened_index(workspace, seconds) as (database, brought, problem):
+        warnings = [problem] if problem else []
+        if database is None:
+            return Ok(ConversationHits(words, warnings=tuple(warnings)))
+        try:
+            project = _project(workspace, database, filters.project)
+            if isinstance(project, Err):
+                return project
+            note = ""
+            span, text, folder = bounds.value, words, project.value
+            if asked.told:
+                named = known_project(database, asked.place) if asked.place and not folder else ""
+                text = asked.words if named or not asked.place else f"{asked.words} {asked.place}".strip()
+                span, folder = asked.span, named or folder
+                note = _understood(span, folder)
+            wanted = Filters(
+                since=span.since, before=span.before, project=folder, sources=filters.sources,
+                roles=(filters.role,) if filters.role else (),
+            )  # fmt: skip
+            hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed)]
+            if not hits and asked.told and not asked.open:
+                wanted = Filters(project=project.value, sources=filters.sources, roles=wanted.roles)
+                hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed)], ""
+            number, turns = stored.totals(database)
+        except Exception as error:
+            if not stored.is_trouble(error):
+                raise
+            _mend(workspace, error)
+            told = f"the index of conversations could not be read ({error}); the next search makes it anew"
+            return Ok(ConversationHits(words, warnings=(told,)))
+    if brought.waiting:
+        told = f"not searched yet: {what_it_takes(brought)}; 'knowledge search --build' reads all of it"
+        warnings.append(told)
+    return Ok(
+        ConversationHits(
+            words, tuple(hits), number, turns, brought.waiting, brought.waiting_bytes, brought.seconds, note,
+            tuple(warnings),
+        )
+    )  # fmt: skip
+
+
+def _mend(workspace: Workspace, error: Exception) -> None:
+    """Throw away an index that is damaged where no look noticed."""
+    from core.base import locks
+    from core.search import store
+
+    if stored.is_damage(error):
+        folder = index_folder(workspace)
+        try:
+            with locks.locked(folder / store.LOCK, work="search", editor_wait=2.0):
+                stored.throw_away(folder)
+        except OSError:
+            return
+
+
+def _bounds(filters: ConversationFilters, today: date) -> Result[Span]:
+    ends = []
+    for text in (filters.since, filters.before):
+        span = day_span(text, today) if text else Span()
+        if span is None:
+            hint = "write it as 2026-06-12, 2026-06 or 2026, or as yesterday, monday, last week, '3 days ago'"
+            return fail("usage", f"{text!r} is no date", hint=hint)
+        ends.append(span.since)
+    return Ok(Span(*ends))
+
+
+def _project(workspace: Workspace, database: Database, asked: str) -> Result[str]:
+    """The place of a project: a folder, or the name of one that conversations were held in."""
+    if not asked:
+        return Ok("")
+    folder = os.path.abspath(workspace.cwd / os.path.expanduser(asked))
+    if os.path.isdir(folder):
+        return Ok(place_of(folder))
+    known = known_project(database, asked) if "/" not in asked else ""
+    if not known and has_project(database, place_of(folder)):
+        known = place_of(folder)  # a folder that is gone, and in which conversations were held
+    if known:
+        return Ok(known)
+    hint = "give its folder, or the name of one that conversations were held in"
+    return fail("no-project", "there is no folder of that name", folder, hint)
+
+
+def _understood(span: Span, folder: str) -> str:
+    days = span.since if not span.before or span.before == str(_after(span.since)) else f"{span.since} to {span.before}"
+    days = f"from {days} on" if not span.before else f"on {days}" if "to" not in days else f"from {days}"
+    return f"understood as: {days}{f', in {folder}' if folder else ''} (quotation marks search the words as they stand)"
+
+
+def _after(day: str) -> date:
+    from datetime import timedelta
+
+    return date.fromisoformat(day) + timedelta(days=1)
+
+
+def _hit(found: Found) -> ConversationHit:
+    row = found.row
+    return ConversationHit(
+        row.name, row.title, row.source, tool_of(row), found.day or row.ended[:10], row.started, row.ended, row.project,
+        row.folder, row.branch, row.turns, found.position + 1, found.role, found.text, found.why, found.score,
+        found.rank, tuple(at + 1 for at in found.places), row.path, bool(row.trash),
+    )  # fmt: skip

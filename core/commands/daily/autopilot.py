@@ -1,0 +1,270 @@
+"""Harvests that nobody waits for: begun by a hook when a session ends, or by the system's own scheduler.
+
+One runs at a time. It reads what changed since the last run and leaves alone what a tool may still be writing; what it
+leaves, for that reason or for a budget, the next one takes. Its report lies in the store, for `knowledge status` and
+the panel; a failure is told once, where the person is: at the start of their next session.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.base import files, locks
+from core.base.paths import Paths
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.daily.connect import hand_over
+from core.commands.workspace import Workspace, utc_now
+
+if TYPE_CHECKING:  # the start of a session does not wait for the rooms of a harvest
+    from core.base.answer import Generate
+    from core.commands.harvest_options import HarvestRequest
+    from core.harvest.report import HarvestReport, Report
+
+ROUNDS = 5
+"""Sessions that end while a run is at work are read by the same one, so many times at most."""
+RETRY_HOURS = 24
+"""A conversation that failed is tried again after so long; at once where it was the model that could not be asked."""
+CATCH_UP_HOURS = 1
+"""The start of a session begins a run where the last one is older than that."""
+MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why the last run could not do its work. `since` and `times` tell how long that has been so."""
+
+    code: str
+    message: str
+    hint: str = ""
+    since: str = ""
+    times: int = 1
+    told: bool = False
+
+    def __str__(self) -> str:
+        return str(ErrorInfo(self.code, self.message, "", self.hint))
+
+
+@dataclass(frozen=True)
+class Autopilot:
+    """The last run that nobody waited for. Times are ISO 8601 in UTC; `left` are conversations for the next run (over a
+    budget, or not asked about), `writing` those that their tool may still write; `tokens_today` and `dollars_month` are
+    those of all harvests."""
+
+    at: str
+    run: str = ""
+    harvested: int = 0
+    items: int = 0
+    left: int = 0
+    writing: int = 0
+    failed: int = 0
+    tokens: int = 0
+    dollars: float | None = None
+    tokens_today: int = 0
+    dollars_month: float = 0.0
+    note: str = ""
+    problem: Problem | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def read_autopilot(paths: Paths) -> Autopilot | None:
+    """The report of the last run; None where there was none, or it cannot be read."""
+    try:
+        row = json.loads(files.read_file(paths.autopilot, MOST_BYTES).data)
+        problem = Problem(**row.pop("problem")) if row.get("problem") else None
+        row.pop("problem", None)
+        return Autopilot(**row, problem=problem)
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _write(paths: Paths, state: Autopilot) -> None:
+    with suppress(OSError):  # a report that cannot be written stops nothing: the ledger knows what was done
+        files.make_folder(paths.state)
+        files.write_atomic(paths.autopilot, json.dumps(state.to_json(), indent=1).encode(), 0o600, lasting=False)
+
+
+# --- a run -----------------------------------------------------------------------------------------------------------
+
+
+def run_by_itself(
+    workspace: Workspace,
+    request: HarvestRequest,
+    ended: Sequence[str] = (),
+    *,
+    progress: Report = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+    now: Callable[[], datetime] = utc_now,
+    generate: Generate | None = None,
+) -> Result[HarvestReport]:
+    """`harvest --apply --since-last`. Where another such run is at work this one only leaves a note of what has ended,
+    which that one finds. The report is that of the last round; failures that were told before are not told again."""
+    from core.harvest.report import HarvestReport
+
+    paths = workspace.paths
+    try:
+        _note_ended(paths, ended)
+        with locks.locked(paths.autopilot_lock, work="harvest --since-last"):
+            return _rounds(workspace, request, progress, cancelled, now, generate)
+    except locks.LockHeldError:
+        return Ok(HarvestReport(True, notes=["a harvest is at work; it reads this too"], ledger=str(paths.ledger)))
+    except OSError as error:
+        message = f"the knowledge folder cannot be used: {error.strerror or error}"
+        return fail("store-failed", message, error.filename or "", "check its owner and rights")
+
+
+def _rounds(
+    workspace: Workspace,
+    request: HarvestRequest,
+    progress: Report,
+    cancelled: Callable[[], bool],
+    now: Callable[[], datetime],
+    generate: Generate | None,
+) -> Result[HarvestReport]:
+    from core.commands.harvest import harvest
+    from core.harvest.meter import DOUBTFUL, HOPELESS
+    from core.harvest.report import HarvestReport
+
+    paths, before = workspace.paths, read_autopilot(workspace.paths)
+    result: Result[HarvestReport] = Ok(HarvestReport(True, ledger=str(paths.ledger)))
+    for number in range(ROUNDS):
+        if number and not files.exists(paths.ended):
+            break
+        told = _take_ended(paths)
+        retry = before is not None and before.problem is not None and before.problem.code in HOPELESS | DOUBTFUL
+        since = "" if retry else (now() - timedelta(hours=RETRY_HOURS)).astimezone(UTC).isoformat()
+        asked = replace(request, apply=True, since_last=True, ended=told, retry_before=since)
+        result = harvest(workspace, asked, progress=progress, cancelled=cancelled, now=now, generate=generate)
+        if isinstance(result, Err) and result.error.code == "lock-held":
+            _note_ended(paths, tuple(told))  # a person harvests by hand: that finds everything too
+            return Ok(HarvestReport(True, notes=[str(result.error)], ledger=str(paths.ledger)))
+        state = _state(workspace, result, before, now)
+        _write(paths, state)
+        if state.problem is not None:
+            return result if state.problem.times == 1 else Ok(_silent(result, state.problem))
+        before = state
+    return result
+
+
+def _silent(result: Result[HarvestReport], problem: Problem) -> HarvestReport:
+    """A report without the failure, which was told before and stands in `knowledge status`."""
+    from core.harvest.report import HarvestReport
+
+    report = result.value if isinstance(result, Ok) else HarvestReport(True)
+    report.errors = [error for error in report.errors if error.code != problem.code]
+    report.notes.append(f"as before ({problem.times} times since {problem.since}): {problem.message}")
+    return report
+
+
+def _state(
+    workspace: Workspace, result: Result[HarvestReport], before: Autopilot | None, now: Callable[[], datetime]
+) -> Autopilot:
+    from core.harvest.spending import Account
+
+    at = now().astimezone(UTC).isoformat(timespec="seconds")
+    problem = _problem(result, before.problem if before is not None else None, at)
+    state = Autopilot(at, problem=problem)
+    if isinstance(result, Ok):
+        report = result.value
+        caps = [note for note in report.notes if "budget of" in note or "max_run_tokens" in note]
+        state = replace(
+            state,
+            run=report.run,
+            harvested=report.harvested,
+            items=sum(report.items.values()),
+            left=report.deferred + report.not_tried,
+            writing=report.plan.writing,
+            failed=report.failed,
+            tokens=report.input_tokens + report.output_tokens,
+            dollars=report.spent,
+            note=caps[0] if caps else "",
+        )
+    with suppress(OSError):
+        account = Account(workspace.paths.spending, now)
+        state = replace(state, tokens_today=account.day.tokens, dollars_month=round(account.month.dollars, 6))
+    return state
+
+
+def _problem(result: Result[HarvestReport], before: Problem | None, at: str) -> Problem | None:
+    """What kept a run from its work; None where it did it, even if single conversations failed."""
+    from core.harvest.meter import DOUBTFUL, HOPELESS
+
+    if isinstance(result, Err):
+        error = result.error
+    else:
+        report = result.value
+        grave = [error for error in report.errors if error.code in HOPELESS | DOUBTFUL]
+        if not grave or not (report.not_tried or not report.harvested):
+            return None
+        error = grave[0]
+    # What a person reads later must make sense without the place where it happened.
+    message = f"{error.message.rstrip('.')} ({error.path})" if isinstance(result, Err) and error.path else error.message
+    if before is not None and before.code == error.code:
+        return replace(before, message=message, hint=error.hint, times=before.times + 1)
+    return Problem(error.code, message, error.hint, since=at)
+
+
+def _note_ended(paths: Paths, ended: Sequence[str]) -> None:
+    """Add sessions to those that no harvest has looked at since they ended, as they are now."""
+    rows = []
+    for name in ended:
+        with suppress(OSError, ValueError):
+            path = os.path.abspath(name)
+            rows.append(json.dumps([path, os.stat(path).st_mtime_ns]))
+    if not rows:
+        return
+    files.make_folder(paths.state)
+    fd = files.open_for_append(paths.ended)
+    try:
+        files.write_all(fd, "".join(f"{row}\n" for row in rows).encode())
+    finally:
+        os.close(fd)
+
+
+def _take_ended(paths: Paths) -> Mapping[str, int]:
+    """The notes that lie there, which are gone then: what one run leaves of them the next finds without."""
+    taken = Path(f"{paths.ended}.read")
+    try:
+        files.replace_file(paths.ended, taken)
+        data = files.read_file(taken, MOST_BYTES).data
+        files.discard(taken)
+    except OSError:
+        return {}
+    found = {}
+    for line in data.decode("utf-8", "replace").splitlines():
+        try:
+            path, mtime = json.loads(line)
+        except (ValueError, TypeError, RecursionError):
+            continue
+        if isinstance(path, str) and isinstance(mtime, int):
+            found[path] = mtime
+    return found
+
+
+# --- where the person is ---------------------------------------------------------------------------------------------
+
+
+def at_session_start(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> str:
+    """For the hook of a tool whose session begins: what the person should be told, and a run for what was missed."""
+    state = read_autopilot(workspace.paths)
+    if state is None or _hours_since(state.at, now()) >= CATCH_UP_HOURS or files.exists(workspace.paths.ended):
+        hand_over(workspace)
+    if state is None or state.problem is None or state.problem.told:
+        return ""
+    _write(workspace.paths, replace(state, problem=replace(state.problem, told=True)))
+    return f"Knowledge memory could not harvest: {state.problem} ('knowledge status' tells more.)"
+
+
+def _hours_since(at: str, now: datetime) -> float:
+    try:
+        return (now - datetime.fromisoformat(at)).total_seconds() / 3600
+    except (ValueError, TypeError):
+        return float("inf")

@@ -1,0 +1,199 @@
+"""`knowledge connect`: other tools use this program, and are told so in their own files."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.agents.connections import (
+    FileChange,
+    Standing,
+    carry_out,
+    known_tools,
+    plan_connection,
+    plan_removal,
+    read_record,
+    standing,
+    take_back,
+)
+from core.agents.hand_over import HARVEST, is_ours, set_free
+from core.agents.tools import AGENT, AGENTS, Program, agent_name, own_program
+from core.agents.tools import PARTS as PARTS
+from core.base.paths import choose_home
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.workspace import Workspace
+from core.knowledge.check import Finding
+
+Ask = Callable[[str, str, Sequence[str], int], int | None]
+"""Shows a text and asks a question: the choices, which of them Enter means; the one that was chosen, or None where
+nobody is there to be asked."""
+NO_OR_YES = ("no", "yes")
+
+
+def nobody(_shown: str, _question: str, _choices: Sequence[str], _default: int) -> int | None:
+    """Where nobody can be asked."""
+    return None
+
+
+CONTEXT_LINES = 1
+
+
+@dataclass
+class ConnectReport:
+    """What was, or would be, changed (`changes`), and how every tool stands then. `applied` is false for a dry run, for
+    a no, and where nothing was to be changed; `shown` when the person has seen the changes already."""
+
+    changes: list[FileChange] = field(default_factory=list)
+    tools: list[Standing] = field(default_factory=list)
+    applied: bool = False
+    removing: bool = False
+    dry_run: bool = False
+    refused: bool = False
+    shown: bool = False
+    notes: list[str] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "applied": self.applied,
+            "removing": self.removing,
+            "files": [row.to_json() for row in self.changes],
+            "tools": [standing_json(row) for row in self.tools],
+            "notes": self.notes,
+            "errors": [vars(error) for error in self.errors],
+        }
+
+
+def standing_json(row: Standing) -> dict[str, Any]:
+    """One tool for `--json`."""
+    return {
+        "name": row.tool,
+        "title": row.title,
+        "there": row.there,
+        "connected": row.connected,
+        "parts": list(row.parts),
+        "missing": list(row.missing),
+        "problems": list(row.problems),
+        "files": list(row.files),
+    }
+
+
+def program_for(workspace: Workspace) -> Program:
+    """How others start this program for this home."""
+    usual = choose_home("", workspace.loaded.home_setting, {})
+    home = () if workspace.paths.home == usual else ("--home", str(workspace.paths.home))
+    if workspace.named is not None:
+        home = (*home, "--config", str(workspace.named.absolute()))
+    return own_program(home, str(workspace.paths.digest), workspace.environment)
+
+
+def hand_over(workspace: Workspace) -> None:
+    """Begin a harvest in a process of its own, unless this one answers for another."""
+    program = program_for(workspace)
+    if not is_ours(workspace.environment):
+        set_free([*program.words, *program.home, *HARVEST])
+
+
+def connections(workspace: Workspace) -> list[Standing]:
+    """How each tool stands, in the order of the table."""
+    program, record = program_for(workspace), read_record(workspace.environment)
+    return [standing(agent, program, workspace.environment, record) for agent in AGENTS]
+
+
+def connect(
+    workspace: Workspace,
+    tool: Sequence[str] = (),
+    *,
+    everything: bool = False,
+    remove: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+    ask: Ask = nobody,
+) -> Result[ConnectReport]:
+    """Connect tools, or take their connections back. `everything`: all that are on this computer (with `remove`: that
+    are connected). Without any tool it only tells how they stand. The changes are shown first: on a terminal the person
+    is asked, unless they said `yes`. A tool that cannot be connected is told and does not keep others from it."""
+    named = _named(tool)
+    if isinstance(named, Err):
+        return named
+    program, environment = program_for(workspace), workspace.environment
+    record = read_record(environment)
+    names = list(named.value)
+    if everything:
+        there = known_tools(record) if remove else [row.name for row in AGENTS if row.is_there(environment)]
+        names += [name for name in there if name not in names]
+    report = ConnectReport(removing=remove, dry_run=dry_run)
+    if everything and not names:
+        report.notes.append("none is connected" if remove else "none of the tools that are known is on this computer")
+    plans = [
+        plan_removal(AGENT[name], program, environment, record)
+        if remove
+        else plan_connection(AGENT[name], program, environment, record)
+        for name in names
+    ]
+    for plan in plans:
+        report.changes += [row for row in plan.changes if row.is_change]
+        report.errors += plan.errors
+        report.notes += [note for note in plan.notes if note not in report.notes]
+    ready = [plan for plan in plans if plan.changes and not plan.errors]
+    if ready and not dry_run and _agreed(report, yes, ask):
+        for plan in ready:
+            agent = AGENT[plan.tool]
+            problem = take_back(plan, agent, record) if remove else carry_out(plan, agent, program, environment, record)
+            if problem is not None:
+                report.errors.append(problem.error)
+            elif any(row.is_change for row in plan.changes):
+                report.applied = True
+    report.tools = [standing(row, program, environment, record) for row in AGENTS if not names or row.name in names]
+    return Ok(report)
+
+
+def _named(typed: Sequence[str]) -> Result[tuple[str, ...]]:
+    names = [agent_name(text) for text in typed]
+    unknown = [text for text, name in zip(typed, names, strict=True) if not name]
+    if unknown:
+        known = ", ".join(AGENT)
+        return fail("unknown-tool", f"there is no tool {unknown[0]!r} that can be connected", hint=f"choose of {known}")
+    return Ok(tuple(dict.fromkeys(names)))
+
+
+def _agreed(report: ConnectReport, yes: bool, ask: Ask) -> bool:
+    """Whether the changes are to be made: asked on a terminal; a script has said what it wants."""
+    if yes or not report.changes:
+        return True
+    answer = ask(changes_text(report.changes), "write this?", NO_OR_YES, 0)
+    report.shown = answer is not None
+    report.refused = answer == 0
+    return answer != 0
+
+
+def changes_text(changes: Sequence[FileChange]) -> str:
+    """The changes as a person reads them: the lines that come and go, file by file."""
+    rows = []
+    for change in changes:
+        how = "new" if change.before is None else "goes" if change.after is None else "changes"
+        rows.append(f"{change.path} ({how})")
+        before, after = (
+            (data or b"").decode("utf-8", "replace").splitlines() for data in (change.before, change.after)
+        )
+        for line in list(difflib.unified_diff(before, after, lineterm="", n=CONTEXT_LINES))[2:]:
+            rows.append(f"  {line}" if not line.startswith("@@") else "  …")
+    return "\n".join(rows) + "\n" if rows else ""
+
+
+def check_connections(workspace: Workspace) -> Iterator[Finding]:
+    """For `knowledge doctor`: which connections stand, and why one does not work. Of a tool that is not connected
+    nothing is said."""
+    for row in connections(workspace):
+        where = row.files[0] if row.files else ""
+        for at, problem in enumerate(row.problems):
+            yield Finding("connection-idle", f"{row.title}: {problem}", where, at=at)
+        if row.missing:
+            gone = ", ".join(PARTS[part] for part in row.missing)
+            message = f"{row.title} was connected, and this is gone from its files: {gone} ('knowledge connect' again)"
+            yield Finding("connection-gone", message, where, note=True)
+        elif row.connected and not row.problems:
+            message = f"{row.title} is connected: {', '.join(PARTS[part] for part in row.parts)}"
+            yield Finding("connected", message, where, note=True)

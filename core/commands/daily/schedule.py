@@ -1,0 +1,162 @@
+"""`knowledge schedule`: the system's own scheduler begins a harvest each hour, also for what was missed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.agents import timers
+from core.agents.connections import FileChange
+from core.agents.hand_over import HARVEST
+from core.agents.timers import Timer, is_on, tell_system
+from core.base import files
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.daily.connect import NO_OR_YES, Ask, changes_text, nobody, program_for
+from core.commands.workspace import Workspace
+from core.knowledge.check import Finding
+
+MOST_BYTES = 1 << 20
+
+
+@dataclass
+class ScheduleReport:
+    """What was, or would be, written (`changes`) and told to the system (`commands`); whether the timer is on then."""
+
+    title: str
+    changes: list[FileChange] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    on: bool = False
+    applied: bool = False
+    removing: bool = False
+    dry_run: bool = False
+    refused: bool = False
+    shown: bool = False
+    notes: list[str] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "on": self.on,
+            "applied": self.applied,
+            "removing": self.removing,
+            "files": [row.to_json() for row in self.changes],
+            "commands": self.commands,
+            "notes": self.notes,
+            "errors": [vars(error) for error in self.errors],
+        }
+
+
+def timer_here(workspace: Workspace) -> Result[Timer]:
+    """The timer of this system for this home."""
+    program = program_for(workspace)
+    words = [*program.words, *program.home, *HARVEST]
+    return timers.timer_of(timers.this_system(), words, workspace.environment)
+
+
+def schedule(
+    workspace: Workspace, *, remove: bool = False, dry_run: bool = False, yes: bool = False, ask: Ask = nobody
+) -> Result[ScheduleReport]:
+    """Turn the hourly harvest on, or with `remove` off; the files and commands are shown first. Err where the system
+    has no scheduler that is known, or it refuses; then the files are as they were."""
+    found = timer_here(workspace)
+    if isinstance(found, Err):
+        return found
+    timer = found.value
+    report = ScheduleReport(timer.title, removing=remove, dry_run=dry_run)
+    try:
+        changes = [
+            FileChange("schedule", path, _read(path), None if remove else text.encode()) for path, text in timer.files
+        ]
+    except OSError as error:
+        return fail("file-refused", f"a file of the timer cannot be read: {error.strerror}", error.filename or "")
+    report.changes = [row for row in changes if row.is_change]
+    was_on = is_on(timer, workspace.environment)
+    if not report.changes and was_on != remove:
+        report.on = was_on
+        return Ok(report)
+    told = timer.off if remove else timer.on
+    report.commands = [" ".join(words) for words in told]
+    report.on = was_on
+    report.notes += _about_keys(workspace) if not remove else []
+    if dry_run or not _agreed(report, yes, ask):
+        return Ok(report)
+    problem = _carry_out(report, timer, remove, workspace)
+    if problem is not None:
+        return problem
+    report.on, report.applied = is_on(timer, workspace.environment), True
+    return Ok(report)
+
+
+def _agreed(report: ScheduleReport, yes: bool, ask: Ask) -> bool:
+    if yes:
+        return True
+    shown = changes_text(report.changes) + "".join(f"$ {line}\n" for line in report.commands)
+    answer = ask(shown, "do this?", NO_OR_YES, 0)
+    report.shown, report.refused = answer is not None, answer == 0
+    return answer != 0
+
+
+def _carry_out(report: ScheduleReport, timer: Timer, remove: bool, workspace: Workspace) -> Err | None:
+    """To turn it on the files come first, to turn it off the system is told first. What the system refuses is undone."""
+    try:
+        if remove:
+            told = tell_system(timer.off, workspace.environment) if report.on else None
+            _write(report.changes)
+            if told is None and timer.title.startswith("systemd"):
+                told = tell_system(timer.on[:1], workspace.environment)
+            return told
+        _write(report.changes)
+        told = tell_system(timer.on, workspace.environment)
+        if told is not None:
+            _write([FileChange(row.tool, row.path, row.after, row.before) for row in report.changes])
+        return told
+    except OSError as error:
+        message = f"a file of the timer cannot be written: {error.strerror or error}"
+        return fail("file-refused", message, error.filename or "", "check its rights")
+
+
+def _write(changes: list[FileChange]) -> None:
+    for change in changes:
+        if change.after is None:
+            files.remove_file(change.path)
+            continue
+        files.make_folder(change.path.parent)
+        files.write_atomic(change.path, change.after, 0o644)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return files.read_file(path, MOST_BYTES).data
+    except FileNotFoundError:
+        return None
+
+
+def _about_keys(workspace: Workspace) -> list[str]:
+    """A timer has no shell around it: a key that only the environment has is not there."""
+    from core.llm.generate import PROVIDERS
+
+    config = workspace.config
+    spec = PROVIDERS.get(config.provider)
+    named = [name for name in (spec.key_variables if spec is not None else ()) if os.environ.get(name)]
+    if not named:
+        return []
+    place = workspace.loaded.file.with_name("credentials.toml")
+    return [f"the timer does not see {named[0]} of your shell; write the key into [keys] of {place}"]
+
+
+def check_schedule(workspace: Workspace) -> list[Finding]:
+    """For `knowledge doctor`: whether the timer that was set up is on. Without one nothing is said."""
+    found = timer_here(workspace)
+    if isinstance(found, Err) or not any(path.exists() for path, _ in found.value.files):
+        return []
+    where = str(found.value.files[-1][0])
+    if not is_on(found.value, workspace.environment):
+        message = f"the {found.value.title} for the harvest is not on ('knowledge schedule' turns it on)"
+        return [Finding("schedule-off", message, where)]
+    if any(_read(path) != text.encode() for path, text in found.value.files):
+        message = f"the {found.value.title} starts another program than this ('knowledge schedule' writes it anew)"
+        return [Finding("schedule-changed", message, where)]
+    return [Finding("scheduled", f"a harvest begins each hour ({found.value.title})", where, note=True)]

@@ -1,0 +1,293 @@
+"""`knowledge setup`: what lies on this disk, which models are there, what each would cost, and three questions at most.
+
+Looking changes nothing and sends nothing away from this machine. The answers are settings of the person's own
+`config.toml`, and connections (connect.py); nothing of what costs money, no hook and no timer is turned on unasked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from core.agents.connections import Standing
+from core.base.answer import price
+from core.base.paths import cache_folder
+from core.base.result import Err, ErrorInfo, Ok, Result
+from core.commands.daily.connect import connect, connections, standing_json
+from core.commands.harvest_options import HarvestRequest, harvest_options, keys_of
+from core.commands.settings import config_set
+from core.commands.sources import ALL, HOME, SourceFound, sources
+from core.commands.workspace import Workspace, reopened, utc_now
+from core.harvest.meter import UNKNOWN, read_usage
+from core.harvest.plan import plan_harvest
+from core.knowledge.ledger import seen_ledger
+from core.knowledge.swap import EDITOR_WAIT
+from core.sources.artifact import HashCache
+
+if TYPE_CHECKING:
+    from core.base.config import Config
+    from core.harvest.steps import HarvestOptions
+    from core.llm.found import FoundModel
+
+SAMPLE_BYTES = 6 << 20
+"""So much of the conversations is read for the estimate; the rest is taken to be like it."""
+LARGE_WINDOW = 128_000
+"""The window of a model that does not run on this machine, as far as an estimate needs one."""
+OFFLINE = "offline"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What harvesting all that was found would cost with a model; `price` in US dollars, None: nobody knows."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    price: float | None = 0.0
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """One way to have conversations read; `settings` is what choosing it would write."""
+
+    provider: str
+    model: str
+    where: str
+    ready: bool
+    problem: str
+    free: bool
+    estimate: Cost
+    settings: dict[str, str]
+
+    @property
+    def words(self) -> str:
+        """As it stands in a list to choose from."""
+        name = "the built-in rules (no model)" if self.provider == OFFLINE else f"{self.provider} {self.model}".strip()
+        if self.free:
+            cost = "free, on this computer"
+        elif self.estimate.price is not None:
+            cost = f"about ${self.estimate.price:.2f} for all of it"
+        else:
+            cost = self.problem or "the price is not known"
+        return f"{name}: {cost} ({self.where})" if self.where else f"{name}: {cost}"
+
+
+@dataclass
+class SetupReport:
+    """What was found, what the defaults would write (`settings`), and what was written (`changed`). `chosen` is the
+    model in force; `new` are sentences on what has come since the last time."""
+
+    home: str
+    sources: list[SourceFound] = field(default_factory=list)
+    models: list[ModelChoice] = field(default_factory=list)
+    tools: list[Standing] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+    changed: dict[str, Any] = field(default_factory=dict)
+    chosen: str = OFFLINE
+    set: list[str] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+    asked: bool = False
+    connected: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
+
+    @property
+    def found(self) -> list[SourceFound]:
+        """The sources that hold anything."""
+        return [row for row in self.sources if row.conversations]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "home": self.home,
+            "sources": [
+                {
+                    "name": row.name,
+                    "title": row.title,
+                    "conversations": row.conversations,
+                    "bytes": row.bytes,
+                    "new": row.new + row.grown,
+                    "picked": row.picked,
+                    "deleted_from": row.next_expiry or None,
+                    "deleted_after_days": row.expires_days or None,
+                }
+                for row in self.found
+            ],
+            "models": [
+                {
+                    "provider": row.provider,
+                    "model": row.model,
+                    "where": row.where,
+                    "ready": row.ready,
+                    "problem": row.problem,
+                    "free": row.free,
+                    "estimate": vars(row.estimate),
+                }
+                for row in self.models
+            ],
+            "tools": [standing_json(row) for row in self.tools if row.there or row.connected],
+            "settings": self.settings,
+            "changed": self.changed,
+            "connected": self.connected,
+            "set": self.set,
+            "new": self.new,
+            "notes": self.notes,
+            "errors": [vars(error) for error in self.errors],
+        }
+
+
+def survey(workspace: Workspace, now: Callable[[], datetime] = utc_now) -> Result[SetupReport]:
+    """Look around: what lies where, what could read it and at what price. Changes nothing, sends nothing away."""
+    from core.llm.found import found_models
+
+    looked = sources(workspace, now=now())
+    if isinstance(looked, Err):
+        return looked
+    report = SetupReport(str(workspace.paths.home), looked.value.rows, tools=connections(workspace))
+    report.notes += looked.value.notes
+    report.errors += looked.value.errors
+    models = found_models(workspace.environment, keys_of(workspace))
+    costs = _Costs(workspace, tuple(row.name for row in report.found), now())
+    offline = ModelChoice(OFFLINE, "", "", True, "", True, Cost(), {"provider": OFFLINE, "model": "", "base_url": ""})
+    report.models = [offline, *(_choice(workspace, row, costs) for row in models)]
+    _told(workspace, report)
+    report.settings = wanted(workspace, report, default_model(workspace, report), True)
+    return Ok(report)
+
+
+class _Costs:
+    """Estimates of a harvest of everything found, one for each size of window."""
+
+    def __init__(self, workspace: Workspace, names: tuple[str, ...], now: datetime) -> None:
+        self._workspace, self._names, self._now = workspace, names, now
+        self._known: dict[int, tuple[int, int, int]] = {}
+
+    def of(self, window: int, asked: str) -> tuple[int, int, int]:
+        """Calls, input and output tokens."""
+        if window not in self._known:
+            self._known[window] = self._estimated(window, asked)
+        return self._known[window]
+
+    def _estimated(self, window: int, asked: str) -> tuple[int, int, int]:
+        from core.harvest.estimate import estimate
+
+        workspace = self._workspace
+        request = HarvestRequest(provider="ollama", sources=self._names)
+        found = harvest_options(workspace, request, EDITOR_WAIT)
+        if isinstance(found, Err) or not self._names:
+            return 0, 0, 0
+        options: HarvestOptions = found.value
+        options = replace(options, asked=asked, distil=replace(options.distil, context_tokens=window))
+        ledger = seen_ledger(workspace.paths)
+        try:
+            plan = plan_harvest(
+                workspace.paths, options, ledger.value if isinstance(ledger, Ok) else {}, self._now, HashCache()
+            )
+        except OSError:
+            return 0, 0, 0
+        usage = read_usage(cache_folder(workspace.paths.home, workspace.environment) / "usage.json", asked)
+        total = estimate(plan, options, SAMPLE_BYTES, usage if usage.calls else UNKNOWN).total
+        return total.calls, total.input_tokens, total.output_tokens
+
+
+def _choice(workspace: Workspace, row: FoundModel, costs: _Costs) -> ModelChoice:
+    config = workspace.config
+    own = (config.price_input_per_million, config.price_output_per_million)
+    settings = {"provider": row.provider, "model": row.model, "base_url": row.base_url}
+    if row.free and row.provider == "openai":
+        # A server of the person's own sends no bill, and the price table must not take it for a maker's.
+        settings |= {"price_input_per_million": "0", "price_output_per_million": "0"}
+    calls, sent, answered = costs.of(0 if row.free else LARGE_WINDOW, f"{row.provider} {row.model} {row.base_url}")
+    dollars = 0.0 if row.free else price(row.provider, row.model, sent, answered, own)
+    cost = Cost(calls, sent, answered, dollars)
+    return ModelChoice(row.provider, row.model, row.where, row.ready, row.problem, row.free, cost, settings)
+
+
+def _told(workspace: Workspace, report: SetupReport) -> None:
+    """What is set by now, and what has come since."""
+    config = workspace.config
+    report.chosen = config.provider
+    if config.provider != OFFLINE:
+        report.set.append(f"conversations are read by {config.provider} {config.model}".rstrip())
+    picked = [row.title for row in report.found if row.picked and row.name != HOME]
+    if picked:
+        report.set.append(f"a harvest reads {', '.join(picked)}")
+    report.set += [f"{row.title} is connected" for row in report.tools if row.connected]
+    if not report.set:
+        return
+    report.new += [
+        f"{row.title} keeps conversations too" for row in report.found if not row.picked and row.name != HOME
+    ]
+    report.new += [f"{row.title} is there and not connected" for row in report.tools if row.there and not row.connected]
+    waiting = sum(row.new + row.grown for row in report.found if row.picked)
+    if waiting:
+        report.new.append(f"{waiting} conversations wait to be harvested")
+
+
+def default_model(workspace: Workspace, report: SetupReport) -> int:
+    """The place in `models` of the one that is taken unasked: what is set already, else the first that runs on this
+    computer and is ready, else the built-in rules. Never one that costs money."""
+    config = workspace.config
+    if config.provider != OFFLINE:
+        same = (
+            at
+            for at, row in enumerate(report.models)
+            if row.provider == config.provider and (row.model == config.model or not row.model)
+        )
+        return next(same, -1)
+    return next((at for at, row in enumerate(report.models) if row.free and row.ready and row.provider != OFFLINE), 0)
+
+
+def wanted(workspace: Workspace, report: SetupReport, model: int, read_all: bool) -> dict[str, Any]:
+    """The settings that these answers would write: only those that are another now. `model` -1 leaves it as it is."""
+    config, rows = workspace.config, dict[str, Any]()
+    chosen = report.models[model] if model >= 0 else None
+    if chosen is not None and (chosen.provider != config.provider or chosen.model not in ("", config.model)):
+        rows |= {key: value for key, value in chosen.settings.items() if not _is_set(config, key, value)}
+    names = [row.name for row in report.found if row.name != HOME]
+    if read_all and ALL not in config.sources and not set(names) <= set(config.sources):
+        rows["sources"] = [*config.sources, *(name for name in names if name not in config.sources)]
+    return rows
+
+
+def _is_set(config: Config, key: str, value: str) -> bool:
+    now = getattr(config, key)
+    return bool(now == value if isinstance(now, str) else now == float(value))
+
+
+def apply_answers(
+    workspace: Workspace,
+    report: SetupReport,
+    model: int,
+    read_all: bool,
+    tools: Sequence[str] = (),
+    now: Callable[[], datetime] = utc_now,
+) -> Result[SetupReport]:
+    """Write what was chosen: the model at that place of `models` (-1: as it is), whether the tools that were found are
+    read, and which tools to connect. The report says what came of it."""
+    rows = wanted(workspace, report, model, read_all)
+    for key, value in rows.items():
+        text = value if isinstance(value, str) else _as_list(value)
+        done = config_set(workspace, key, text)
+        if isinstance(done, Err):
+            report.errors.append(done.error)
+            continue
+        report.changed[key] = value
+        again = reopened(workspace)
+        workspace = again.value if isinstance(again, Ok) else workspace
+    if tools:
+        made = connect(workspace, tools, yes=True)
+        if isinstance(made, Err):
+            return made
+        report.connected = [row.tool for row in made.value.tools if row.connected]
+        report.notes += made.value.notes
+        report.errors += made.value.errors
+        report.tools = connections(workspace)
+    return Ok(report)
+
+
+def _as_list(value: Sequence[str]) -> str:
+    import json
+
+    return json.dumps(list(value), ensure_ascii=False)

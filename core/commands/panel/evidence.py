@@ -1,0 +1,215 @@
+"""What a harvest kept beside a line: the quote that showed it to be true, where that stands, and a playbook's steps.
+
+The plan of the run has it, below `facts` (core/harvest/merge.py), under the mark of the line's words. It is of the line
+as the harvest wrote it: words that a person has changed since have no proof of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.base import files
+from core.base.markdown import split_provenance
+from core.base.result import Err, Ok, Result, fail
+from core.base.secrets.redact import redact
+from core.commands.panel.bullets import Event, bullet_history
+from core.commands.panel.conversations import conversation_key, place_of_entry
+from core.commands.statements import bullets_of, resolve_bullet
+from core.commands.workspace import Workspace
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.read import read_conversation
+from core.harvest.merge import mark_of_text
+from core.harvest.playbook import steps_in as steps_in
+from core.harvest.quotes import reduce_to_words
+from core.harvest.quotes import span_of as span_of
+from core.knowledge.journal import FrozenPlan, read_plans
+from core.knowledge.ledger import Entry, seen_ledger
+
+READ_BYTES = 4_000_000
+"""A longer conversation is not read for one passage."""
+AROUND = 400
+"""So many characters on either side of a quote are shown."""
+_TAIL = re.compile(r"[^\w\s]{1,4}(?=\s|\Z)")
+"""Marks that end a sentence belong to it."""
+FACTUAL = ("facts", "questions", "playbooks")
+GONE, LONG, ELSEWHERE = "gone", "long", "elsewhere"
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A quote in its place: the words before it, itself, and the words behind it, secrets replaced. `turn` counts from
+    1, `of` is how many turns there are, `role` and `time` are those of the turn."""
+
+    before: str
+    quote: str
+    after: str
+    turn: int
+    of: int
+    role: str
+    time: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of one line. `line` counts from 1, `text` are its words.
+
+    `sha256` is the conversation that gave it, `conversation` its file. `quote` is "" where none was kept; `turn` (from
+    1, 0 for none), `start` and `end` tell the turn it stands in and that turn's bytes in the file. `steps` are those of
+    a playbook. `passage` is the place itself; where it is None, `problem` says why: `gone` (the conversation is not
+    there any more), `long` (too long to be read for one passage) or `elsewhere` (it stands there no more).
+    """
+
+    file: str
+    line: int
+    text: str
+    run: str = ""
+    sha256: str = ""
+    conversation: str = ""
+    quote: str = ""
+    turn: int = 0
+    start: int = 0
+    end: int = 0
+    steps: tuple[str, ...] = ()
+    passage: Passage | None = None
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `knowledge evidence --json`."""
+        row = {key: value or None for key, value in vars(self).items() if key not in ("steps", "passage", "problem")}
+        place = vars(self.passage) if self.passage is not None else None
+        return {**row, "steps": list(self.steps), "passage": place, "problem": self.problem or None}
+
+
+def evidence(workspace: Workspace, match: str, *, steps: bool = False) -> Result[Evidence] | Result[tuple[str, ...]]:
+    """`knowledge evidence MATCH`: what showed one line to be true; with `steps` the steps of a playbook alone."""
+    found = resolve_bullet(workspace.paths, "", match)
+    if isinstance(found, Err):
+        return found
+    ref = found.value.refs[0]
+    text = split_provenance(ref.raw.removeprefix("- "))[0]
+    if steps:
+        parts = steps_in(text) if ref.file == "playbooks.md" else ()
+        hint = "steps stand in playbooks.md, joined by ' -> '"
+        return Ok(parts) if parts else fail("no-steps", f"{ref.file}:{ref.line} is no list of steps", hint=hint)
+    past = bullet_history(workspace, ref.file, ref.raw)
+    events = past.value if isinstance(past, Ok) else ()
+    return Ok(evidence_of(workspace, ref.file, ref.line, ref.raw, events))
+
+
+def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Sequence[Event]) -> Evidence:
+    """What is kept of a line whose past is known (`events`, newest first). Where nothing is, only its own words."""
+    text, came = split_provenance(raw.removeprefix("- "))
+    steps = steps_in(text) if file == "playbooks.md" else ()
+    bare = Evidence(file, line, text, steps=steps)
+    told = next((event for event in reversed(events) if event.what == "harvested" and event.sha), None)
+    sha, run = (told.sha, told.run) if told is not None else ("", "")
+    if not sha and came is not None:
+        asked = conversation_key(workspace, came.source)
+        sha = asked.value if isinstance(asked, Ok) else ""
+    loaded = seen_ledger(workspace.paths) if sha else None
+    entry: Entry = (loaded.value.get(sha) or {}) if isinstance(loaded, Ok) else {}
+    plan = _plan(workspace, run or str(entry.get("run", "")), sha)
+    if plan is None:
+        return bare
+    words = split_provenance(told.after.removeprefix("- "))[0] if told is not None else text
+    mark = mark_of_text(words)
+    quote, place = _table(plan, "quotes").get(mark), _table(plan, "evidence").get(mark)
+    kept = _table(plan, "steps").get(mark)
+    if words == text and isinstance(kept, list) and all(isinstance(step, str) for step in kept):
+        steps = tuple(kept)
+    place = place if isinstance(place, dict) else {}
+    turn, start, end = (_whole(place.get(key)) for key in ("turn", "start", "end"))
+    path = str(entry.get("path", ""))
+    known = Evidence(
+        file, line, text, run or str(entry.get("run", "")), sha, path, quote if isinstance(quote, str) else "",
+        max(0, turn + 1), max(0, start), max(0, end), steps,
+    )  # fmt: skip
+    if not known.quote:
+        return known
+    said = str(place.get("said", ""))
+    passage, problem = _passage(workspace, known, entry, said)
+    return Evidence(**{**vars(known), "passage": passage, "problem": problem})
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else -1
+
+
+def told_by(workspace: Workspace, words: str) -> tuple[str, int]:
+    """The ledger's key of the newest conversation that said something in these words, and the turn (from 1, 0 for not
+    known); "" for none. For a fact of the index, which keeps no conversation of its own."""
+    mark = mark_of_text(words)
+    try:
+        rows = [row for row in bullets_of(workspace.paths, FACTUAL) if mark_of_text(row.bullet.text) == mark]
+    except OSError:
+        return "", 0
+    for row in reversed(rows):
+        past = bullet_history(workspace, row.file, row.bullet.raw)
+        kept = evidence_of(
+            workspace, row.file, row.bullet.line, row.bullet.raw, past.value if isinstance(past, Ok) else ()
+        )
+        if kept.sha256:
+            return kept.sha256, kept.turn
+    return "", 0
+
+
+def _plan(workspace: Workspace, run: str, sha: str) -> FrozenPlan | None:
+    try:
+        return read_plans(workspace.paths.plans, run).get(sha)
+    except OSError:
+        return None
+
+
+def _table(plan: FrozenPlan, name: str) -> dict[str, Any]:
+    found = plan.facts.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+# --- the place -------------------------------------------------------------------------------------------------------
+
+
+def _passage(workspace: Workspace, known: Evidence, entry: Entry, said: str) -> tuple[Passage | None, str]:
+    """The quote among the words around it, or why it cannot be shown."""
+    path, content = place_of_entry(workspace, known.sha256, entry)
+    if content is None:
+        try:
+            data = files.read_file(path).data if path and os.stat(path).st_size <= READ_BYTES else None
+        except OSError:
+            return None, GONE
+        if data is None:
+            return None, LONG if path else GONE
+        content = read_conversation(Path(path).name, data)
+    at = turn_of(content, known.turn - 1, known.start, known.end, said, known.quote)
+    if at < 0:
+        return None, ELSEWHERE
+    turn = content.turns[at]
+    text = redact(turn.text).text if workspace.config.redact else turn.text
+    span = span_of(known.quote, text)
+    if span is None:
+        return None, ELSEWHERE
+    tail = _TAIL.match(text, span[1])
+    span = (span[0], tail.end() if tail is not None else span[1])
+    before, after = text[: span[0]], text[span[1] :]
+    before = f"… {before[-AROUND:].lstrip()}" if len(before) > AROUND else before
+    after = f"{after[:AROUND].rstrip()} …" if len(after) > AROUND else after
+    place = Passage(before, text[span[0] : span[1]], after, at + 1, len(content.turns), turn.role, turn.time)
+    return place, ""
+
+
+def turn_of(conversation: Conversation, number: int, start: int, end: int, said: str, quote: str) -> int:
+    """The number of the turn (from 0) that a quote was found in, -1 for none: the one at those bytes, else the one that
+    says the same (in a session that went on, a snapshot), else the first in which the quote stands."""
+    turns = conversation.turns
+
+    def holds(turn: Turn) -> bool:
+        return span_of(quote, turn.text) is not None
+
+    if 0 <= number < len(turns) and (turns[number].start, turns[number].end) == (start, end) and holds(turns[number]):
+        return number
+    same = [at for at, turn in enumerate(turns) if said and mark_of_text(reduce_to_words(turn.text)) == said]
+    return next((at for at in (*same, *range(len(turns))) if holds(turns[at])), -1)

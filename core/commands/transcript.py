@@ -1,0 +1,362 @@
+"""The conversations of a home: the index that knows them, and reading one by its name, without secrets, with what was
+harvested from each of its turns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core import conversation_index
+from core.base.figures import count
+from core.base.paths import cache_folder
+from core.base.repository import is_working_place, project_root
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.commands.workspace import Workspace
+from core.conversation_index import Brought, Where, look
+from core.knowledge.ledger import Entry, seen_ledger
+from core.search import conversations as stored
+from core.search.conversations import Held
+from core.sources.artifact import HOME, Artifact
+from core.sources.tools import ALL, FILES, NAMES, SOURCE, known_as, known_name, places, resume_command, title_of
+
+if TYPE_CHECKING:
+    from core.conversations.readable import Cleared, HarvestedItem, ReadableConversation
+    from core.search.conversations import Database
+
+LOOK_SECONDS = 0.4
+"""So long a search reads what is new, at most; then it answers, and tells what is left."""
+
+
+def index_folder(workspace: Workspace) -> Path:
+    """Where the index of conversations lies."""
+    return cache_folder(workspace.paths.home, workspace.environment) / "conversations"
+
+
+def where_of(workspace: Workspace) -> tuple[Where, str]:
+    """What is looked at, and a sentence about names in the settings that there are not."""
+    names: list[str] = []
+    unknown: list[str] = []
+    for text in workspace.config.search_sources:
+        name = known_name(text) or (text if os.path.lexists(os.path.expanduser(text)) else "")
+        (names if name else unknown).append(name or text)
+    roots = workspace.config.project_roots
+    all_places = places(names, workspace.environment, roots)
+    slow = [place for place in all_places if place.source == FILES or SOURCE[place.source].project]
+    here = str(workspace.cwd)
+    where = Where(
+        workspace.paths,
+        index_folder(workspace),
+        cache_folder(workspace.paths.home, workspace.environment) / "stores",
+        ALL in names or HOME in names,
+        tuple(place for place in all_places if place not in slow),
+        tuple(slow),
+        lambda: known_entries(workspace),
+        project_root(here) if is_working_place(here) else "",
+    )
+    told = f"the setting search_sources names {', '.join(map(repr, unknown))}; accepted: {', '.join((*NAMES, ALL))}"
+    return where, told if unknown else ""
+
+
+def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
+    """The ledger; nothing where it cannot be read."""
+
+    loaded = seen_ledger(workspace.paths)
+    return loaded.value if isinstance(loaded, Ok) else {}
+
+
+@contextmanager
+def opened_index(workspace: Workspace, seconds: float) -> Iterator[tuple[Database | None, Brought, str]]:
+    """The index after a look of so many seconds, and a sentence where it cannot be kept."""
+    where, told = where_of(workspace)
+    database, brought, problem = None, Brought(), told
+    try:
+        database, brought = look(where, seconds)
+    except OSError as error:
+        problem = f"conversations are not searched: the cache folder cannot be used ({error.strerror or error})"
+    except Exception as error:
+        if not stored.is_trouble(error):
+            raise
+        problem = f"conversations are not searched: {error}"
+    try:
+        yield database, brought, problem
+    finally:
+        if database is not None:
+            database.close()
+
+
+def tool_of(row: Held) -> str:
+    """What people call the tool of a conversation."""
+    if row.source not in (HOME, FILES):
+        return title_of(row.source)
+    from core.conversations.render import TOOLS
+
+    return TOOLS.get(row.tool, "") or title_of(row.source)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A conversation for `knowledge show`. `style` is readable, markdown or resume."""
+
+    conversation: ReadableConversation
+    style: str = "readable"
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return self.conversation.to_json()
+
+
+def beginning_and_end(text: str, head: int, tail: int) -> str:
+    """A long text without its middle, and with a line that says how much is missing."""
+    from core.conversations.turns import cut
+
+    return cut(text, head, tail)
+
+
+def project_of(folder: str) -> str:
+    """The project that a folder belongs to: the root of its repository, or the folder itself; a work tree is of its
+    repository. "" for no folder, a person's home and places where nobody works."""
+    if not folder.startswith("/") or "\0" in folder:
+        return ""
+    path = os.path.realpath(folder)
+    return project_root(path) if is_working_place(path) else ""
+
+
+def show(
+    workspace: Workspace, name: str, markdown: bool = False, resume: bool = False, limit: int | None = None
+) -> Result[Shown]:
+    """`knowledge show NAME[:TURN]`. Err as `read` has it, and where nothing goes on with a conversation."""
+    if limit is not None and limit < 1:
+        return fail("usage", f"the limit is {limit}", hint="give a number of turns")
+    bare, _, turn = name.rpartition(":")
+    first = int(turn) if bare and turn.isdecimal() and len(turn) < 9 else 1
+    found = read(workspace, bare if first > 1 or (bare and turn == "1") else name, first, 1 if resume else limit)
+    if isinstance(found, Err):
+        return found
+    told = found.value
+    if resume and not told.resume:
+        return fail("no-resume", f"nothing goes on with this conversation: {told.why_not}", told.name)
+    return Ok(Shown(told, "resume" if resume else "markdown" if markdown else "readable", told.warnings))
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def read(
+    workspace: Workspace,
+    name: str,
+    first: int = 1,
+    number: int | None = None,
+    *,
+    allowed: Callable[[str], bool] | None = None,
+) -> Result[ReadableConversation]:
+    """One conversation by its name as search and provenances tell it, by its path, or by a part of either that no other
+    has: `number` turns (None: all) from `first` on (counted from 1). Err for a name that there is not, a conversation
+    that cannot be read, one whose folder `allowed` refuses, or a turn that it does not have."""
+    located = locate(workspace, name, allowed)
+    return located if isinstance(located, Err) else read_held(workspace, located.value, first, number, allowed=allowed)
+
+
+def read_entry(workspace: Workspace, key: str) -> Result[ReadableConversation]:
+    """All of the conversation of a ledger entry (its whole key), wherever it lies by now."""
+    from core.commands.panel.conversations import GONE, place_of_entry
+    from core.sources.artifact import HOME
+
+    entry = known_entries(workspace).get(key)
+    if entry is None:
+        return fail("no-entry", "the ledger knows nothing of this conversation (any more)", key)
+    path = str(entry.get("path", "")) or key.removeprefix("path:")
+    now, stored_one = place_of_entry(workspace, key, entry)
+    if not now or (stored_one is not None and not stored_one.turns):
+        return fail(GONE, "the conversation is not there any more", path, "what it taught is in your files")
+    located = locate(workspace, now)
+    if isinstance(located, Ok) and located.value.path == now:
+        return read_held(workspace, located.value)
+    name = str(entry.get("name", "")) or os.path.basename(path)
+    source = str(entry.get("source", "")) or HOME
+    return read_held(workspace, Held(0, now, "", name, source, trash=now.startswith(str(workspace.paths.trash))))
+
+
+def read_held(
+    workspace: Workspace,
+    row: Held,
+    first: int = 1,
+    number: int | None = None,
+    *,
+    allowed: Callable[[str], bool] | None = None,
+) -> Result[ReadableConversation]:
+    """The same of a conversation that was located."""
+    from core.conversations.readable import page
+
+    name = row.name
+    opened = _read(workspace, row)
+    if isinstance(opened, Err):
+        return opened
+    whole = opened.value
+    facts = whole.conversation
+    if allowed is not None and not allowed(facts.folder or row.folder):
+        return _unknown(name)
+    turns = len(facts.turns)
+    if not 1 <= first <= max(1, turns):
+        return fail("usage", f"there is no turn {first}", row.name, f"it has {count(turns, 'turn')}")
+    from core.conversations.readable import ReadableConversation
+
+    items, warnings = harvested(workspace, row)
+    shown = page(whole, first, number, items)
+    after = first + len(shown)
+    resume, why_not = resume_of(row)
+    return Ok(
+        ReadableConversation(
+            row.name, facts.title or row.title, tool_of(row._replace(tool=facts.format)), row.source, row.path,
+            facts.folder or row.folder, facts.repository, facts.branch, facts.model, row.ended[:10],
+            facts.started or row.started, facts.ended or row.ended, turns, first, after if after <= turns else None,
+            shown, items, bool(row.trash), resume, why_not, whole.secrets.count, warnings,
+        )
+    )  # fmt: skip
+
+
+def locate(workspace: Workspace, name: str, allowed: Callable[[str], bool] | None = None) -> Result[Held]:
+    """The conversation of that name; of several with one name the one that is in its place, and the newest. Err for
+    none, and for a part of a name that several have. Nothing is told of those whose folder `allowed` refuses."""
+    if not name.strip():
+        return fail("usage", "which conversation?", hint="'knowledge search' tells names")
+    where, _ = where_of(workspace)
+    rows: list[Held] = []
+    if workspace.config.search_conversations:
+        with opened_index(workspace, LOOK_SECONDS) as (database, _, _):
+            if database is not None:
+                rows = stored.named(database, name) or stored.named(database, os.path.abspath(name))
+                rows = rows or stored.named_like(database, name, 4)
+    if allowed is not None:
+        rows = [row for row in rows if allowed(row.folder)]
+    if not rows:
+        rows = [_row_of(item) for item in conversation_index.called(where, name)]
+    if not rows:
+        return _unknown(name)
+    best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)
+    same = {row.name for row in rows}
+    if len(same) > 1:
+        named = f": {', '.join(sorted(same)[:3])}" if allowed is None else ""
+        return fail("several", f"several conversations are called like that{named}", name, "give more of the name")
+    return Ok(best[0])
+
+
+def _unknown(name: str) -> Err:
+    return fail(
+        "no-conversation", "there is no conversation of that name", name, "'knowledge search' finds them by words"
+    )
+
+
+def _row_of(item: Artifact) -> Held:
+    ended = conversation_index.iso(item.mtime_ns)
+    return Held(0, item.path, "", item.name, item.source, ended=ended, bytes=item.size, trash=item.kind == "trash")
+
+
+_kept: dict[str, tuple[str, Cleared]] = {}
+"""The last conversations that were read, by path: pages of one are asked for one after the other."""
+KEPT = 3
+
+
+def _read(workspace: Workspace, row: Held) -> Result[Cleared]:
+    """The whole conversation without secrets."""
+    from core.conversations.read import read_conversation, why_unread
+    from core.conversations.readable import cleared
+    from core.sources.sessions import StoreCache
+
+    inside = "#" in row.path and not os.path.lexists(row.path)
+    try:
+        if inside:
+            copies = cache_folder(workspace.paths.home, workspace.environment) / "stores"
+            with StoreCache(copies) as stores:
+                data = stores.content(Artifact(row.path, row.name, "session", source=row.source))
+            state = ""
+        else:
+            from core.base import files
+
+            found = os.stat(row.path)
+            state = f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
+            known = _kept.get(row.path)
+            if known is not None and known[0] == state:
+                return Ok(known[1])
+            data = files.read_file(row.path).data
+    except OSError as error:
+        why = str(error.strerror or error)
+        return fail("unreadable", f"the conversation cannot be read: {why}", row.path, "was it moved or deleted?")
+    conversation = read_conversation(row.name, data)
+    if not conversation.turns:
+        problem = why_unread(data, conversation)
+        message = problem.message if problem is not None else "nothing was said in it"
+        return Err(ErrorInfo("unread-conversation", message, row.path))
+    whole = cleared(conversation)
+    if state:
+        _kept.pop(row.path, None)
+        _kept[row.path] = (state, whole)
+        for old in list(_kept)[:-KEPT]:
+            del _kept[old]
+    return Ok(whole)
+
+
+def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...], tuple[str, ...]]:
+    """What a conversation taught, in the order of its turns, by the committed plans of all its harvests; and a warning
+    where they cannot be read."""
+    from core.commands.panel.conversations import given_by
+    from core.conversations.readable import HarvestedItem
+    from core.knowledge.journal import read_plans
+    from core.knowledge.same import mark_of_text
+    from core.sources.scan import sha_in_trash
+
+    entries = known_entries(workspace)
+    own = sha_in_trash(os.path.basename(row.path)) if row.trash else ""
+    place = str(entries[own].get("path", "")) if own in entries else row.path
+    wanted = known_as(place, row.source)
+    found: dict[tuple[str, str], HarvestedItem] = {}
+    try:
+        for key, entry in entries.items():
+            source = str(entry.get("source", "")) or HOME
+            if entry.get("status") != "harvested" or known_as(str(entry.get("path", "")), source) != wanted:
+                continue
+            plan = read_plans(workspace.paths.plans, str(entry.get("run", ""))).get(key)
+            facts = plan.facts if plan is not None else {}
+            places, quotes = _table(facts, "evidence"), _table(facts, "quotes")
+            for given in given_by(workspace.paths, key, entry):
+                mark = mark_of_text(given.text)
+                at = _table(places, mark)
+                turn, start, end = (_number(at, name) for name in ("turn", "start", "end"))
+                found[given.file, given.text] = HarvestedItem(
+                    category_of(given.file), _clear(given.text), given.file, given.line,
+                    _clear(str(quotes.get(mark, ""))), turn + 1 if at else 0, start, end,
+                )  # fmt: skip
+    except OSError as error:
+        return (), (f"what was harvested from it cannot be read: {error.strerror or error}",)
+    return tuple(sorted(found.values(), key=lambda item: (item.turn or 10**9, item.file, item.line))), ()
+
+
+def _table(facts: Mapping[str, Any], key: str) -> dict[str, Any]:
+    found = facts.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _number(row: Mapping[str, Any], key: str) -> int:
+    value = row.get(key)
+    return value if isinstance(value, int) else 0
+
+
+def _clear(text: str) -> str:
+    from core.base.secrets.redact import redact
+
+    return redact(text).text
+
+
+def category_of(file: str) -> str:
+    """`facts` for `facts.md`, `files` for a note on a source file."""
+    return "files" if file.startswith("files/") else file.removesuffix(".md")
+
+
+def resume_of(row: Held) -> tuple[str, str]:
+    """The command that goes on with a conversation in its own tool; "" and why there is none."""
+    if row.trash:
+        return "", "it is in the trash; 'knowledge trash restore' puts it back first"
+    return resume_command(row.source, row.session, row.name, row.path, row.folder)

@@ -1,0 +1,600 @@
+"""Keeps the index of conversations up to date with the files: the home folder, its trash, and what other tools left.
+
+A look lists every conversation there is (names, sizes and times only) and compares that with the index. What is gone
+leaves it at once. What is new or has grown is read, the newest first, cleared of secrets, and added, for as many
+seconds as the look was given; the rest waits for the next one. A grown transcript of one record a line is read on from
+the last turn that was whole. Project folders are walked through only where the caller says so: of the conversations in
+them, a look asks after those that are known, and in the folders that they are in.
+
+Several programs may look at once: one of them writes, the others read what is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.base import files, locks
+from core.base.paths import Paths
+from core.base.repository import outside_work_trees
+from core.search import conversations as index
+from core.search import store
+from core.sources.artifact import HOME, SETTLED_NS, Artifact
+from core.sources.scan import origin, scan_conversations, sha_in_trash
+from core.sources.tools import FILES, SOURCE, Place, disambiguate, project_at
+from core.sources.walk import artifact_at, folder_state, folder_store, in_project, store_state, survey
+
+if TYPE_CHECKING:
+    from core.base.secrets.repeats import Secrets
+    from core.conversations.conversation import Conversation, Turn
+    from core.search.conversations import Database
+
+BATCH_SECONDS, BATCH_BYTES = 3.0, 64 << 20
+"""After so long, or so much that was read, what was added is committed."""
+WHOLE_BYTES = 48 << 20
+"""A larger file is read line by line where its format lets it; else it is not searched, and that is told."""
+EDGE_BYTES = 4096
+APPENDED = {"claude_code": (b'"queue-operation"', b'"queued_command"', b'"summary"', b"-title"), "codex": ()}
+"""Formats whose files only grow at their end, one record a line, and in which a turn is told by its own records; a file
+in whose new part one of these words stands is read anew all the same."""
+RATE, SHARE = 5e6, 0.4
+"""Bytes of files that are read in a second, and bytes of index for each, before anything was measured here."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """What is looked at. `folder` is that of the index and `copies` one for databases that can only be read as copies;
+    `places` are those of tools that keep their conversations in one place, `walked` the others'. `entries` gives the
+    ledger, when it is needed."""
+
+    paths: Paths
+    folder: Path
+    copies: Path
+    home: bool
+    places: tuple[Place, ...]
+    walked: tuple[Place, ...]
+    entries: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
+    around: str = ""
+    """The project's folder that the caller is in: its own conversations are looked for in any case."""
+
+
+@dataclass
+class Brought:
+    """What a look did. `read` conversations were read; `waiting` and `waiting_bytes` are still to be, which takes about
+    so many `seconds`, and `growth` bytes in the cache. `busy` says that another program is writing the index."""
+
+    read: int = 0
+    gone: int = 0
+    waiting: int = 0
+    waiting_bytes: int = 0
+    seconds: float = 0.0
+    growth: int = 0
+    busy: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+Step = Callable[[int, int, str], None]
+"""Told of every conversation that was read: how many were, of how many, and its name."""
+
+
+def look(
+    where: Where,
+    seconds: float,
+    *,
+    walk: bool = False,
+    wait: float = 0.0,
+    step: Step = lambda done, total, name: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> tuple[Database | None, Brought]:
+    """Bring the index up to date for about `seconds`, and open it; None where there is nothing to open. `wait` is how
+    many seconds to wait for another writer. Raises OSError where the cache folder cannot be written."""
+    try:
+        with locks.locked(where.folder / store.LOCK, work="search", editor_wait=wait):
+            for last in (False, True):
+                database, _ = index.open_or_make(where.folder)
+                try:
+                    return database, _Look(where, database, step, cancelled).run(seconds, walk)
+                except BaseException as error:
+                    database.close()
+                    if last or not (isinstance(error, Exception) and index.is_damage(error)):
+                        raise
+                    index.throw_away(where.folder)
+    except locks.LockHeldError:
+        pass
+    return index.open_sealed(where.folder) or index.open_unsealed(where.folder), Brought(busy=True)
+
+
+class _Look:
+    """One look at everything."""
+
+    def __init__(self, where: Where, database: Database, step: Step, cancelled: Callable[[], bool]) -> None:
+        self._where = where
+        self._database = database
+        self._step = step
+        self._cancelled = cancelled
+        self._brought = Brought()
+        self._entries: Mapping[str, Mapping[str, Any]] | None = None
+        self._folders: tuple[set[str], list[Artifact]] = (set(), [])
+        self._same: set[str] = set()
+
+    def run(self, seconds: float, walk: bool) -> Brought:
+        known = index.known(self._database)
+        found = self._found(walk, known)
+        new = [row for path, row in found.items() if path not in known or known[path].state != _state(row)]
+        if new:  # loading what reads them is not counted among the seconds
+            import core.base.secrets.redact
+            import core.conversations.read  # noqa: F401
+        started = time.monotonic()
+        until = started + seconds
+        gone = [row.id for path, row in known.items() if path not in found and path not in self._same]
+        if gone:
+            with index.writing(self._database, self._where.folder):
+                index.forget(self._database, gone)
+            self._brought.gone = len(gone)
+        self._erase(until)
+        new = self._named(sorted(new, key=lambda item: item.mtime_ns, reverse=True))
+        left = self._read(new, known, until) if new else []
+        self._brought.waiting, self._brought.waiting_bytes = len(left), sum(item.size for item in left)
+        if self._folders[0]:
+            self._remember_folders()
+        if not new:
+            return self._brought
+        rate, share = self._measured(started, sum(item.size for item in new) - self._brought.waiting_bytes)
+        self._brought.seconds = self._brought.waiting_bytes / rate
+        self._brought.growth = int(self._brought.waiting_bytes * share)
+        return self._brought
+
+    # --- what there is -----------------------------------------------------------------------------------------------
+
+    def _found(self, walk: bool, known: Mapping[str, index.Known]) -> dict[str, Artifact]:
+        where = self._where
+        rows: list[Artifact] = []
+        if where.home:
+            rows += [row for row in scan_conversations(where.paths) if row.kind == "conversation"]
+            rows += self._in_trash()
+        rows += self._at_places(known)
+        walked = self._walked() if walk else self._known_places()
+        inside = {row.path for row in rows} | self._same
+        rows += [row for row in walked if row.path not in inside]
+        stores = [row for row in rows if row.kind == "store"]
+        rows = [row for row in rows if row.kind != "store"]
+        rows += self._sessions(stores) if stores else []
+        return {row.path: row for row in rows}
+
+    def _in_trash(self) -> list[Artifact]:
+        try:
+            names = sorted(os.listdir(self._where.paths.trash))
+        except OSError:
+            return []
+        rows = [artifact_at(os.path.join(self._where.paths.trash, name), HOME, name) for name in names]
+        return [row._replace(kind="trash") for row in rows if row is not None and sha_in_trash(row.name)]
+
+    def _at_places(self, known: Mapping[str, index.Known]) -> list[Artifact]:
+        """What the tools left in their places. While no folder there has changed, the files are those that the last
+        look found: they are asked for one by one, and no folder is listed."""
+        told = index.remembered(self._database, "folders")
+        kept = json.loads(told) if told else {}
+        same = kept and kept["places"] == [list(place) for place in self._where.places]
+        if same and all(folder_state(folder) == state for folder, state in kept["folders"]):
+            return self._changed(known) + [
+                row for path, source, name in kept["stores"] if (row := artifact_at(path, source, name)) is not None
+            ]
+        looked: set[str] = set()
+        tools = survey(self._where.places, looked)
+        self._brought.notes += tools.notes
+        self._folders = (looked, [row for row in tools.artifacts if row.kind == "store"])
+        return tools.artifacts
+
+    def _changed(self, known: Mapping[str, index.Known]) -> list[Artifact]:
+        """Of the files that the index knows at these places, those that are not as they were. Ten thousand are asked
+        for at every search: a file that is as it was costs one call, and becomes nothing."""
+        sources = {place.source for place in self._where.places}
+        rows: list[Artifact] = []
+        for path, row in known.items():
+            if row.source not in sources or row.trash:
+                continue
+            try:
+                seen = os.lstat(path)
+            except OSError:
+                continue
+            if f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino}" == row.state:
+                self._same.add(path)
+            elif (item := artifact_at(path, row.source, row.name)) is not None:
+                rows.append(item)
+        return rows
+
+    def _remember_folders(self) -> None:
+        """Once everything was read, the next look need not list the folders again; but one that changed a moment ago
+        may change once more within one tick of its clock, and one that is a store itself is looked into each time."""
+        looked, stores = self._folders
+        now = time.time_ns()
+        rows = [(folder, folder_state(folder)) for folder in sorted(looked)]
+        calm = all(not state or now - int(state.split()[0]) > SETTLED_NS for _, state in rows)
+        files_alone = all(not os.path.isdir(store.path) for store in stores)
+        told = ""
+        if calm and files_alone and not self._brought.waiting and not self._brought.notes:
+            held = [(row.path, row.source, row.name) for row in stores]
+            told = json.dumps({"places": self._where.places, "folders": rows, "stores": held})
+        if told != index.remembered(self._database, "folders"):
+            with index.writing(self._database, self._where.folder):
+                index.remember(self._database, "folders", told)
+
+    def _walked(self) -> list[Artifact]:
+        """What lies in project folders and at the paths that the person named; remembered for the looks to come."""
+        found = survey(self._where.walked)
+        self._brought.notes += [*found.notes, *map(str, found.errors)]
+        rows = json.dumps([(row.path, row.source, row.name, row.kind) for row in found.artifacts])
+        with index.writing(self._database, self._where.folder):
+            index.remember(self._database, "walked", rows)
+        return found.artifacts
+
+    def _known_places(self) -> list[Artifact]:
+        """What lies where the last walk found conversations, and around the caller, as it is now."""
+        where = self._where
+        names = {place.source for place in where.walked}
+        if not names:
+            return []
+        found: dict[str, Artifact] = {}
+        projects = {where.around} if where.around else set[str]()
+        for path, source, name, kind in json.loads(index.remembered(self._database, "walked") or "[]"):
+            if project := project_at(path):
+                projects.add(project)
+            elif source in names or FILES in names:
+                row = folder_store(path, source) if kind == "store" else None
+                row = row or artifact_at(path, source, name)
+                if row is not None:
+                    found[path] = row._replace(name=name, kind=kind)
+        found |= {row.path: row for folder in sorted(projects) for row in in_project(folder, names - {FILES})}
+        return list(found.values())
+
+    def _sessions(self, stores: Sequence[Artifact]) -> list[Artifact]:
+        """The conversations in databases and exports. A store that did not change is not opened: its conversations are
+        those that the last look found."""
+        from core.sources.sessions import StoreCache, list_sessions
+
+        kept = json.loads(index.remembered(self._database, "stores") or "{}")
+        now: dict[str, list[Any]] = {}
+        rows: list[Artifact] = []
+        opened: list[Artifact] = []
+        for item in stores:
+            state = store_state(item.path)
+            known = kept.get(item.path)
+            if state and known is not None and known[0] == state:
+                now[item.path] = known
+                rows += [Artifact(*row) for row in known[1]]
+            else:
+                opened.append(item)
+        if opened:
+            with StoreCache(self._where.copies) as cache:
+                for item in opened:
+                    state = store_state(item.path)
+                    found = list_sessions([item], cache)
+                    self._brought.notes += found.notes
+                    rows += found.artifacts
+                    now[item.path] = [state, found.artifacts]
+        if opened or now.keys() != kept.keys():
+            with index.writing(self._database, self._where.folder):
+                index.remember(self._database, "stores", json.dumps(now))
+        return rows
+
+    def _named(self, items: list[Artifact]) -> list[Artifact]:
+        """The same with the names that the program knows them by."""
+        if any(item.kind == "trash" for item in items):
+            items = [self._from_trash(item) if item.kind == "trash" else item for item in items]
+        if any(item.source in SOURCE and SOURCE[item.source].project for item in items):
+            files_alone = [item for item in items if item.kind != "session"]
+            told = {row.path: row for row in disambiguate(files_alone, self._ledger())}
+            items = [told.get(item.path, item) for item in items]
+        return items
+
+    def _from_trash(self, item: Artifact) -> Artifact:
+        entry = self._ledger().get(sha_in_trash(item.name), {})
+        path = origin(entry, item.name) or str(entry.get("path", ""))
+        name = str(entry.get("name", "")) or os.path.basename(path) or item.name
+        return item._replace(name=name, source=str(entry.get("source", "")) or HOME)
+
+    def _ledger(self) -> Mapping[str, Mapping[str, Any]]:
+        if self._entries is None:
+            self._entries = self._where.entries()
+        return self._entries
+
+    # --- what is new -------------------------------------------------------------------------------------------------
+
+    def _read(self, new: Sequence[Artifact], known: Mapping[str, index.Known], until: float) -> Sequence[Artifact]:
+        """Read one after the other while there is time; what is left comes back."""
+        from core.sources.sessions import StoreCache
+
+        done, total = 0, len(new)
+        with StoreCache(self._where.copies) as stores:
+            while done < total and not self._over(until, done):
+                ends = min(until, time.monotonic() + BATCH_SECONDS)
+                size, first = 0, done
+                with index.writing(self._database, self._where.folder):
+                    free = index.next_id(self._database)
+                    ids = [known[item.path].id for item in new[done : done + 500] if item.path in known]
+                    held = index.held(self._database, ids)
+                    while done < min(total, first + 500) and size < BATCH_BYTES:
+                        item = new[done]
+                        old = held.get(known[item.path].id) if item.path in known else None
+                        self._add(item, old, free, stores)
+                        free += old is None
+                        size += item.size
+                        done += 1
+                        self._brought.read += 1
+                        self._step(done, total, item.name)
+                        if time.monotonic() >= ends or self._cancelled():
+                            break
+        return new[done:]
+
+    def _over(self, until: float, done: int) -> bool:
+        """Whether to stop; at least one is read in every look, so that each brings the end nearer."""
+        return self._cancelled() or (done > 0 and time.monotonic() >= until)
+
+    def _erase(self, until: float) -> None:
+        """Take out the words of conversations that are gone, as far as there is time."""
+        threads = index.forgotten(self._database) if self._brought.gone or self._left_over() else []
+        while threads:
+            with index.writing(self._database, self._where.folder):
+                while threads:
+                    index.erase(self._database, threads.pop())
+                    if time.monotonic() >= until:
+                        break
+                index.remember(self._database, "left over", str(len(threads)) if threads else "")
+            if time.monotonic() >= until:
+                return
+
+    def _left_over(self) -> bool:
+        return bool(index.remembered(self._database, "left over"))
+
+    def _add(self, item: Artifact, old: index.Held | None, free: int, stores: Any) -> None:
+        """Read one conversation and put it in. One that cannot be read costs itself only."""
+        number = old.id if old is not None else free
+        state = "" if time.time_ns() - max(item.mtime_ns, item.ctime_ns) < SETTLED_NS else _state(item)
+        row = index.Held(number, item.path, state, item.name, item.source, bytes=item.size, trash=item.kind == "trash")
+        try:
+            grown = _read_on(item, old, row, self._database)
+            if grown is None:
+                made, pieces = _read_whole(item, row, stores)
+                index.put(self._database, made, pieces)
+            else:
+                made, pieces = grown
+                index.put(self._database, made, pieces, made.cut_turn if not pieces else pieces[1].position)
+        except (OSError, ValueError, RecursionError) as error:
+            why = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
+            index.put(self._database, row._replace(problem=f"it cannot be read: {why}"), ())
+
+    def _measured(self, started: float, size: int) -> tuple[float, float]:
+        """Bytes of files a second, and bytes of index for each, as they were here lately."""
+        took = time.monotonic() - started
+        told = index.remembered(self._database, "rate")
+        rate = float(told) if told else RATE
+        if size > 1 << 20 and took > 0.1:
+            rate = size / took if not told else (rate + size / took) / 2
+            with index.writing(self._database, self._where.folder):
+                index.remember(self._database, "rate", repr(rate))
+        read = self._database.execute("SELECT sum(bytes) FROM conversations").fetchone()[0] or 0
+        share = index.file_bytes(self._where.folder) / read if read > 1 << 20 else SHARE
+        return rate, min(share, 2.0)
+
+
+def _state(item: Artifact) -> str:
+    return f"{item.size} {item.mtime_ns} {item.ctime_ns} {item.ino}"
+
+
+# --- one conversation ------------------------------------------------------------------------------------------------
+
+
+def _read_whole(item: Artifact, row: index.Held, stores: Any) -> tuple[index.Held, list[index.Piece]]:
+    """A conversation from its beginning. Raises OSError and ValueError."""
+    from core.base.secrets.repeats import Secrets
+    from core.conversations.read import TEXTS, read_conversation, why_unread
+
+    secrets = Secrets()
+    if item.kind != "session" and item.size > WHOLE_BYTES:
+        return _streamed(item, row, secrets)
+    data = stores.content(item) if item.kind == "session" else files.read_file(item.path).data
+    found = read_conversation(item.name, data)
+    problem = why_unread(data, found)
+    if problem is not None and (not found.turns or found.format in TEXTS):  # of records, what is whole is searched
+        raise ValueError(problem.message)
+    pieces = _pieces(found.turns, 0, found, secrets, item)
+    made = _told(row, found, found.turns, len(found.turns), secrets, item)
+    if item.kind != "session" and found.format in APPENDED:
+        cut, turn = _cut(found.turns, 0)
+        made = made._replace(cut=cut, cut_turn=turn, edge=_edge(data[max(0, cut - EDGE_BYTES) : cut]) if cut else "")
+    return _with_heading(made, pieces, secrets)
+
+
+def _streamed(item: Artifact, row: index.Held, secrets: Secrets) -> tuple[index.Held, list[index.Piece]]:
+    """A very long transcript, line by line: its turns are shortened and forgotten one by one."""
+    from core.conversations.searched import searched
+    from core.conversations.stream import stream_turns
+
+    pieces: list[index.Piece] = []
+    kept: list[Turn] = []
+    count = 0
+
+    def take(turn: Turn) -> None:
+        nonlocal count
+        said = searched(turn, count, secrets.clear)
+        if said is not None:
+            pieces.append(index.Piece(said.turn, said.role, _day(said.time) or _day_of(item), said.text))
+        if turn.role == "user" and not kept:
+            kept.append(turn)
+        count += 1
+
+    found = stream_turns(item.name, lambda: os.fdopen(files.open_regular(item.path), "rb"), take)
+    if found is None:
+        raise ValueError(f"it is larger than {WHOLE_BYTES >> 20} MB, and its format must be read as a whole")
+    return _with_heading(_told(row, found.conversation, kept, count, secrets, item), pieces, secrets)
+
+
+def _read_on(
+    item: Artifact, old: index.Held | None, row: index.Held, database: Database
+) -> tuple[index.Held, list[index.Piece]] | None:
+    """What is new in a transcript that has grown; None for one that must be read from its beginning: it is of another
+    format, what stood before its last turns is not the same, or secrets were found in it (what is new may say them
+    again)."""
+    if old is None or not old.cut or old.secrets or item.size < old.bytes or item.kind != "conversation":
+        return None
+    from core.base.secrets.repeats import Secrets
+    from core.conversations.read import READERS
+
+    first = max(0, old.cut - EDGE_BYTES)
+    data = _bytes_from(item.path, first)
+    edge, data = data[: old.cut - first], data[old.cut - first :]
+    if _edge(edge) != old.edge or any(word in data for word in APPENDED[old.tool]):
+        return None
+    reader = next(one for one in READERS if one.name == old.tool)
+    found = reader.read(item.name, data)
+    if not found.turns or found.turns[0].start != 0:
+        return None
+    secrets = Secrets()
+    pieces = _pieces(found.turns, old.cut_turn, found, secrets, item)
+    if secrets.count:
+        return None
+    known = index.texts(database, old.id, old.cut_turn, old.cut_turn)
+    if not known or not pieces or pieces[0][:2] != known[0][:2] or pieces[0].text != known[0].text:
+        return None
+    cut, turn = _cut(found.turns, old.cut_turn)
+    edge_bytes = (edge + data)[: len(edge) + cut][-EDGE_BYTES:]
+    total = old.cut_turn + len(found.turns)
+    made = old._replace(
+        state=row.state, bytes=item.size, turns=total, ended=_ended(found, found.turns, item),
+        cut=old.cut + cut, cut_turn=turn, edge=_edge(edge_bytes),
+    )  # fmt: skip
+    return _with_heading(made, pieces, secrets)
+
+
+def _bytes_from(path: str, start: int) -> bytes:
+    fd = files.open_regular(path)
+    try:
+        os.lseek(fd, start, os.SEEK_SET)
+        chunks = []
+        while chunk := os.read(fd, 1 << 20):
+            chunks.append(chunk)
+        return b"".join(chunks)
+    finally:
+        os.close(fd)
+
+
+def _cut(turns: Sequence[Turn], first: int) -> tuple[int, int]:
+    """Where reading may begin anew, and the number of the turn there: the last one that a person or a tool spoke, which
+    no record before or behind it is a part of. (0, first) where there is none."""
+    ends = 0
+    at = (0, first)
+    for number, turn in enumerate(turns):
+        if turn.role in ("user", "tool") and not turn.is_call and turn.start >= ends > 0 and turn.text.strip():
+            following = turns[number + 1].start if number + 1 < len(turns) else turn.end
+            if following >= turn.end:
+                at = (turn.start, first + number)
+        ends = max(ends, turn.end)
+    return at
+
+
+def _edge(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _pieces(
+    turns: Sequence[Turn], first: int, conversation: Conversation, secrets: Secrets, item: Artifact
+) -> list[index.Piece]:
+    from core.conversations.searched import searched
+
+    day = _day(conversation.ended or conversation.started) or _day_of(item)
+    made = []
+    for number, turn in enumerate(turns, start=first):
+        said = searched(turn, number, secrets.clear)
+        if said is not None:
+            made.append(index.Piece(said.turn, said.role, _day(said.time) or day, said.text))
+    return made
+
+
+def _told(
+    row: index.Held, found: Conversation, turns: Sequence[Turn], count: int, secrets: Secrets, item: Artifact
+) -> index.Held:
+    """What is known of a conversation, cleared."""
+    from core.conversations.searched import title_of
+
+    first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")[:20_000]
+    folder = found.folder or project_at(item.path)
+    started = found.started or next((turn.time for turn in turns if turn.time), "") or iso(item.mtime_ns)
+    return row._replace(
+        tool=found.format, title=title_of(secrets.title(found.title), secrets.clear(first)[:2000]),
+        folder=secrets.clear(folder), project=secrets.clear(place_of(folder)), branch=secrets.clear(found.branch),
+        started=started, ended=_ended(found, turns, item), turns=count, session=found.id,
+    )  # fmt: skip
+
+
+def _ended(found: Conversation, turns: Sequence[Turn], item: Artifact) -> str:
+    return found.ended or next((turn.time for turn in reversed(turns) if turn.time), "") or iso(item.mtime_ns)
+
+
+def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets) -> tuple[index.Held, list[index.Piece]]:
+    """The heading before the turns; what was a secret in one text is hidden in all."""
+    row = row._replace(
+        title=secrets.hide(row.title), folder=secrets.hide(row.folder), project=secrets.hide(row.project),
+        branch=secrets.hide(row.branch), secrets=max(row.secrets, secrets.count),
+    )  # fmt: skip
+    words = f"{row.title}\n{os.path.basename(row.project)} {row.branch}".strip()
+    heading = index.Piece(index.HEADING, "title", _day(row.ended), words)
+    if secrets.count:
+        pieces = [piece._replace(text=secrets.hide(piece.text)) for piece in pieces]
+    return row, [heading, *pieces]
+
+
+def place_of(folder: str) -> str:
+    """The folder of a project: that of a session, without what only a work tree adds."""
+    return outside_work_trees(os.path.normpath(folder)) if folder.startswith("/") else folder
+
+
+@lru_cache(maxsize=512)
+def _hour(text: str) -> str:
+    try:
+        return datetime.fromisoformat(text).astimezone().date().isoformat()
+    except (ValueError, OverflowError):
+        return ""
+
+
+def _day(when: str) -> str:
+    """The local day (YYYY-MM-DD) of an ISO 8601 time; a time without a zone is local already. "" for none."""
+    return _hour(when) if when else ""
+
+
+def _day_of(item: Artifact) -> str:
+    return _day(iso(item.mtime_ns))
+
+
+def iso(nanoseconds: int) -> str:
+    """A time of the file system as ISO 8601 in UTC, "" for none."""
+    try:
+        return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if nanoseconds else ""
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def called(where: Where, name: str) -> list[Artifact]:
+    """The conversations of that name, or at that path, as they lie on the disk: for those that the index does not hold.
+    Project folders are not looked through."""
+    from core.sources.sessions import StoreCache, list_sessions
+
+    path = os.path.abspath(os.path.expanduser(name))
+    item = artifact_at(path, HOME, os.path.basename(path))
+    if item is not None and item.kind == "conversation":
+        return [item]
+    rows = [row for row in scan_conversations(where.paths) if row.kind == "conversation"] if where.home else []
+    rows += survey(where.places).artifacts
+    stores = [row for row in rows if row.kind == "store"]
+    if stores:
+        with StoreCache(where.copies) as opened:
+            rows += list_sessions(stores, opened).artifacts
+    found = [row for row in rows if row.kind != "store"]
+    return [row for row in found if name in (row.name, row.path)] or [row for row in found if name in row.name][:4]

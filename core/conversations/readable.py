@@ -1,0 +1,182 @@
+"""A conversation as a person reads it: numbered turns without secrets, calls as data, what was harvested.
+
+Numbers count from 1, as `knowledge show NAME:TURN` takes them. A long conversation comes in pages; its secrets are
+looked for in all of it, so that what one turn gives away is hidden on every page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core.base.secrets.repeats import Secrets
+from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Call, Command, Delegation, Edit, Event, FileRead, OtherCall, Search, with_text
+from core.conversations.searched import title_of
+
+
+@dataclass(frozen=True)
+class HarvestedItem:
+    """One line that a conversation taught: its category and words, the file below the knowledge folder and the line on
+    which it stands now (0 when it is not there any more), the passage that showed it to be true, and where that stands:
+    the number of the turn (from 1; 0 when that is not known) and its first and last byte in the file."""
+
+    category: str
+    text: str
+    file: str
+    line: int
+    quote: str = ""
+    turn: int = 0
+    start: int = 0
+    end: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "category": self.category, "text": self.text, "file": self.file, "line": self.line or None,
+            "quote": self.quote or None, "turn": self.turn or None,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ReadableTurn:
+    """One turn: its number (from 1), who spoke (user, assistant, tool or system; `agent` names a sub-agent), when (ISO
+    8601 or ""), the words, and what happened in it. `is_call`: the words are what a tool was called with, and not what
+    came back. `items` were harvested from it; `start` is the byte of the file at which it begins."""
+
+    number: int
+    role: str
+    text: str
+    time: str = ""
+    agent: str = ""
+    is_call: bool = False
+    events: tuple[Event, ...] = ()
+    items: tuple[HarvestedItem, ...] = ()
+    start: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        told = {"number": self.number, "role": self.role, "time": self.time or None, "text": self.text}
+        if self.agent:
+            told["agent"] = self.agent
+        calls = [call_to_json(event) for event in self.events if isinstance(event, Call)]
+        return {**told, "calls": calls, "items": [item.to_json() for item in self.items]}
+
+
+@dataclass(frozen=True)
+class ReadableConversation:
+    """One conversation, or a page of it. `name` is what it is known by, `tool` what people call the program, `source`
+    where it was found, `path` its file (or `file#id`), `in_trash` whether that is in the trash. `count` turns are in
+    all of it, `turns` on this page, which begins at turn `first`; `next` is the number of the first one on the next
+    page, None on the last. `items` are all that was harvested, also those of which the turn is not known. `resume` is
+    the command that goes on with it in its own tool, "" with `why_not` where there is none. `secrets` were hidden."""
+
+    name: str
+    title: str
+    tool: str
+    source: str
+    path: str
+    folder: str = ""
+    repository: str = ""
+    branch: str = ""
+    model: str = ""
+    day: str = ""
+    started: str = ""
+    ended: str = ""
+    count: int = 0
+    first: int = 1
+    next: int | None = None
+    turns: tuple[ReadableTurn, ...] = ()
+    items: tuple[HarvestedItem, ...] = ()
+    in_trash: bool = False
+    resume: str = ""
+    why_not: str = ""
+    secrets: int = 0
+    warnings: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        names = ("name", "title", "tool", "source", "path", "folder", "repository", "branch", "model", "day", "started",
+                 "ended")  # fmt: skip
+        return {
+            **{name: getattr(self, name) or None for name in names},
+            "in_trash": self.in_trash,
+            "count": self.count,
+            "first": self.first,
+            "next": self.next,
+            "resume": self.resume or None,
+            "turns": [turn.to_json() for turn in self.turns],
+            "items": [item.to_json() for item in self.items],
+        }
+
+
+def call_to_json(event: Call) -> dict[str, Any]:
+    """What was called and what became of it."""
+    told: dict[str, Any] = {"tool": event.tool, "words": call_words(event)}
+    told["failed"], told["refused"] = event.failed, event.refused
+    if isinstance(event, Command):
+        told["status"] = event.status
+    return told
+
+
+def call_words(event: Call) -> str:
+    """What a tool was asked, in a line."""
+    if isinstance(event, Command | Delegation | OtherCall):
+        return event.words
+    if isinstance(event, Search):
+        return f"{event.words} {event.path}".strip()
+    return event.path if isinstance(event, Edit | FileRead) else ""
+
+
+@dataclass(frozen=True)
+class Cleared:
+    """A whole conversation without secrets: its facts, and the words of its turns in their order. The events of a turn
+    are cleared when it is shown."""
+
+    conversation: Conversation
+    texts: tuple[str, ...]
+    secrets: Secrets
+
+
+def cleared(conversation: Conversation) -> Cleared:
+    """Look for the secrets of a whole conversation, once."""
+    secrets = Secrets()
+    texts = [secrets.clear(turn.text) for turn in conversation.turns]
+    facts = {name: secrets.clear(getattr(conversation, name)) for name in ("folder", "repository", "branch")}
+    for turn in conversation.turns:
+        if any(isinstance(event, Command) for event in turn.events):
+            for command in turn.commands:
+                secrets.clear(command.words)
+    hidden = {name: secrets.hide(value) for name, value in facts.items()}
+    said = tuple(secrets.hide(text) for text in texts) if secrets.count else tuple(texts)
+    first = next((text for turn, text in zip(conversation.turns, said, strict=True) if _opens(turn, text)), "")
+    told = replace(
+        conversation, title=title_of(secrets.title(conversation.title), first[:2000]), folder=hidden["folder"],
+        repository=hidden["repository"], branch=hidden["branch"],
+    )  # fmt: skip
+    return Cleared(told, said, secrets)
+
+
+def _opens(turn: Turn, text: str) -> bool:
+    return turn.role == "user" and bool(text.strip())
+
+
+def page(whole: Cleared, first: int, number: int | None, items: Iterable[HarvestedItem]) -> tuple[ReadableTurn, ...]:
+    """`number` turns (None: all) from the one with the number `first` on."""
+    by_turn: dict[int, list[HarvestedItem]] = {}
+    for item in items:
+        by_turn.setdefault(item.turn, []).append(item)
+    turns = whole.conversation.turns
+    last = len(turns) if number is None else min(len(turns), first - 1 + number)
+    return tuple(_shown(whole, at, by_turn) for at in range(first - 1, last))
+
+
+def _shown(whole: Cleared, at: int, items: Mapping[int, Sequence[HarvestedItem]]) -> ReadableTurn:
+    turn, secrets = whole.conversation.turns[at], whole.secrets
+
+    def clear(text: str) -> str:
+        return secrets.hide(secrets.clear(text))
+
+    events = tuple(with_text(event, clear) for event in turn.events)
+    own = tuple(items.get(at + 1, ()))
+    return ReadableTurn(
+        at + 1, turn.role, whole.texts[at], turn.time, clear(turn.agent), turn.is_call, events, own, turn.start
+    )

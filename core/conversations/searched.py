@@ -1,0 +1,123 @@
+"""What of a conversation is searched: what the person and the assistant said, the commands, the paths, and of what a
+tool gave back its first and last lines and the lines that tell of errors.
+
+What the tool itself put into the conversation (reminders, instructions, summaries after a compaction) is not searched:
+nobody said it, and it stands in every session. A text is cleared of secrets before it is shortened: the half of a
+secret would not look like one any more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from core.conversations.conversation import Turn
+from core.conversations.events import Call, Command, Delegation, Edit, FileRead, OtherCall, Search
+from core.conversations.turns import cut
+
+LINES, LINE_CHARACTERS = 4, 200
+"""Of what a tool gave back so many of its first and of its last lines, and so much of one of them."""
+ERRORS = 6
+"""So many lines between them that tell of an error."""
+SEEN = 1600
+"""So many characters of its beginning and its end are looked at to find these: more than is shown, so that a secret
+that begins in what is shown is seen whole."""
+SPOKEN = 20_000
+"""Of one turn of a person or an assistant so much: a file that was pasted is not what they said."""
+TITLE_CHARACTERS = 120
+
+_ERROR = re.compile(
+    r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|error(?:\[\w+\])?|fatal|panicked|FAILED|failed|denied|not found|refused|"
+    r"Traceback|undefined|cannot|unable to)\b"
+)
+_MAY_TELL = ("rror", "xception", "fail", "fatal", "panick", "denied", "refused", "not found", "raceback", "undefined",
+             "cannot", "unable", "arning", "FAIL")  # fmt: skip
+
+
+class Spoken(NamedTuple):
+    """One turn as it is searched: its number in the conversation (from 0), who spoke, the words, when (ISO 8601)."""
+
+    turn: int
+    role: str
+    text: str
+    time: str
+
+
+def searched(turn: Turn, number: int, clear: Callable[[str], str]) -> Spoken | None:
+    """A turn as it goes into an index, None for one that does not; `clear` takes secrets out of a text."""
+    if turn.role in ("user", "assistant"):
+        text = clear(cut(turn.text, SPOKEN * 3 // 4, SPOKEN // 4)).strip()
+    elif turn.role != "tool":
+        return None
+    elif turn.is_call:
+        text = clear("\n".join(filter(None, map(_called, turn.events)))).strip()
+        if any(isinstance(event, Call) and turn.start <= event.result < turn.end for event in turn.events):
+            # A transcript in which a call and what it gave back stand in one block.
+            text = f"{text}\n{output(turn.text, clear)}".strip()
+    else:
+        text = output(turn.text, clear)
+    return Spoken(number, turn.role, text, turn.time) if text else None
+
+
+def output(text: str, clear: Callable[[str], str]) -> str:
+    """The first and last lines of what a tool gave back, and those between that tell of an error."""
+    text = text.strip()
+    if len(text) > 2 * SEEN + 200:
+        short = cut(text, SEEN, SEEN)
+        head, mark, tail = short.partition("\n[… ")
+        between = text[len(head) : len(text) - len(tail)] if mark else ""
+        errors = _errors([line for line in between.split("\n")[1:-1] if len(line) < 2000] if _tells(between) else [])
+        text = clear("\n".join([head, *errors, tail.partition("…]\n")[2]]))
+    else:
+        text = clear(text)
+    lines = [line.strip() for line in text.split("\n")]
+    lines = [line for line in lines if line]
+    kept = lines
+    if len(lines) > 2 * LINES:
+        middle = _errors(lines[LINES:-LINES] if _tells(text) else [])
+        kept = [*lines[:LINES], *middle, *lines[-LINES:]]
+    return "\n".join(line if len(line) <= LINE_CHARACTERS else _short(line) for line in kept)
+
+
+def _tells(text: str) -> bool:
+    """Whether an error may be told in a text: asked first, for most tell of none."""
+    return any(word in text for word in _MAY_TELL)
+
+
+def _errors(lines: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for line in lines:
+        if _ERROR.search(line):
+            found.append(line)
+            if len(found) == ERRORS:
+                break
+    return found
+
+
+def _short(line: str) -> str:
+    """A long line cut behind a word. It has been cleared as a whole."""
+    head = line[:LINE_CHARACTERS]
+    return head[: max(head.rfind(" "), LINE_CHARACTERS // 2)].rstrip() + " …"
+
+
+def _called(event: object) -> str:
+    """A call in words: its command, the path it touched, what it looked for."""
+    if isinstance(event, Command):
+        return event.words
+    if isinstance(event, Edit | FileRead):
+        return f"{event.tool} {event.path}".strip()
+    if isinstance(event, Search):
+        return f"{event.tool} {event.words} {event.path}".strip()
+    if isinstance(event, Delegation | OtherCall):
+        return f"{event.tool} {event.words}".strip()
+    return ""
+
+
+def title_of(title: str, first: str) -> str:
+    """What a conversation is called: its own title, else the beginning of what the person said first (both cleared)."""
+    words = " ".join((title or first).split())
+    if len(words) <= TITLE_CHARACTERS:
+        return words
+    head = words[:TITLE_CHARACTERS]
+    return f"{head[: max(head.rfind(' '), TITLE_CHARACTERS // 2)]} …"

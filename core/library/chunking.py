@@ -1,0 +1,300 @@
+"""A text into chunks, each a stretch of it that says one thing: sections and paragraphs, turns, blocks of code.
+
+Chunks do not overlap, stand in the order of the text, and hold every line that says anything: `text[begins:ends]` is
+the content of a chunk, so that each can be shown where it stands. Sizes are in tokens, four bytes each, as the seed
+counts them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from core.library.code_blocks import code_blocks
+from core.library.extract import NAMES, Extracted
+from core.search.words import STOP_WORDS, words_of
+
+FULL = 320
+"""Tokens at which a chunk of prose is full: the next paragraph begins another."""
+MOST = 640
+"""A paragraph with more is parted between its sentences, a class between its methods."""
+LEAST = 24
+"""A section with fewer is read together with its neighbour below the same heading."""
+WHOLE_NOTE = 480
+"""A note with no more than these stays whole."""
+MOST_CODE = 1200
+"""A function with no more than these stays whole."""
+SAME_TOPIC = 0.12
+"""Exchanges of a conversation that share this part of their words speak of one thing."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A chunk before it is described. `kind` is what its form tells: prose, code, data, turn."""
+
+    begins: int
+    ends: int
+    heading: str = ""
+    kind: str = "prose"
+
+
+def token_count(text: str) -> int:
+    """Tokens of a text, as the seed counts them: its bytes by four, and at least one."""
+    return max(1, (len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))) // 4)
+
+
+def pieces_of(document: Extracted) -> list[Piece]:
+    """The chunks of a document, by its form."""
+    text = document.text
+    if document.form == "code":
+        code = code_blocks(text, document.language, lambda part: token_count(part) <= MOST)
+        found = _parted(text, [Piece(row.begins, row.ends, row.name, "code") for row in code], MOST_CODE)
+    elif document.form == "conversation":
+        found = list(_exchanges(document))
+    elif document.form == "data":
+        found = list(_packed(text, [Piece(*row, "", "data") for row in _line_spans(text)], FULL))
+    else:
+        blocks = list(_markdown(text) if document.form == "markdown" else _paragraphs(document))
+        whole = document.content_type == "note" and token_count(text) <= WHOLE_NOTE
+        if whole and len({row.heading for row in blocks}) <= 2:
+            found = [Piece(0, len(text), blocks[0].heading if blocks else "", _kind_of(blocks, text))]
+        else:
+            found = list(_packed(text, _parted(text, blocks, MOST), FULL))
+            found = _together(text, found)
+    return [tight for row in found if (tight := _tight(text, row)) is not None]
+
+
+def _tight(text: str, piece: Piece) -> Piece | None:
+    """Without the empty lines around it; None for a piece of nothing."""
+    part = text[piece.begins : piece.ends]
+    if not part.strip():
+        return None
+    indent = len(part) - len(part.lstrip())
+    begins = piece.begins + (part.rfind("\n", 0, indent) + 1)
+    return replace(piece, begins=begins, ends=piece.begins + len(part.rstrip()))
+
+
+# --- prose ------------------------------------------------------------------------------------------------------------
+
+
+def _markdown(text: str) -> Iterator[Piece]:
+    """The blocks of a markdown text below their headings; front matter is a block of its own."""
+    from markdown_it import MarkdownIt
+
+    lines = _line_starts(text)
+    path: list[tuple[int, str]] = []
+    front = re.match(r"---\n(?:.*\n){0,60}?---\n", text)
+    done = text[: front.end()].count("\n") if front else 0
+    if front:
+        yield Piece(0, front.end(), "", "data")
+    tokens = MarkdownIt("commonmark").enable("table").parse(text[front.end() :] if front else text)
+    shift = done
+    for at, token in enumerate(tokens):
+        if token.level or token.nesting < 0 or token.map is None:
+            continue
+        begins, ends = lines[token.map[0] + shift], lines[min(token.map[1] + shift, len(lines) - 1)]
+        if token.type == "heading_open":
+            level = int(token.tag[1:])
+            path = [row for row in path if row[0] < level]
+            words = re.sub(r"[*_`]|!?\[([^\]]*)\]\([^)]*\)", r"\1", tokens[at + 1].content).strip()
+            path.append((level, words[:120]))
+            yield Piece(begins, ends, _joined(path), "heading")
+            continue
+        kind = "code" if token.type in ("fence", "code_block") else "data" if token.type == "table_open" else "prose"
+        yield Piece(begins, ends, _joined(path), kind)
+
+
+def _joined(path: Sequence[tuple[int, str]]) -> str:
+    return " > ".join(words for _level, words in path if words)
+
+
+_NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?[ \t]+([A-Z][^\n]{2,80})\Z")
+_ADORNED = re.compile(r"([=~^\"'#*+.:_`-])\1{2,}[ \t]*\Z")
+
+
+def _paragraphs(document: Extracted) -> Iterator[Piece]:
+    """The paragraphs of a text without marks, below what looks like a heading: underlined, numbered, in capitals."""
+    text, path = document.text, list[tuple[int, str]]()
+    adornments: list[str] = []
+    pages = {part.begins for part in document.parts}
+    for begins, ends in _runs(text, pages):
+        lines = text[begins:ends].rstrip().split("\n")
+        level, words = 0, ""
+        if len(lines) >= 2 and _ADORNED.match(lines[1]) and 2 < len(lines[0]) <= len(lines[1]) + 4:
+            mark = lines[1][0]
+            if mark not in adornments:
+                adornments.append(mark)
+            level, words = adornments.index(mark) + 1, lines[0].strip()
+        elif (
+            len(lines) == 1 and (numbered := _NUMBERED.match(lines[0].strip())) and not lines[0].rstrip().endswith(".")
+        ):
+            level, words = numbered[1].count(".") + 1, lines[0].strip()
+        elif len(lines) == 1 and 3 < len(lines[0].strip()) < 60 and lines[0].strip().isupper():
+            level, words = 1, lines[0].strip()
+        if level:
+            path = [row for row in path if row[0] < level]
+            path.append((level, words[:120]))
+            if len(lines) <= 2:
+                yield Piece(begins, ends, _joined(path), "heading")
+                continue
+        yield Piece(begins, ends, _joined(path), "prose")
+
+
+def _runs(text: str, borders: Iterable[int] = ()) -> Iterator[tuple[int, int]]:
+    """Runs of lines between empty ones."""
+    stops = [found.end() for found in re.finditer(r"\n[ \t]*(?:\n[ \t]*)*\n", text)]
+    begins = 0
+    for stop in sorted({*stops, *borders, len(text)} - {0}):
+        if text[begins:stop].strip():
+            yield begins, stop
+        begins = stop
+
+
+def _line_spans(text: str) -> Iterator[tuple[int, int]]:
+    starts = _line_starts(text)
+    yield from pairwise(starts)
+
+
+def _line_starts(text: str) -> list[int]:
+    """Where each line begins; and the end of the text."""
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    return starts if starts[-1] == len(text) else [*starts, len(text)]
+
+
+_SENTENCE = re.compile(r"[.!?…。！？][\"')\]]*(?:\s+|(?<=[。！？]))|\n")
+
+
+def _parted(text: str, blocks: Sequence[Piece], most: int) -> list[Piece]:
+    """Blocks, those with too many tokens cut between lines or sentences, and a line without end by force."""
+    found: list[Piece] = []
+    for block in blocks:
+        if token_count(text[block.begins : block.ends]) <= most:
+            found.append(block)
+            continue
+        code = block.kind in ("code", "data")
+        border = re.compile("\n") if code else _SENTENCE
+        stops = [match.end() for match in border.finditer(text, block.begins, block.ends)] + [block.ends]
+        begins, last = block.begins, block.begins
+        for stop in stops:
+            if last > begins and token_count(text[begins:stop]) > most:
+                found.append(replace(block, begins=begins, ends=last))
+                begins = last
+            while token_count(text[begins:stop]) > most * 2:  # no border inside: a page of base64, a minified file
+                cut = begins + most * 3
+                found.append(replace(block, begins=begins, ends=cut))
+                begins = cut
+            last = stop
+        found.append(replace(block, begins=begins, ends=block.ends))
+    return found
+
+
+def _packed(text: str, blocks: Iterable[Piece], full: int) -> Iterator[Piece]:
+    """Neighbours below one heading in one chunk until it is full. A heading stands with what follows it, code with the
+    sentence that leads to it."""
+    held: list[Piece] = []
+    for block in blocks:
+        if held:
+            size = token_count(text[held[0].begins : block.ends])
+            opens = block.kind == "heading"
+            other = block.heading != held[-1].heading
+            leads = held[-1].kind == "heading" or (block.kind == "code" and size <= MOST)
+            if (opens and not all(row.kind == "heading" for row in held)) or (not leads and (other or size > full)):
+                yield _one(text, held)
+                held = []
+        held.append(block)
+    if held:
+        yield _one(text, held)
+
+
+def _one(text: str, held: Sequence[Piece]) -> Piece:
+    return Piece(held[0].begins, held[-1].ends, held[-1].heading, _kind_of(held, text))
+
+
+def _kind_of(blocks: Sequence[Piece], text: str) -> str:
+    sizes: dict[str, int] = {}
+    for row in blocks:
+        if row.kind != "heading":
+            sizes[row.kind] = sizes.get(row.kind, 0) + len(text[row.begins : row.ends].strip())
+    return max(sizes, key=lambda kind: sizes[kind]) if sizes else "prose"
+
+
+def _together(text: str, pieces: Sequence[Piece]) -> list[Piece]:
+    """A section of a line or two is no chunk: it joins the one before it where both stand below one heading."""
+    found: list[Piece] = []
+    for piece in pieces:
+        last = found[-1] if found else None
+        size = token_count(text[piece.begins : piece.ends])
+        if last is not None and min(size, token_count(text[last.begins : last.ends])) < LEAST:
+            top = last.heading.split(" > ")[0] == piece.heading.split(" > ")[0] or not last.heading
+            if top and token_count(text[last.begins : piece.ends]) <= FULL:
+                kind = last.kind if size < token_count(text[last.begins : last.ends]) else piece.kind
+                found[-1] = Piece(last.begins, piece.ends, _common(last.heading, piece.heading), kind)
+                continue
+        found.append(piece)
+    return found
+
+
+def _common(one: str, other: str) -> str:
+    """The part of two headings that holds for both; the second where the first is none."""
+    if not one:
+        return other
+    both = []
+    for left, right in zip(one.split(" > "), other.split(" > "), strict=False):
+        if left != right:
+            break
+        both.append(left)
+    return " > ".join(both) or one
+
+
+# --- conversations ----------------------------------------------------------------------------------------------------
+
+
+_LABELS = frozenset(name.lower() for name in NAMES.values())
+
+
+def _exchanges(document: Extracted) -> Iterator[Piece]:
+    """A question with its answers; short ones together while they speak of one thing, long ones parted."""
+    text = document.text
+    rounds: list[list[int]] = []
+    for number, part in enumerate(document.parts):
+        opens = part.label == "user" and (not rounds or any(document.parts[at].label != "user" for at in rounds[-1]))
+        if opens or not rounds:
+            rounds.append([])
+        rounds[-1].append(number)
+    held: list[int] = []
+    words: set[str] = set()
+    for row in rounds:
+        span = text[document.parts[row[0]].begins : document.parts[row[-1]].ends]
+        said = {word for word in words_of(span) if len(word) > 2 and word not in STOP_WORDS and word not in _LABELS}
+        if held:
+            size = token_count(text[document.parts[held[0]].begins : document.parts[row[-1]].ends])
+            shared = len(said & words) / max(1, min(len(said), len(words)))
+            if size > FULL or (shared < SAME_TOPIC and len(said) > 5):
+                yield from _turns(document, held)
+                held, words = [], set()
+        held += row
+        words |= said
+    if held:
+        yield from _turns(document, held)
+
+
+def _turns(document: Extracted, numbers: Sequence[int]) -> Iterator[Piece]:
+    text, parts = document.text, document.parts
+    span = Piece(parts[numbers[0]].begins, parts[numbers[-1]].ends, _turn_names(numbers), "turn")
+    if token_count(text[span.begins : span.ends]) <= MOST:
+        yield span
+        return
+    blocks: list[Piece] = []
+    for number in numbers:
+        kind = "data" if parts[number].label == "tool" else "turn"
+        for begins, ends in _runs(text[parts[number].begins : parts[number].ends]):
+            shift = parts[number].begins
+            blocks.append(Piece(begins + shift, ends + shift, _turn_names([number]), kind))
+    yield from _packed(text, _parted(text, blocks, MOST), FULL)
+
+
+def _turn_names(numbers: Sequence[int]) -> str:
+    first, last = numbers[0] + 1, numbers[-1] + 1
+    return f"turn {first}" if first == last else f"turns {first} to {last}"

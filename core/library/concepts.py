@@ -1,0 +1,247 @@
+"""Which ideas, things and methods a text speaks of, and where in it they really stand.
+
+Candidates are what a text marks as a name: words in backticks, titles and headings, names in capitals, definitions of
+code, phrases that it repeats. A chunk mentions a concept where one of its spellings stands in the chunk as whole words,
+whatever their case; nothing is linked on likeness.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from core.library.chunking import Piece
+from core.library.describe import Named, sentences_of
+from core.library.extract import Extracted
+from core.library.records import folded
+from core.search.words import STOP_WORDS
+
+AT_MOST = 30
+"""Concepts that one document brings in; more would be its dictionary."""
+LONGEST = 5
+"""Words of a name, at the most."""
+
+_TOKEN = re.compile(r"\w+(?:[./:+#'’-]+\w+)*(?:\+\+|#(?!\w))?")
+_PARTS = re.compile(r"[./:'’-]+")
+_SPACE = re.compile(r"\s+\Z")
+
+
+# --- where concepts stand ---------------------------------------------------------------------------------------------
+
+
+class Names:
+    """Folded spellings that are looked for in texts, each with what it stands for."""
+
+    def __init__(self, meanings: Mapping[str, str] | None = None) -> None:
+        self.meanings: dict[str, str] = {}
+        self._words: dict[str, int] = {}  # first word -> words of the longest name that begins with it
+        for name, meaning in (meanings or {}).items():
+            self.add(name, meaning)
+
+    def add(self, name: str, meaning: str) -> None:
+        """A further spelling."""
+        words = [found[0] for found in _TOKEN.finditer(name)]
+        if words and len(words) <= LONGEST:
+            self.meanings.setdefault(name, meaning)
+            self._words[words[0]] = max(self._words.get(words[0], 0), len(words))
+
+    def counted(self, text: str) -> Counter[str]:
+        """Meaning -> how often it stands in a text; of names that begin at one place the longest counts."""
+        found: Counter[str] = Counter()
+        tokens = _tokens(text)
+        longest, at = self._words, 0
+        while at < len(tokens):
+            word = tokens[at][2]
+            if word in longest and (number := self._at(text, tokens, at, found)):
+                at += number
+                continue
+            at += 1
+            meaning = self._meaning(word)
+            if meaning is not None:
+                found[meaning] += 1
+            elif not word.isalnum():  # `asyncio.create_task` speaks of both
+                for part in _PARTS.split(word):
+                    if part != word and (inner := self._meaning(part)) is not None:
+                        found[inner] += 1
+        return found
+
+    def _at(self, text: str, tokens: Sequence[_Token], at: int, found: Counter[str]) -> int:
+        """Count the longest name of several words that begins at a token; how many tokens are done, 0 for none."""
+        for number in range(min(self._words[tokens[at][2]], len(tokens) - at), 1, -1):
+            row = tokens[at : at + number]
+            if all(_SPACE.match(text, left[1], right[0]) for left, right in pairwise(row)):
+                meaning = self._meaning(" ".join(word for _begins, _ends, word in row))
+                if meaning is not None:
+                    found[meaning] += 1
+                    return number
+        return 0
+
+    def _meaning(self, name: str) -> str | None:
+        known = self.meanings.get(name)
+        if known is None and len(name) > 4 and name[-1] == "s":
+            return self.meanings.get(name[:-1])
+        return known
+
+
+_Token = tuple[int, int, str]
+
+
+@lru_cache(maxsize=2048)
+def _tokens(text: str) -> tuple[_Token, ...]:
+    """(begins, ends, folded word), of what can be a part of a name."""
+    if text.isascii():
+        return tuple((match.start(), match.end(), match[0]) for match in _TOKEN.finditer(text.lower()))
+    return tuple((match.start(), match.end(), folded(match[0])) for match in _TOKEN.finditer(text))
+
+
+# --- which there are --------------------------------------------------------------------------------------------------
+
+_TICKED = re.compile(r"(?<!`)`([^`\n]{2,60})`(?!`)")
+_CAPITAL = re.compile(r"(?<![.!?:\n] )(?<!^)\b([A-Z][a-z]+(?:[ -][A-Z][a-z]+){1,3})\b")
+_ACRONYM = re.compile(r"\b([A-Z][A-Z0-9]{1,7}s?)\b")
+_MIXED = re.compile(r"\b([A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+|[A-Z][a-z]+[A-Z]{2,}\w*)\b")
+_SNAKE = re.compile(r"\b([a-z][a-z0-9]+(?:_[a-z0-9]+)+|[a-z]\w+(?:\.[a-z_]\w+)+)(?=\W|$)")
+_IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*(?:\(\))?\Z")
+_IMPORT = re.compile(
+    r"^[ \t]*(?:import|from|use|require(?:_once)?|#include|using)\s+[<\"'({]*([A-Za-z_][\w.]*)", re.MULTILINE
+)
+_PHRASE = re.compile(r"[a-z][a-z'-]+")
+_COMMON = (
+    "introduction overview summary conclusion conclusions background abstract references contents content context "
+    "status decision consequences notes note usage example examples installation license todo misc other general "
+    "details about description appendix discussion results methods related-work related further-reading see-also "
+    "setup faq changelog getting-started index readme home none true false null yes no ok the and for user assistant "
+    "tool system title date author self args kwargs str int list dict bool float any return main init test tests new "
+    "get set add run name value data type key id url http https www com org html json api all make path text file "
+    "line done show edit use keep"
+)
+_GENERIC = frozenset(_COMMON.split())
+"""Names that say nothing about what a text is about."""
+_WEIGHT = {"defined": 3.0, "heading": 2.5, "ticked": 2.0, "imported": 1.5, "named": 1.5, "mixed": 1.2, "phrase": 0.8}
+
+
+def candidates(document: Extracted, pieces: Sequence[Piece]) -> list[Named]:
+    """What a document speaks of by its own marks, the weightiest first."""
+    found: dict[str, tuple[str, str]] = {}  # folded -> spelling, kind of mark
+    spelt: dict[str, Counter[str]] = {}
+
+    def see(name: str, mark: str) -> None:
+        name = " ".join(name.strip(" .,;:!?()[]{}\"'`*#").removesuffix("()").split())
+        key = folded(name)
+        if not _is_name(key) or key.startswith(("_", "self.", "cls.")) or "._" in key:
+            return
+        if mark == "ticked" and key.isalpha() and name == key:
+            mark = "phrase"  # a word in backticks that is a word of the language
+        spelt.setdefault(key, Counter())[name] += 1
+        if key not in found or _WEIGHT[mark] > _WEIGHT[found[key][1]]:
+            found[key] = (name, mark)
+
+    code = document.form == "code"
+    if not code:
+        see(document.title, "heading")
+    for piece in pieces:
+        last = piece.heading.rpartition(" > ")[2]
+        if code and last:
+            see(last, "defined")
+        elif last and not last.startswith("turn") and len(last.split()) <= 4:
+            see(re.sub(r"^[\d.]+\s+", "", last), "heading")
+        text = document.text[piece.begins : piece.ends]
+        for pattern, mark in _MARKS_OF_CODE if code else _MARKS:
+            for match in pattern.finditer(text):
+                if pattern is not _TICKED or _IDENTIFIER.match(match[1]) or len(match[1].split()) <= 3:
+                    see(match[1], mark)
+    if not code:
+        for phrase in _phrases(document.text):
+            see(phrase, "phrase")
+    return _weightiest(document, pieces, found, spelt)
+
+
+_MARKS = (
+    (_TICKED, "ticked"), (_CAPITAL, "named"), (_ACRONYM, "named"), (_MIXED, "mixed"), (_SNAKE, "mixed"),
+    (_IMPORT, "imported"),
+)  # fmt: skip
+
+_MARKS_OF_CODE = ((_ACRONYM, "named"), (_MIXED, "mixed"), (_IMPORT, "imported"))
+
+
+def _is_name(key: str) -> bool:
+    words = _TOKEN.findall(key)
+    plain = key.replace(" ", "-")
+    return (
+        2 <= len(key) <= 60
+        and 1 <= len(words) <= LONGEST
+        and any(character.isalpha() for character in key)
+        and "redacted" not in words
+        and plain not in _GENERIC
+        and not (len(words) == 1 and (key in STOP_WORDS or len(key) < 3))
+        and not all(word in STOP_WORDS or word in _GENERIC for word in words)
+        and words[0] not in STOP_WORDS
+        and words[-1] not in STOP_WORDS
+    )
+
+
+def _phrases(text: str) -> list[str]:
+    """Two or three words that a text says together at least three times, without words that say nothing."""
+    lowered = re.sub(r"`[^`]*`", " . ", text).lower()
+    counts: Counter[str] = Counter()
+    for run in re.split(r"[^a-z' \n-]+|\n\s*\n", lowered):
+        words = _PHRASE.findall(run)
+        for size in (2, 3):
+            for at in range(len(words) - size + 1):
+                row = words[at : at + size]
+                if not any(word in STOP_WORDS or len(word) < 4 for word in row):
+                    counts[" ".join(row)] += 1
+    return [phrase for phrase, number in counts.most_common(40) if number >= 3]
+
+
+def _weightiest(
+    document: Extracted,
+    pieces: Sequence[Piece],
+    found: Mapping[str, tuple[str, str]],
+    spelt: Mapping[str, Counter[str]],
+) -> list[Named]:
+    names = Names({key: key for key in found})
+    within: Counter[str] = Counter()
+    often: Counter[str] = Counter()
+    for piece in pieces:
+        counts = names.counted(document.text[piece.begins : piece.ends])
+        often.update(counts)
+        within.update(counts.keys())
+    rows: list[tuple[float, str]] = []
+    for key, (_name, mark) in found.items():
+        if often[key] < (1 if mark in ("defined", "heading", "ticked") else 2):
+            continue
+        rows.append((_WEIGHT[mark] * (1 + min(within[key], 12)) ** 0.5 * (1 + min(often[key], 30)) ** 0.25, key))
+    best = sorted(rows, key=lambda row: (-row[0], row[1]))[: max(3, min(AT_MOST, 6 + len(pieces)))]
+    described = _definitions(document, {key for _weight, key in best}) if document.form != "code" else {}
+    named = []
+    for _weight, key in best:
+        spelling = spelt[key].most_common(1)[0][0]
+        named.append(Named(spelling, _type_of(spelling, found[key][1]), (), described.get(key, "")))
+    return named
+
+
+def _type_of(name: str, mark: str) -> str:
+    if name.endswith("?"):
+        return "question"
+    if mark == "defined":
+        return "entity" if name.rpartition(".")[2][:1].isupper() else "method"
+    if mark in ("imported", "named") or _MIXED.match(name):
+        return "entity"
+    return "method" if "_" in name or "(" in name else "topic"
+
+
+_IS = re.compile(r"^(?:an?|the)?\s*(.{2,60}?)\s*(?:\([^)]*\)\s*)?(?:is|are|means|refers to|denotes|stands for)\s", re.I)
+
+
+def _definitions(document: Extracted, keys: Iterable[str]) -> dict[str, str]:
+    """The first sentence of the text that says what a concept is: `X is …`."""
+    wanted, said = set(keys), dict[str, str]()
+    for sentence in sentences_of(document.text[:200_000]):
+        match = _IS.match(sentence)
+        if match and (key := folded(match[1].strip("`*_\"'"))) in wanted and key not in said and len(sentence) < 300:
+            said[key] = sentence
+    return said

@@ -1,0 +1,123 @@
+"""A library into another, table by table: PostgreSQL to a file as its backup, a file to PostgreSQL when a team takes
+over what one person began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, func, select, text
+
+from core.base import files
+from core.base.result import Err, Ok, Result, fail
+from core.library import schema
+from core.library.database import Library, backup_name, copy_file, discard_file, keep_file, open_library
+from core.library.rows import counted
+
+AT_ONCE = 1000
+
+
+def back_up(library: Library, folder: Path, *, now: datetime | None = None) -> Result[Path]:
+    """A whole copy of one moment, while others read and write: of SQLite by its own online backup, of PostgreSQL as a
+    SQLite file, which is a library like any other. Raises OSError and what the database raises."""
+    target = backup_name(folder, now=now)
+    if library.is_sqlite:
+        copy_file(library, target)
+        return Ok(target)
+    temporary = files.temporary_name(target)
+    try:
+        made = open_library(str(temporary))
+        if isinstance(made, Err):
+            return made
+        copied = copy_library(library, made.value)
+        _in_one_file(made.value)
+        if isinstance(copied, Err):
+            return copied
+        keep_file(temporary, target)
+    finally:
+        discard_file(temporary)
+    return Ok(target)
+
+
+def _in_one_file(library: Library) -> None:
+    with library.engine.connect() as connection:
+        raw = connection.connection.driver_connection
+        assert raw is not None
+        raw.execute("PRAGMA journal_mode = DELETE")
+    library.close()
+
+
+def copy_library(source: Library, target: Library) -> Result[dict[str, int]]:
+    """Every row of one moment of `source` into `target`, which must be empty; table -> rows.
+
+    One transaction on either side: the copy is whole or not there. Vectors come as bytes; `near` is made from them
+    where the target has pgvector.
+    """
+    counts: dict[str, int] = {}
+    with source.reading() as old, target.writing() as new:
+        if old.dialect.name == "postgresql":
+            old.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+        held = [table.name for table in schema.TABLES if counted(new, table)]
+        if held:
+            return fail("not-empty", f"the target holds a library already ({', '.join(held[:3])}); nothing was copied")
+        for table in schema.TABLES:
+            rows = old.execution_options(yield_per=AT_ONCE).execute(select(table)).mappings()
+            counts[table.name] = 0
+            for part in rows.partitions(AT_ONCE):
+                new.execute(table.insert(), [dict(row) for row in part])
+                counts[table.name] += len(part)
+        _go_on_counting(new)
+        fill_near(new)
+    return Ok(counts)
+
+
+def differences(one: Library, other: Library) -> dict[str, tuple[int, int]]:
+    """Table -> rows here and there, of those tables that have not equally many."""
+    found: dict[str, tuple[int, int]] = {}
+    with one.reading() as left, other.reading() as right:
+        for table in schema.TABLES:
+            numbers = counted(left, table), counted(right, table)
+            if numbers[0] != numbers[1]:
+                found[table.name] = numbers
+    return found
+
+
+def _go_on_counting(connection: Connection) -> None:
+    """PostgreSQL's counters do not notice numbers that were given."""
+    if connection.dialect.name != "postgresql":
+        return
+    for table, column in ((schema.chunk, schema.chunk.c.number), (schema.change, schema.change.c.id)):
+        highest = connection.execute(select(func.max(column))).scalar()
+        if highest:
+            counter = f"pg_get_serial_sequence('{table.name}', '{column.name}')"
+            connection.execute(text(f"SELECT setval({counter}, {int(highest)})"))
+
+
+def has_near(connection: Connection) -> bool:
+    """Whether vectors can be compared by the server: PostgreSQL with pgvector."""
+    if connection.dialect.name != "postgresql":
+        return False
+    asked = "SELECT 1 FROM information_schema.columns WHERE table_name = 'embedding' AND column_name = 'near'"
+    return connection.execute(text(asked)).first() is not None
+
+
+def fill_near(connection: Connection) -> int:
+    """Give pgvector its copy of every vector that it has not got; how many those were. 0 where there is no pgvector."""
+    if not has_near(connection):
+        return 0
+    import struct
+
+    missing = "SELECT chunk_id, model, vector FROM embedding WHERE near IS NULL LIMIT 1000"
+    change = text("UPDATE embedding SET near = CAST(:near AS vector) WHERE chunk_id = :chunk_id AND model = :model")
+    filled = 0
+    while rows := connection.execute(text(missing)).all():
+        changes: list[Mapping[str, Any]] = []
+        for chunk_id, model, packed in rows:
+            numbers = struct.unpack(f"<{len(packed) // 4}f", packed)
+            changes.append({"chunk_id": chunk_id, "model": model, "near": str(list(numbers))})
+        connection.execute(change, changes)
+        filled += len(changes)
+    return filled

@@ -1,0 +1,303 @@
+"""Opening the library: SQLite in a file, or PostgreSQL at an address, with the tables of this program's version.
+
+The database is precious. It is copied before every migration; a migration is one transaction; SQLite runs with a
+write-ahead log and synced commits, so that what was committed survives a power cut; foreign keys are on.
+
+SQLAlchemy and Alembic are an extra (`library`), loaded here and by nobody else: other commands start without them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.base import files
+from core.base.result import Err, Ok, Result, fail
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+HEAD = "0002"
+"""The newest migration: a library of this version needs none, and Alembic is not loaded."""
+MIGRATIONS = Path(__file__).with_name("migrations")
+BUSY_SECONDS = 60
+"""How long a writer waits for another one before it gives up."""
+_MIGRATION_LOCK = 0x6B6E6F77
+"""PostgreSQL's advisory lock under which one program at a time migrates."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """An open library. `path` is its file, None on PostgreSQL; `backup` the copy that a migration made, if one did."""
+
+    engine: Engine
+    path: Path | None = None
+    backup: Path | None = None
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.path is not None
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One state of the library, however many statements ask for it."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction: all of it is there afterwards, or nothing. SQLite takes its one place for writers at the
+        beginning, so that what is read inside cannot change before it is written."""
+        with self.engine.connect() as connection:
+            if self.path is not None:
+                connection = connection.execution_options(takes_turn=True)
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        """Let go of the file, or of the server."""
+        self.engine.dispose()
+
+
+def open_library(url: str, backups: Path | None = None, *, make: bool = True) -> Result[Library]:
+    """Open the library at `url`, a path (also `sqlite:///…`) or `postgresql://…`, and migrate it.
+
+    `backups` is the folder for the copy of a file that is made before a migration; None: beside it. PostgreSQL takes
+    back a migration that fails, and its administrator makes the copies (pg_dump).
+    Without `make`, Err where there is no library yet. Err in one sentence for missing packages, a file that is no
+    library or a damaged one, a library of a later version, a server that does not answer.
+    """
+    try:
+        from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+    except ImportError as error:
+        return _missing(str(error.name), "library")
+    shown = shown_url(url)
+    try:
+        engine, path = _engine(url)
+    except ImportError as error:
+        return _missing(str(error.name), "postgres")
+    except (SQLAlchemyError, ValueError):
+        accepted = "give a path, or postgresql://USER@HOST/DATABASE"
+        return fail("bad-library", "this is no address of a library", shown, accepted)
+    try:
+        if path is not None:
+            if not make and not files.exists(path):
+                return fail("no-library", "there is no library yet", path, "knowledge library ingest PATH makes one")
+            files.make_folder(path.parent)
+            os.close(files.open_for_append(path))  # 0600 from the first byte on, and never a link to elsewhere
+        library = Library(engine, path)
+        copy = _migrate(library, backups if backups is not None or path is None else path.parent / "backups")
+    except DBAPIError as error:
+        engine.dispose()
+        return fail("library-failed", f"the library cannot be opened: {cause_of(error)}", shown, _hint(error, path))
+    except OSError as error:
+        engine.dispose()
+        return fail("library-failed", f"the library cannot be opened: {error.strerror or error}", shown)
+    except _NewerError as error:
+        engine.dispose()
+        hint = "use the version of this program that wrote it last, or a later one"
+        return fail("newer-library", str(error), shown, hint)
+    return Ok(Library(engine, path, copy))
+
+
+def shown_url(url: str) -> str:
+    """An address without its password."""
+    return re.sub(
+        r"(://[^/@:]*):[^@]+@|([?&]password=)[^&]*",
+        lambda found: f"{found[1]}:***@" if found[1] else f"{found[2]}***",
+        url,
+    )
+
+
+def cause_of(error: Exception) -> str:
+    """What a database said, as one line without the statement."""
+    said = str(getattr(error, "orig", None) or error).strip()
+    return re.sub(r"\s+", " ", said)[:300] or type(error).__name__
+
+
+class _NewerError(Exception):
+    """The library was made by a later version."""
+
+
+def _missing(package: str, extra: str) -> Err:
+    hint = f"install the extra '{extra}', for example: pip install 'knowledge-memory[{extra}]'"
+    return fail("no-library-support", f"the library needs packages that are not installed ({package})", hint=hint)
+
+
+def _hint(error: Exception, path: Path | None) -> str:
+    if path is None:
+        return "check the address, the server, and that this person may make tables in the database"
+    if "not a database" in str(error) or "malformed" in str(error):
+        return f"put the newest copy from {path.parent / 'backups'} in its place"
+    return ""
+
+
+def _engine(url: str) -> tuple[Engine, Path | None]:
+    """The engine, and the path where it is a file. Raises ValueError for an address of another kind."""
+    import sqlalchemy
+    from sqlalchemy import event
+
+    scheme, found, rest = url.partition("://")
+    if found and scheme.startswith("postgres"):
+        import psycopg  # noqa: F401 - says by name what is missing
+
+        address = sqlalchemy.make_url(f"postgresql+psycopg://{rest}")
+        return sqlalchemy.create_engine(address, pool_pre_ping=True, connect_args={"connect_timeout": 10}), None
+    if found and scheme != "sqlite":
+        raise ValueError(scheme)
+    path = Path(os.path.abspath(os.path.expanduser(rest.removeprefix("/") if found else url)))
+    address = sqlalchemy.URL.create("sqlite", database=str(path))
+    engine = sqlalchemy.create_engine(address, connect_args={"timeout": BUSY_SECONDS})
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine, path
+
+
+def _prepare(connection: Any, _record: object) -> None:
+    """A new connection to SQLite. Transactions begin when we say so (`_begin`)."""
+    connection.isolation_level = None
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -32000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Connection) -> None:
+    takes_turn = connection.get_execution_options().get("takes_turn")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if takes_turn else "BEGIN")
+
+
+# --- migrations -------------------------------------------------------------------------------------------------------
+
+
+def version_of(connection: Connection) -> str:
+    """The migration that the library has reached, "" for an empty database."""
+    from sqlalchemy import inspect, text
+
+    if not inspect(connection).has_table("alembic_version"):
+        return ""
+    return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
+
+
+def _migrate(library: Library, backups: Path | None) -> Path | None:
+    """Bring the tables to this version; the copy of what was there before, None where nothing had to be done."""
+    with library.reading() as connection:
+        before = version_of(connection)
+    if before == HEAD:
+        return None
+    if before > HEAD:
+        raise _NewerError(f"this library has version {before}, and this program knows versions up to {HEAD}")
+    copy = None
+    if before and backups is not None and library.is_sqlite:
+        copy = backup_name(backups, f"before-{HEAD}")
+        copy_file(library, copy)
+    with library.writing() as connection:
+        if library.path is None:
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+        if version_of(connection) != HEAD:  # another program may have done it while this one waited
+            _upgrade(connection)
+    return copy
+
+
+def _upgrade(connection: Connection) -> None:
+    """Take every step that is missing, in the transaction of this connection."""
+    from alembic.config import Config
+    from alembic.runtime.environment import EnvironmentContext
+    from alembic.script import ScriptDirectory
+
+    steps = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
+    missing = lambda reached, _context: steps._upgrade_revs(HEAD, reached)  # noqa: E731
+    with EnvironmentContext(Config(), steps, fn=missing, destination_rev=HEAD) as environment:
+        environment.configure(connection=connection)
+        environment.run_migrations()
+
+
+# --- copies -----------------------------------------------------------------------------------------------------------
+
+
+def copy_file(library: Library, target: Path) -> None:
+    """Copy SQLite's file as it is at one moment, while others read and write. Raises OSError and sqlite3.Error."""
+    import sqlite3
+
+    temporary = files.temporary_name(target)
+    try:
+        os.close(files.open_for_append(temporary))
+        with library.engine.connect() as connection, contextlib.closing(sqlite3.connect(temporary)) as copy:
+            source = connection.connection.driver_connection
+            assert isinstance(source, sqlite3.Connection)
+            source.backup(copy, pages=1000)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+        keep_file(temporary, target)
+    finally:
+        discard_file(temporary)
+
+
+def keep_file(temporary: Path, target: Path) -> None:
+    """Make a finished file durable under its own name."""
+    descriptor = files.open_regular(temporary, os.O_RDWR)
+    try:
+        files.sync(descriptor)
+    finally:
+        os.close(descriptor)
+    files.replace_file(temporary, target)
+
+
+def discard_file(temporary: Path) -> None:
+    """Take away what is left of a file, and what SQLite keeps beside one."""
+    for ending in ("", "-wal", "-shm"):
+        files.discard(temporary.with_name(temporary.name + ending))
+
+
+def backup_name(folder: Path, note: str = "", now: datetime | None = None) -> Path:
+    """A name that no copy has yet: `library-20261122T140000Z-before-0002.db`."""
+    at = (now or datetime.now(UTC)).strftime("%Y%m%dT%H%M%SZ")
+    stem = "-".join(filter(None, ("library", at, note)))
+    files.make_folder(folder)
+    names = (folder / f"{stem}{f'-{number}' if number else ''}.db" for number in itertools.count())
+    return next(name for name in names if not files.exists(name))
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+
+
+def problems_of(library: Library) -> list[str]:
+    """What is wrong with the library, a sentence each; [] for a sound one. Reads everything, changes nothing."""
+    from sqlalchemy import text
+
+    found: list[str] = []
+    with library.reading() as connection:
+        if library.path is not None:
+            rows = connection.execute(text("PRAGMA integrity_check(5)")).scalars()
+            found += [f"the file is damaged: {row}" for row in rows if row != "ok"]
+            broken = connection.execute(text("PRAGMA foreign_key_check")).all()
+            found += [f"{len(broken)} rows point to rows that are gone, the first in {broken[0][0]}"] if broken else []
+        for sentence, statement in _CHECKS.items():
+            number = connection.execute(text(statement)).scalar() or 0
+            found += [sentence.format(number)] if number else []
+    return found
+
+
+_CHECKS = {
+    "{} chunks are not the part of their document that they name": (
+        "SELECT count(*) FROM chunk JOIN document ON document.id = chunk.document_id WHERE "
+        "substr(document.raw_content, chunk.begins + 1, chunk.ends - chunk.begins) <> chunk.content"
+    ),
+    "{} entities are listed and are not there": (
+        "SELECT count(*) FROM entity WHERE NOT EXISTS (SELECT 1 FROM document WHERE document.id = entity.id) "
+        "AND NOT EXISTS (SELECT 1 FROM chunk WHERE chunk.id = entity.id) "
+        "AND NOT EXISTS (SELECT 1 FROM concept WHERE concept.id = entity.id)"
+    ),
+    "{} concepts cannot be found by their name": (
+        "SELECT count(*) FROM concept WHERE NOT EXISTS (SELECT 1 FROM concept_alias "
+        "WHERE concept_alias.folded = concept.folded AND concept_alias.concept_id = concept.id)"
+    ),
+    "{} documents are active and have no chunk": (
+        "SELECT count(*) FROM document WHERE status = 'active' AND trim(raw_content) <> '' "
+        "AND NOT EXISTS (SELECT 1 FROM chunk WHERE chunk.document_id = document.id)"
+    ),
+}

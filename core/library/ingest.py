@@ -1,0 +1,328 @@
+"""Files, folders and addresses into the library: look, read, prepare, store.
+
+Each document is one transaction, and what is done needs not be done again: a run that was stopped or killed is gone on
+with by running it again. What cannot be read is reported and stops nothing. One process stores; preparing is done
+wherever the workers are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from sqlalchemy import Connection, or_
+from sqlalchemy.exc import SQLAlchemyError
+
+from core.base import files
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.library import rows, schema
+from core.library.database import Library, cause_of
+from core.library.extract import MOST_BYTES
+from core.library.fetch import UNCHANGED, fetch, is_address, shown
+from core.library.prepare import Item, Prepare, Prepared, Way, prepare
+from core.library.records import Location
+from core.library.shelve import KnownNames, Shelved, in_turn, shelve
+from core.library.workers import Workers
+
+_FOLDERS = "node_modules __pycache__ site-packages venv env build dist target vendor bower_components coverage htmlcov"
+PASSED_OVER = frozenset(_FOLDERS.split())
+"""Folders that hold what others wrote or a machine made. Hidden folders are passed over too."""
+_SUFFIXES = (
+    "png jpg jpeg gif webp bmp ico tif tiff svg mp3 mp4 wav ogg flac avi mov mkv webm woff woff2 ttf otf eot zip gz "
+    "bz2 xz zst tar 7z rar whl egg jar class pyc pyo so dll dylib exe o a lib bin dat db sqlite sqlite3 npy npz pkl pt "
+    "onnx gguf safetensors parquet feather pack idx wasm map lock"
+)
+_NO_TEXT = frozenset(_SUFFIXES.split())
+"""Suffixes that are passed over in a folder; named by the person, such a file is looked at like any other."""
+Progress = Callable[[int, int, str], None]
+"""(sources done, sources in all, the one at work)."""
+
+
+@dataclass
+class IngestReport:
+    """What a run did. `documents` are those of this run with what became of them, `skipped` counts what was passed
+    over, by reason; `redacted` counts secrets by kind. `stopped` is why it ended early, "" when it did not."""
+
+    documents: list[Shelved] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
+    warnings: list[ErrorInfo] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    redacted: Counter[str] = field(default_factory=Counter)
+    unchanged: int = 0
+    stopped: str = ""
+
+    def counted(self) -> Counter[str]:
+        """Documents by what became of them."""
+        return Counter(row.status for row in self.documents)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file or address to be looked at. `named` are those that the person named, not found in a folder."""
+
+    name: str
+    origin: str = ""
+    named: bool = True
+
+
+# --- looking ----------------------------------------------------------------------------------------------------------
+
+
+def sources_of(names: Sequence[str], report: IngestReport, folder: Path) -> list[Source]:
+    """The files and addresses behind what a person named, folders looked through, each once and in order."""
+    found: dict[str, Source] = {}
+    for name in names:
+        if is_address(name):
+            found.setdefault(shown(name), Source(name, "", True))
+            continue
+        path = Path(os.path.abspath(folder / os.path.expanduser(name)))
+        if path.is_dir():
+            for inside in _files_below(path, report):
+                found.setdefault(str(inside), Source(str(inside), project_of(inside, path), False))
+        elif files.exists(path):
+            found.setdefault(str(path), Source(str(path), project_of(path, path.parent), True))
+        else:
+            report.errors.append(ErrorInfo("no-file", "there is no such file or folder", str(path)))
+    return list(found.values())
+
+
+def _files_below(folder: Path, report: IngestReport) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder, onerror=lambda error: _unreadable(error, report)):
+        keep = []
+        for name in sorted(folders):
+            inner = os.path.join(place, name)
+            if name.startswith(".") or name in PASSED_OVER or name.endswith(".egg-info"):
+                report.skipped["folders of packages and hidden ones"] += 1
+            elif os.path.islink(inner):
+                report.skipped["symbolic links"] += 1
+            elif os.path.exists(os.path.join(inner, "pyvenv.cfg")):
+                report.skipped["folders of packages and hidden ones"] += 1
+            else:
+                keep.append(name)
+        folders[:] = keep
+        for name in sorted(names):
+            lowered = name.lower()
+            if name.startswith("."):
+                report.skipped["hidden files"] += 1
+            elif lowered.rpartition(".")[2] in _NO_TEXT and "." in lowered:
+                report.skipped["pictures, packed and other files without text"] += 1
+            else:
+                yield Path(place, name)
+
+
+def _unreadable(error: OSError, report: IngestReport) -> None:
+    why = f"the folder cannot be read: {error.strerror}"
+    report.errors.append(ErrorInfo("unreadable", why, str(error.filename or "")))
+
+
+_ROOTS = (".git", ".hg", "pyproject.toml", "package.json", "Cargo.toml", "go.mod", ".obsidian")
+
+
+def project_of(path: Path, otherwise: Path) -> str:
+    """The name of the project that a file lies in; that of the folder which the person named where there is none."""
+    for folder in (path.parent, *path.parent.parents):
+        if any(files.exists(folder / name) for name in _ROOTS):
+            return folder.name or str(folder)
+        if folder == folder.parent or folder == Path.home():
+            break
+    return otherwise.name or str(otherwise)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def places_of(library: Library, name: str) -> list[Location]:
+    """What the library knows of a file or address: itself, or the conversations inside it."""
+    c = schema.location.c
+    inside = c.source.startswith(f"{name}#", autoescape=True)
+    with library.reading() as connection:
+        return rows.read(connection, schema.location, Location, or_(c.source == name, inside))
+
+
+def read_source(source: Source, known: Sequence[Location], content_type: str) -> Result[Item | None]:
+    """The bytes of a file or address, None where nothing changed since it was taken in. Err in one sentence."""
+    if is_address(source.name):
+        marks = {row.state for row in known}
+        page = fetch(source.name, marks.pop() if len(marks) == 1 else "")
+        if isinstance(page, Err):
+            return page
+        if page.value is UNCHANGED:
+            return Ok(None)
+        sha256 = hashlib.sha256(page.value.data).hexdigest()
+        if known and all(row.sha256 == sha256 and row.state for row in known):
+            return Ok(None)
+        item = Item(
+            page.value.address, page.value.data, sha256, page.value.mark or "seen", page.value.written_at, "",
+            content_type, page.value.name,
+        )  # fmt: skip
+        return Ok(item)
+    return _read_file(source, known, content_type)
+
+
+def _read_file(source: Source, known: Sequence[Location], content_type: str) -> Result[Item | None]:
+    path = Path(source.name)
+    try:
+        found = os.lstat(path)
+        if stat.S_ISLNK(found.st_mode) and source.named:
+            path = Path(os.path.realpath(path))  # the person named it, so they mean where it leads
+            found = os.lstat(path)
+        if not stat.S_ISREG(found.st_mode):
+            return fail("no-file", "this is neither a file nor a folder", source.name)
+        if found.st_size > MOST_BYTES:
+            size = f"{found.st_size >> 20} MB, {MOST_BYTES >> 20} MB at the most"
+            return fail("too-large", f"the file is too large ({size})", source.name)
+        state = f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
+        if known and all(row.state == state for row in known):
+            return Ok(None)
+        read = files.read_file(path, MOST_BYTES)
+    except OSError as error:
+        return fail("unreadable", f"the file cannot be read: {error.strerror or error}", source.name)
+    written = datetime.fromtimestamp(found.st_mtime_ns / 1e9, UTC)
+    return Ok(
+        Item(source.name, read.data, read.sha256, state, written, source.origin, content_type, named=source.named)
+    )
+
+
+# --- the run ----------------------------------------------------------------------------------------------------------
+
+
+def ingest(
+    library: Library,
+    names: Sequence[str],
+    way: Way,
+    *,
+    now: Callable[[], datetime],
+    folder: Path,
+    content_type: str = "",
+    open_executor: Callable[[], Executor] | None = None,
+    at_once: int = 4,
+    again: bool = False,
+    progress: Progress | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+    work: Prepare = prepare,
+) -> IngestReport:
+    """Take in what `names` name (files, folders, addresses). `folder` is what relative names are relative to; with
+    `again` also what has not changed is prepared anew; `stopped` is asked between documents.
+
+    Raises what the database raises when it cannot be written to at all; all that was stored before stays.
+    """
+    report = IngestReport()
+    sources = sources_of(names, report, folder)
+    run = _Run(library, report, now, again, content_type, progress, stopped, len(sources))
+    workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_worked, work, way), open_executor, at_once)
+    try:
+        for item, prepared in workers.results(run.items(sources), _given_up):
+            run.store(item, prepared)
+            if stopped():
+                break
+    except KeyboardInterrupt:
+        report.stopped = "interrupted"
+    finally:
+        workers.close()
+    if not report.stopped and stopped():
+        report.stopped = "cancelled"
+    return report
+
+
+def _worked(work: Prepare, way: Way, item: Item) -> Result[list[Prepared]]:
+    return work(item, way)
+
+
+def _given_up(item: Item, why: str) -> Result[list[Prepared]]:
+    return fail("worker-lost", f"whoever read the file was lost each time ({why})", item.source)
+
+
+class _Run:
+    """One run: which items come, and what becomes of each."""
+
+    def __init__(
+        self,
+        library: Library,
+        report: IngestReport,
+        now: Callable[[], datetime],
+        again: bool,
+        content_type: str,
+        progress: Progress | None,
+        stopped: Callable[[], bool],
+        number: int,
+    ) -> None:
+        self._library, self._report, self._now, self._again = library, report, now, again
+        self._content_type, self._progress, self._stopped = content_type, progress, stopped
+        self._number, self._done = number, 0
+        self._known = KnownNames()
+
+    def items(self, sources: Sequence[Source]) -> Iterator[Item]:
+        """What has to be prepared, read when there is a place for it."""
+        for source in sources:
+            if self._stopped():
+                return
+            known = [] if self._again else places_of(self._library, _stored_name(source))
+            read = read_source(source, known, self._content_type)
+            if isinstance(read, Err):
+                self._failed(read.error, source.named)
+                self._told(source.name)
+            elif read.value is None:
+                self._report.unchanged += 1
+                self._told(source.name)
+            elif known and not self._again and all(row.sha256 == read.value.sha256 for row in known):
+                self._touched(known, read.value)
+                self._report.unchanged += 1
+                self._told(source.name)
+            else:
+                yield read.value
+
+    def store(self, item: Item, prepared: Result[list[Prepared]]) -> None:
+        """Put the documents of an item into the library. The state of its file is told with the last of them: a run
+        that is killed between two documents reads the file again."""
+        if isinstance(prepared, Err):
+            self._failed(prepared.error, item.named)
+            self._told(item.source)
+            return
+        for number, document in enumerate(prepared.value, start=1):
+            state = item.state if number == len(prepared.value) else ""
+            try:
+                row = shelve(self._library, document, item.sha256, state, self._now(), self._known)
+            except SQLAlchemyError as error:
+                message = f"the document cannot be stored: {cause_of(error)}"
+                self._report.errors.append(ErrorInfo("not-stored", message, document.source))
+                continue
+            self._report.documents.append(row)
+            self._report.warnings += document.warnings
+            self._report.redacted.update(document.redacted or {})
+        if len(prepared.value) > 1:
+            known = places_of(self._library, item.source)
+            self._touched([row for row in known if row.sha256 == item.sha256], item)
+        self._told(item.source)
+
+    def _touched(self, known: Sequence[Location], item: Item) -> None:
+        """The content is what it was; the next run need not read it to see that."""
+        rows_ = [replace(row, state=item.state, seen_at=self._now()) for row in known]
+
+        def work(connection: Connection) -> None:
+            for row in rows_:
+                rows.put_location(connection, row)
+
+        in_turn(self._library, work)
+
+    def _failed(self, error: ErrorInfo, named: bool) -> None:
+        if not named and error.code in ("no-text", "empty"):
+            self._report.skipped["files without text" if error.code == "no-text" else "empty files"] += 1
+        else:
+            self._report.errors.append(error)
+
+    def _told(self, name: str) -> None:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._number, name)
+
+
+def _stored_name(source: Source) -> str:
+    return shown(source.name) if is_address(source.name) else source.name

@@ -1,0 +1,203 @@
+"""One file from bytes to what is stored: text without secrets, chunks, their description, concepts, vectors.
+
+It touches neither the disk nor the database, and what goes in and comes out is plain data, so that it runs in this
+process, in another, or on another machine. It never raises for anything in a file.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from core.base.answer import Generate
+from core.base.result import Err, ErrorInfo, Ok, Result, fail
+from core.base.search_entry import Embed
+from core.base.secrets.redact import redact
+from core.library.chunking import Piece, pieces_of, token_count
+from core.library.concepts import candidates
+from core.library.describe import Described, Description, Named, describe, described_by
+from core.library.extract import Extracted, Part, extract
+from core.search.words import spaced
+
+
+@dataclass(frozen=True)
+class Item:
+    """Bytes to take in. `source` is their path or address; `origin` names the project or folder that a file belongs
+    to; `content_type` is what the person says it is, "" to have it told."""
+
+    source: str
+    data: bytes
+    sha256: str
+    state: str = ""
+    written_at: datetime | None = None
+    origin: str = ""
+    content_type: str = ""
+    name: str = ""
+    """What the type is told by, where that is not the source: a page of an address without a suffix is `page.html`."""
+    named: bool = True
+    """Whether the person named it; what was found in a folder and is no text is no error."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How it is done: with a model or by rules, with vectors or without. Both callables must be picklable where the
+    work is done elsewhere. `model` names what makes the vectors."""
+
+    generate: Generate | None = None
+    embed: Embed | None = None
+    model: str = ""
+    redact: bool = True
+    attempts: int = 2
+
+
+@dataclass(frozen=True)
+class PreparedChunk:
+    """A chunk of a prepared document: `text[begins:ends]`."""
+
+    piece: Piece
+    said: Described
+    tokens: int
+    spaced: str = ""
+    vector: bytes = b""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A document that is ready to be stored. `redacted` counts the secrets that were replaced, by kind."""
+
+    source: str
+    text: str
+    title: str
+    content_type: str
+    form: str
+    language: str
+    domain: str
+    source_type: str
+    top_summary: str
+    key_claims: tuple[str, ...]
+    chunks: tuple[PreparedChunk, ...]
+    concepts: tuple[Named, ...]
+    written_at: datetime | None = None
+    described_by: str = "rules"
+    model: str = ""
+    redacted: Mapping[str, int] | None = None
+    warnings: tuple[ErrorInfo, ...] = ()
+
+
+def prepare(item: Item, way: Way) -> Result[list[Prepared]]:
+    """The documents of an item. Err in one sentence, which names the source, where nothing of it can be read."""
+    try:
+        found = extract(item.name or item.source, item.data, item.content_type)
+        if isinstance(found, Err):
+            return Err(replace(found.error, path=item.source))
+        return Ok([_prepared(item, document, way) for document in found.value])
+    except RecursionError:
+        return fail("broken", "the file is nested too deeply to be read", item.source)
+    except MemoryError:
+        return fail("too-large", "there is not enough memory to read the file", item.source)
+
+
+def _prepared(item: Item, document: Extracted, way: Way) -> Prepared:
+    counts: Counter[str] = Counter()
+    if way.redact:
+        document = _without_secrets(document, counts)
+    source = f"{item.source}#{document.inside}" if document.inside else item.source
+    pieces = pieces_of(document)
+    warnings = [ErrorInfo("part-unread", note, source) for note in document.notes]
+    told = _described(document, pieces, way, source, warnings)
+    texts = [document.text[row.begins : row.ends] for row in pieces]
+    vectors = _vectors(texts, told, way, source, warnings)
+    chunks = tuple(
+        PreparedChunk(piece, said, token_count(text), made if (made := spaced(text)) != text else "", vector)
+        for piece, said, text, vector in zip(pieces, told.rows, texts, vectors, strict=True)
+    )
+    domain, source_type = source_of(item, document)
+    return Prepared(
+        source, document.text, document.title, document.content_type, document.form, document.language, domain,
+        source_type, told.top_summary, told.key_claims, chunks, told.concepts or tuple(candidates(document, pieces)),
+        document.written_at or item.written_at, told.by, way.model if any(vectors) else "", dict(counts),
+        tuple(warnings),
+    )  # fmt: skip
+
+
+def _described(
+    document: Extracted, pieces: Sequence[Piece], way: Way, source: str, warnings: list[ErrorInfo]
+) -> Description:
+    if way.generate is not None and pieces:
+        answered = described_by(way.generate, document, pieces, way.attempts)
+        if isinstance(answered, Ok):
+            return answered.value
+        message = f"the model did not describe it, so rules did: {answered.error.message}"
+        warnings.append(replace(answered.error, message=message, path=source))
+    return describe(document, pieces)
+
+
+def _vectors(
+    texts: Sequence[str], told: Description, way: Way, source: str, warnings: list[ErrorInfo]
+) -> Sequence[bytes]:
+    if way.embed is None or not texts:
+        return [b""] * len(texts)
+    made = way.embed([f"{row.summary}\n{text}" for row, text in zip(told.rows, texts, strict=True)])
+    if isinstance(made, Err) or len(made.value) != len(texts):
+        why = made.error.message if isinstance(made, Err) else "it gave another number of vectors"
+        warnings.append(ErrorInfo("no-vectors", f"it has no vectors yet: {why}", source))
+        return [b""] * len(texts)
+    return [struct.pack(f"<{len(row)}f", *row) for row in made.value]
+
+
+def _without_secrets(document: Extracted, counts: Counter[str]) -> Extracted:
+    """The document with placeholders for its secrets, part by part where it has parts, so that these keep their
+    places; and as a whole, for what stands over two of them."""
+
+    def clean(text: str) -> str:
+        found = redact(text)
+        counts.update(found.counts)
+        return found.text
+
+    text, parts = "", []
+    for part in document.parts:
+        words = clean(document.text[part.begins : part.ends])
+        parts.append(Part(len(text), len(text) + len(words), part.label))
+        text += words
+    whole = clean(text if parts else document.text)
+    if parts and whole != text:
+        parts, form = [], "text"
+    else:
+        form = document.form
+    return replace(document, text=whole, parts=tuple(parts), form=form, title=clean(document.title))
+
+
+# --- where it comes from ----------------------------------------------------------------------------------------------
+
+_SITES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("academic", re.compile(r"(?:^|\.)(?:arxiv|doi|acm|ieee|springer|nature|sciencedirect|jstor|openreview)\.|\.edu$")),
+    ("forum", re.compile(r"(?:^|\.)(?:reddit|stackoverflow|stackexchange|serverfault|superuser|ycombinator|quora|"
+                         r"lobste)\.|^(?:forum|forums|discuss|community|discourse)\.")),
+    ("social", re.compile(r"(?:^|\.)(?:twitter|x|mastodon|bsky|linkedin|facebook|threads)\.|^(?:t\.me|fosstodon)")),
+    ("docs", re.compile(r"^(?:docs?|developer|developers|api|help|support|wiki|manual)\.|readthedocs|github|gitlab|"
+                        r"\.(?:dev|io)$")),
+)  # fmt: skip
+
+
+def source_of(item: Item, document: Extracted) -> tuple[str, str]:
+    """Domain and type of the source whose profile a document counts for: the host of a page (of a forum with its
+    board), the tool of a conversation, the project or folder of a file."""
+    if document.content_type == "conversation":
+        return document.language or "conversations", "conversation"
+    address = urlsplit(item.source) if item.source.startswith(("http://", "https://")) else None
+    if address is not None and address.hostname:
+        host = address.hostname.removeprefix("www.")
+        board = re.match(r"/(r/\w+)", address.path)
+        kind = next((name for name, pattern in _SITES if pattern.search(host)), "")
+        fallback = {"paper": "academic", "reference": "docs", "code": "docs"}.get(document.content_type, "news")
+        return (f"{host}/{board[1]}" if board and kind == "forum" else host), kind or fallback
+    kinds = {"paper": "academic", "reference": "docs", "code": "docs"}
+    return item.origin or "notes", kinds.get(document.content_type, "personal_notes")
+
+
+Prepare = Callable[[Item, Way], Result[list[Prepared]]]

@@ -1,0 +1,302 @@
+"""Records into the tables and out of them. Every function works inside the transaction of the connection it is given.
+
+An entity (document, chunk, concept) gets its row in `entity` with it; `forget` takes any of them out again, with all
+that hangs on it: chunks, mentions, links, what was counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Select, Table, delete, func, or_, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from core.library import schema
+from core.library.records import (
+    SYMMETRIC,
+    ChangeRun,
+    Chunk,
+    Concept,
+    Document,
+    Link,
+    Location,
+    Retrieval,
+    SourceProfile,
+    UsageTrace,
+    folded,
+    sha256_of,
+)
+
+R = TypeVar("R")
+AT_ONCE = 500
+"""Ids in one statement: SQLite takes some thousands of parameters and no more."""
+
+
+# --- any record -------------------------------------------------------------------------------------------------------
+
+
+def row_of(record: Any) -> dict[str, Any]:
+    """The columns of a record."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+def record_of(kind: type[R], row: Mapping[str, Any]) -> R:
+    """A record of the columns that it has fields for."""
+    return kind(**{field.name: row[field.name] for field in fields(kind)})  # type: ignore[arg-type]
+
+
+def columns_of(table: Table, kind: type) -> list[Any]:
+    """The columns that a record is made of, for `select`."""
+    return [table.c[field.name] for field in fields(kind)]
+
+
+def read(connection: Connection, table: Table, kind: type[R], *conditions: Any, order: Sequence[Any] = ()) -> list[R]:
+    """The records of the rows that meet all conditions."""
+    asked = select(*columns_of(table, kind)).where(*conditions).order_by(*order)
+    return [record_of(kind, dict(row)) for row in connection.execute(asked).mappings()]
+
+
+def by_ids(connection: Connection, table: Table, kind: type[R], ids: Iterable[str]) -> dict[str, R]:
+    """Records by id; an id that is not there is left out."""
+    found: dict[str, R] = {}
+    for part in in_parts(ids):
+        for record in read(connection, table, kind, table.c.id.in_(part)):
+            found[record.id] = record  # type: ignore[attr-defined]
+    return found
+
+
+def in_parts(ids: Iterable[str], size: int = AT_ONCE) -> Iterator[list[str]]:
+    """Ids without repetition, in parts that fit into one statement."""
+    listed = list(dict.fromkeys(ids))
+    for start in range(0, len(listed), size):
+        yield listed[start : start + size]
+
+
+def put_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Insert what is not there yet, by any key of the table; how many rows came."""
+    if not rows:
+        return 0
+    insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement = insert(table).on_conflict_do_nothing()
+    kept = {"preserve_rowcount": True}
+    if len(rows) == 1:
+        return int(connection.execute(statement, rows[0], execution_options=kept).rowcount)
+    before = counted(connection, table)
+    connection.execute(statement, rows)
+    return counted(connection, table) - before
+
+
+def put(connection: Connection, table: Table, row: Mapping[str, Any]) -> None:
+    """Insert a row, or give the one with its primary key these values."""
+    insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    keys = [column.name for column in table.primary_key]
+    rest = {name: value for name, value in row.items() if name not in keys}
+    statement = insert(table)
+    given = {name: statement.excluded[name] for name in rest}
+    ready = statement.on_conflict_do_update(index_elements=keys, set_=given) if rest else statement
+    connection.execute(ready if rest else statement.on_conflict_do_nothing(), dict(row))
+
+
+def _entities(connection: Connection, kind: str, ids: Sequence[str]) -> None:
+    connection.execute(schema.entity.insert(), [{"id": one, "kind": kind} for one in ids])
+
+
+def forget(connection: Connection, ids: Iterable[str]) -> int:
+    """Take documents, chunks and concepts out for good, with what hangs on them; how many there were. The chunks of a
+    document go with it."""
+    went = 0
+    for part in in_parts(ids):
+        inside = connection.execute(select(schema.chunk.c.id).where(schema.chunk.c.document_id.in_(part))).scalars()
+        for more in in_parts(inside):
+            connection.execute(delete(schema.entity).where(schema.entity.c.id.in_(more)))
+        went += connection.execute(delete(schema.entity).where(schema.entity.c.id.in_(part))).rowcount
+    return went
+
+
+# --- documents and chunks ---------------------------------------------------------------------------------------------
+
+
+def add_profile(connection: Connection, record: SourceProfile) -> None:
+    """A source, once for each domain and type."""
+    connection.execute(schema.source_profile.insert().values(**row_of(record)))
+
+
+def add_document(connection: Connection, record: Document) -> None:
+    """A document without its chunks. The hash of its content is made where the record has none."""
+    _entities(connection, "document", [record.id])
+    row = row_of(replace(record, content_sha256=record.content_sha256 or sha256_of(record.raw_content)))
+    connection.execute(schema.document.insert().values(**row))
+
+
+def add_chunks(connection: Connection, records: Sequence[Chunk]) -> None:
+    """Chunks of documents that are there. The database numbers them."""
+    if not records:
+        return
+    _entities(connection, "chunk", [record.id for record in records])
+    rows = [row_of(replace(one, content_sha256=one.content_sha256 or sha256_of(one.content))) for one in records]
+    for row in rows:
+        if not row["number"]:
+            del row["number"]
+    connection.execute(schema.chunk.insert(), rows)
+
+
+def put_location(connection: Connection, record: Location) -> None:
+    """Where a document is found now; a place has one document at a time."""
+    put(connection, schema.location, row_of(record))
+
+
+def document_of(connection: Connection, document_id: str) -> Document | None:
+    """One document, None where there is none of that id."""
+    return by_ids(connection, schema.document, Document, [document_id]).get(document_id)
+
+
+def chunks_of(connection: Connection, document_id: str) -> list[Chunk]:
+    """The chunks of a document in their order."""
+    c = schema.chunk.c
+    return read(connection, schema.chunk, Chunk, c.document_id == document_id, order=(c.position, c.number))
+
+
+def locations_of(connection: Connection, document_id: str) -> list[Location]:
+    """Where a document was found."""
+    c = schema.location.c
+    return read(connection, schema.location, Location, c.document_id == document_id, order=(c.source,))
+
+
+# --- concepts and links -----------------------------------------------------------------------------------------------
+
+
+def add_concept(connection: Connection, record: Concept) -> None:
+    """A concept, and every spelling by which it is known; a spelling that another concept has stays with that one."""
+    _entities(connection, "concept", [record.id])
+    record = replace(record, folded=record.folded or folded(record.name))
+    connection.execute(schema.concept.insert().values(**row_of(record)))
+    put_aliases(connection, record)
+
+
+def put_aliases(connection: Connection, record: Concept) -> None:
+    """The spellings of a concept, after its name or aliases changed."""
+    table = schema.concept_alias
+    connection.execute(delete(table).where(table.c.concept_id == record.id))
+    spellings = dict.fromkeys(folded(name) for name in (record.name, *record.aliases))
+    put_new(connection, table, [{"folded": name, "concept_id": record.id} for name in spellings if name])
+
+
+def add_mentions(connection: Connection, counts: Mapping[tuple[str, str], int]) -> None:
+    """(chunk, concept) -> how often the concept stands in the chunk."""
+    rows = [{"chunk_id": chunk, "concept_id": concept, "count": count} for (chunk, concept), count in counts.items()]
+    if rows:
+        connection.execute(schema.mention.insert(), rows)
+
+
+def concepts_by_name(connection: Connection, names: Iterable[str]) -> dict[str, Concept]:
+    """Folded spelling -> concept, of those spellings that are known."""
+    alias = schema.concept_alias.c
+    ids: dict[str, str] = {}
+    for part in in_parts(folded(name) for name in names):
+        asked = select(alias.folded, alias.concept_id).where(alias.folded.in_(part))
+        ids |= {row.folded: row.concept_id for row in connection.execute(asked)}
+    concepts = by_ids(connection, schema.concept, Concept, ids.values())
+    return {name: concepts[one] for name, one in ids.items()}
+
+
+def add_link(connection: Connection, record: Link) -> bool:
+    """A link, unless there is one of the same relation between the same two; whether it came. Of a symmetric relation
+    one direction is stored."""
+    return put_new(connection, schema.link, [_link_row(record)]) == 1
+
+
+def add_links(connection: Connection, records: Iterable[Link]) -> None:
+    """Many links, each as `add_link` has it."""
+    found = [_link_row(record) for record in records]
+    if found:
+        insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+        connection.execute(insert(schema.link).on_conflict_do_nothing(), found)
+
+
+def _link_row(record: Link) -> dict[str, Any]:
+    row = row_of(record)
+    if record.relation in SYMMETRIC and record.source_id > record.target_id:
+        for what in ("type", "id"):
+            row[f"source_{what}"], row[f"target_{what}"] = row[f"target_{what}"], row[f"source_{what}"]
+    return row
+
+
+def links_of(connection: Connection, *ids: str, relation: str = "") -> list[Link]:
+    """The links that begin or end at any of these entities."""
+    c = schema.link.c
+    found: dict[str, Link] = {}
+    for part in in_parts(ids):
+        conditions = [or_(c.source_id.in_(part), c.target_id.in_(part))]
+        if relation:
+            conditions.append(c.relation == relation)
+        for one in read(connection, schema.link, Link, *conditions, order=(c.created_at, c.id)):
+            found[one.id] = one
+    return list(found.values())
+
+
+# --- usage ------------------------------------------------------------------------------------------------------------
+
+
+def add_trace(connection: Connection, record: UsageTrace) -> None:
+    """A trace with its chunks, all of which must be there."""
+    row = row_of(record)
+    chunk_ids = row.pop("chunk_ids")
+    connection.execute(schema.usage_trace.insert().values(**row))
+    rows = [
+        {"trace_id": record.id, "chunk_id": chunk, "position": position}
+        for position, chunk in enumerate(dict.fromkeys(chunk_ids))
+    ]
+    if rows:
+        connection.execute(schema.trace_chunk.insert(), rows)
+
+
+def traces(connection: Connection, asked: Select[Any] | None = None) -> list[UsageTrace]:
+    """Traces, oldest first; of those whose ids `asked` selects, or all."""
+    table, joined = schema.usage_trace, schema.trace_chunk
+    names = [field.name for field in fields(UsageTrace) if field.name != "chunk_ids"]
+    statement = select(*(table.c[name] for name in names)).order_by(table.c.timestamp, table.c.id)
+    pairs = select(joined.c.trace_id, joined.c.chunk_id).order_by(joined.c.trace_id, joined.c.position)
+    if asked is not None:
+        statement = statement.where(table.c.id.in_(asked))
+        pairs = pairs.where(joined.c.trace_id.in_(asked))
+    chunks: dict[str, list[str]] = {}
+    for trace, chunk in connection.execute(pairs):
+        chunks.setdefault(trace, []).append(chunk)
+    return [
+        UsageTrace(**row, chunk_ids=tuple(chunks.get(row["id"], ())))
+        for row in map(dict, connection.execute(statement).mappings())
+    ]
+
+
+def traces_of(connection: Connection, chunk_id: str) -> list[UsageTrace]:
+    """The traces of one chunk, oldest first, archived ones too."""
+    c = schema.trace_chunk.c
+    return traces(connection, select(c.trace_id).where(c.chunk_id == chunk_id))
+
+
+def add_retrieval(
+    connection: Connection, record: Retrieval, found: Sequence[tuple[str, float, Mapping[str, float]]]
+) -> None:
+    """A question with the chunks that answered it, best first: id, score, score of each strategy."""
+    connection.execute(schema.retrieval.insert().values(**row_of(record)))
+    rows = [
+        {"retrieval_id": record.id, "chunk_id": chunk, "rank": rank, "score": score, "why": dict(why)}
+        for rank, (chunk, score, why) in enumerate(found, start=1)
+    ]
+    if rows:
+        connection.execute(schema.retrieval_chunk.insert(), rows)
+
+
+def put_run(connection: Connection, record: ChangeRun) -> None:
+    """A run that changes what was learned: at its beginning, at its end, when it is undone."""
+    put(connection, schema.change_run, row_of(record))
+
+
+# --- how much there is ------------------------------------------------------------------------------------------------
+
+
+def counted(connection: Connection, table: Table, *conditions: Any) -> int:
+    """How many rows meet the conditions."""
+    return int(connection.execute(select(func.count()).select_from(table).where(*conditions)).scalar_one())

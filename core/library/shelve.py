@@ -1,0 +1,451 @@
+"""A prepared document into the library: one document is one transaction, all of it or nothing.
+
+What was learned of a chunk belongs to its words. When a file has changed, its document becomes a new one that
+supersedes the old; chunks whose words are the same move over and keep their id, and with it their usage, profile and
+links. The old document keeps its whole text, and the chunks that are gone from the new one.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import combinations
+from typing import TypeVar
+
+from sqlalchemy import Connection, delete, func, select, text, update
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+
+from core.library import rows, schema
+from core.library.concepts import Names
+from core.library.copies import fill_near
+from core.library.database import Library
+from core.library.describe import Named
+from core.library.prepare import Prepared, PreparedChunk
+from core.library.records import Chunk, Concept, Document, Link, Location, SourceProfile, folded, new_id, sha256_of
+
+T = TypeVar("T")
+TRIES = 6
+"""How often a transaction is begun when another program was in its way."""
+FOUND_BEFORE = 200
+"""Chunks of earlier documents that are looked at for a new concept."""
+CONCEPTS_OF_DOCUMENT, PAIRS_OF_DOCUMENT = 8, 12
+"""Links from a document to its main concepts, and among concepts that it speaks of together."""
+
+
+@dataclass(frozen=True)
+class Shelved:
+    """What became of a prepared document. `status`: new, changed, known (the same content from elsewhere), restored
+    (it has become again what it was before), unchanged, archived (a person took it out; it stays out)."""
+
+    id: str
+    source: str
+    title: str
+    content_type: str
+    chunks: int
+    status: str
+
+
+class KnownNames:
+    """Every spelling of every concept, kept beside the database while documents come in."""
+
+    def __init__(self) -> None:
+        self.names = Names()
+        self._rows = -1
+
+    def current(self, connection: Connection) -> Names:
+        """As the database has them; read again when another program has added some."""
+        number = rows.counted(connection, schema.concept_alias)
+        if number != self._rows:
+            alias = schema.concept_alias.c
+            asked = connection.execute(select(alias.folded, alias.concept_id))
+            self.names = Names({row.folded: row.concept_id for row in asked})
+            self._rows = number
+        return self.names
+
+    def added(self, spellings: Mapping[str, str]) -> None:
+        """Spellings that this program put in."""
+        for name, concept in spellings.items():
+            self.names.add(name, concept)
+        self._rows += len(spellings)
+
+    def forget(self) -> None:
+        """A transaction was taken back: what was added in it is not there."""
+        self._rows = -1
+
+
+def in_turn(library: Library, work: Callable[[Connection], T], refused: Callable[[], None] = lambda: None) -> T:
+    """Do the work in one transaction; again, from its beginning, where another program was in the way. Raises what the
+    database raises for anything else."""
+    for tried in range(1, TRIES + 1):
+        try:
+            with library.writing() as connection:
+                return work(connection)
+        except (IntegrityError, OperationalError) as error:
+            refused()
+            if tried == TRIES or not _passes(error):
+                raise
+            time.sleep(0.05 * 2**tried)
+    raise AssertionError("unreachable")
+
+
+def _passes(error: DBAPIError) -> bool:
+    """Whether the same may succeed a moment later: two made the same row, or waited for each other."""
+    code = getattr(error.orig, "sqlstate", None)
+    if code is not None:
+        return str(code) in ("40001", "40P01", "23505", "55P03") or str(code).startswith("08")
+    return isinstance(error, IntegrityError) or "locked" in str(error) or "busy" in str(error)
+
+
+def shelve(library: Library, prepared: Prepared, sha256: str, state: str, now: datetime, known: KnownNames) -> Shelved:
+    """Store one document and where it was found. `sha256` is that of the bytes there, `state` as in `Location`."""
+
+    def work(connection: Connection) -> Shelved:
+        return _shelve(connection, prepared, Location(prepared.source, "", sha256, now, state), now, known)
+
+    return in_turn(library, work, known.forget)
+
+
+def _shelve(connection: Connection, prepared: Prepared, place: Location, now: datetime, known: KnownNames) -> Shelved:
+    content = sha256_of(prepared.text)
+    c = schema.document.c
+    same = next(iter(rows.read(connection, schema.document, Document, c.content_sha256 == content)), None)
+    here = next(iter(rows.read(connection, schema.location, Location, schema.location.c.source == place.source)), None)
+    before = rows.document_of(connection, here.document_id) if here is not None else None
+    if same is not None:
+        status = _again(connection, prepared, same, before, place, now, known)
+        number = rows.counted(connection, schema.chunk, schema.chunk.c.document_id == same.id)
+        return Shelved(same.id, prepared.source, same.title, same.content_type, number, status)
+    document = Document(
+        new_id(), prepared.source, prepared.content_type, prepared.title, prepared.text, now,
+        _profile(connection, prepared, now), prepared.top_summary, prepared.key_claims, content_sha256=content,
+        written_at=prepared.written_at, language=prepared.language,
+    )  # fmt: skip
+    rows.add_document(connection, document)
+    old = _superseded(connection, before, document.id, place, now)
+    _settle(connection, prepared, document.id, old, now, known)
+    status = "changed" if before is not None else "new"
+    return Shelved(document.id, prepared.source, document.title, document.content_type, len(prepared.chunks), status)
+
+
+def _again(
+    connection: Connection,
+    prepared: Prepared,
+    same: Document,
+    before: Document | None,
+    place: Location,
+    now: datetime,
+    known: KnownNames,
+) -> str:
+    """The library has this content already: here, elsewhere, or as the former version of something."""
+    if before is not None and before.id == same.id:
+        rows.put_location(connection, replace(place, document_id=same.id))
+        return "archived" if same.status == "archived" else "unchanged"
+    old = _superseded(connection, before, same.id, place, now)
+    if same.status != "superseded":
+        return "archived" if same.status == "archived" else "known"
+    c = schema.document.c
+    connection.execute(update(schema.document).where(c.id == same.id).values(status="active"))
+    link = schema.link.c
+    connection.execute(delete(schema.link).where(link.target_id == same.id, link.relation == "supersedes"))
+    _settle(connection, prepared, same.id, [*old, *rows.chunks_of(connection, same.id)], now, known)
+    return "restored"
+
+
+def _superseded(
+    connection: Connection, before: Document | None, document_id: str, place: Location, now: datetime
+) -> list[Chunk]:
+    """The place has another document now; the former one, where it is found nowhere else, is superseded. Its chunks,
+    of which the same words move over."""
+    rows.put_location(connection, replace(place, document_id=document_id))
+    if before is None or rows.locations_of(connection, before.id):
+        return []
+    c = schema.document.c
+    connection.execute(update(schema.document).where(c.id == before.id).values(status="superseded"))
+    rows.add_link(connection, Link(new_id(), "document", document_id, "document", before.id, "supersedes", now))
+    return rows.chunks_of(connection, before.id)
+
+
+def _profile(connection: Connection, prepared: Prepared, now: datetime) -> str:
+    """The id of the profile of its source, which is made where there is none."""
+    c = schema.source_profile.c
+    asked = select(c.id).where(c.domain == prepared.domain, c.source_type == prepared.source_type)
+    found = connection.execute(asked).scalar()
+    if found is None:
+        record = SourceProfile(new_id(), prepared.domain, prepared.source_type, now, now)
+        rows.put_new(connection, schema.source_profile, [rows.row_of(record)])
+        found = connection.execute(asked).scalar_one()
+    return str(found)
+
+
+# --- chunks -----------------------------------------------------------------------------------------------------------
+
+
+def _settle(
+    connection: Connection,
+    prepared: Prepared,
+    document_id: str,
+    old: Sequence[Chunk],
+    now: datetime,
+    known: KnownNames,
+) -> None:
+    """Give a document its chunks: those of `old` with the same words move here, the others are new."""
+    pool: dict[str, list[Chunk]] = defaultdict(list)
+    for chunk in old:
+        pool[chunk.content_sha256].append(chunk)
+    settled: list[Chunk] = []
+    fresh: list[Chunk] = []
+    for position, made in enumerate(prepared.chunks):
+        chunk = _chunk(prepared, made, document_id, position)
+        waiting = pool.get(chunk.content_sha256)
+        if waiting:
+            kept = waiting.pop(0)
+            chunk = replace(
+                chunk, id=kept.id, number=kept.number, functional_profile=kept.functional_profile,
+                profiled_traces=kept.profiled_traces, retrieved_count=kept.retrieved_count,
+                last_retrieved=kept.last_retrieved,
+            )  # fmt: skip
+            values = {name: value for name, value in rows.row_of(chunk).items() if name not in ("id", "number")}
+            connection.execute(update(schema.chunk).where(schema.chunk.c.id == kept.id).values(**values))
+        else:
+            fresh.append(chunk)
+        settled.append(chunk)
+    rows.add_chunks(connection, fresh)
+    left = [chunk for waiting in pool.values() for chunk in waiting]
+    _replaced(connection, document_id, fresh, left, now)
+    _vectors(connection, prepared, settled)
+    spoken = _spoken_of(connection, prepared, settled, now, known)
+    _linked(connection, prepared, document_id, settled, spoken, now)
+
+
+def _chunk(prepared: Prepared, made: PreparedChunk, document_id: str, position: int) -> Chunk:
+    piece, said = made.piece, made.said
+    content = prepared.text[piece.begins : piece.ends]
+    return Chunk(
+        new_id(), document_id, content, position, said.summary, said.chunk_type, made.tokens, None, said.needs_context,
+        said.rhetorical_mode, piece.heading, piece.begins, piece.ends, made.spaced, sha256_of(content),
+    )  # fmt: skip
+
+
+def _replaced(
+    connection: Connection, document_id: str, fresh: Sequence[Chunk], left: Sequence[Chunk], now: datetime
+) -> None:
+    """A new chunk below the heading of one that is gone is its newer version. What is left of this very document (it
+    was parted otherwise once) goes, unless it was used."""
+    from rapidfuzz import fuzz
+
+    by_heading: dict[str, list[Chunk]] = defaultdict(list)
+    for chunk in left:
+        by_heading[chunk.heading].append(chunk)
+    for chunk in fresh:
+        rivals = by_heading.get(chunk.heading, [])
+        likely = [(fuzz.ratio(chunk.content, old.content), old) for old in rivals]
+        best = max(likely, key=lambda row: row[0], default=None)
+        if best is not None and best[0] >= 40:
+            rivals.remove(best[1])
+            link = Link(new_id(), "chunk", chunk.id, "chunk", best[1].id, "supersedes", now, round(best[0] / 100, 2))
+            rows.add_link(connection, link)
+    own = [chunk.id for chunk in left if chunk.document_id == document_id]
+    for part in rows.in_parts(own):
+        c = schema.trace_chunk.c
+        used = set(connection.execute(select(c.chunk_id).where(c.chunk_id.in_(part))).scalars())
+        rows.forget(connection, [one for one in part if one not in used])
+
+
+def _vectors(connection: Connection, prepared: Prepared, settled: Sequence[Chunk]) -> None:
+    came = [
+        {"chunk_id": chunk.id, "model": prepared.model, "dimensions": len(made.vector) // 4, "vector": made.vector}
+        for chunk, made in zip(settled, prepared.chunks, strict=True)
+        if made.vector
+    ]
+    for row in came:
+        rows.put(connection, schema.embedding, row)
+    if came:
+        fill_near(connection)
+
+
+# --- concepts ---------------------------------------------------------------------------------------------------------
+
+
+def _spoken_of(
+    connection: Connection, prepared: Prepared, settled: Sequence[Chunk], now: datetime, known: KnownNames
+) -> dict[str, Counter[str]]:
+    """Chunk -> concept -> how often, for the chunks of a document: of its own concepts and of all that are known."""
+    names = known.current(connection)
+    new = _concepts(connection, prepared.concepts, now, known)
+    counts = {chunk.id: names.counted(chunk.content) for chunk in settled}
+    for part in rows.in_parts(counts):
+        connection.execute(delete(schema.mention).where(schema.mention.c.chunk_id.in_(part)))
+    found = {(chunk, concept): number for chunk, row in counts.items() for concept, number in row.items()}
+    rows.add_mentions(connection, found)
+    for concept in new:
+        _backwards(connection, concept, counts)
+    return counts
+
+
+def _concepts(connection: Connection, named: Sequence[Named], now: datetime, known: KnownNames) -> list[Concept]:
+    """Make those that nobody knows yet; give a known one the other names and the description that it lacks."""
+    there = rows.concepts_by_name(connection, (name for row in named for name in (row.name, *row.aliases)))
+    new: list[Concept] = []
+    for row in named:
+        spellings = [folded(name) for name in (row.name, *row.aliases)]
+        old = next((there[name] for name in spellings if name in there), None)
+        if old is None:
+            made = Concept(new_id(), row.name, now, now, row.aliases, row.description, row.concept_type)
+            made = replace(made, folded=folded(made.name))
+            rows.add_concept(connection, made)
+            new.append(made)
+            came = {name: made.id for name in dict.fromkeys(spellings) if name and name not in there}
+        else:
+            more = tuple(name for name in (row.name, *row.aliases) if folded(name) not in there)
+            came = {folded(name): old.id for name in more if folded(name)}
+            made = replace(old, aliases=(*old.aliases, *more), description=old.description or row.description)
+            if made != old:
+                values = {"aliases": made.aliases, "description": made.description, "updated_at": now}
+                connection.execute(update(schema.concept).where(schema.concept.c.id == old.id).values(**values))
+                rows.put_new(
+                    connection, schema.concept_alias, [{"folded": name, "concept_id": old.id} for name in came]
+                )
+        there |= dict.fromkeys(spellings, made)
+        known.added(came)
+    return new
+
+
+def _backwards(connection: Connection, concept: Concept, own: Iterable[str]) -> None:
+    """Link a new concept to the chunks of earlier documents in which it stands."""
+    names = Names({folded(name): concept.id for name in (concept.name, *concept.aliases)})
+    done = set(own)
+    for name in dict.fromkeys((concept.name, *concept.aliases)):
+        words = re.findall(r"\w+", name)
+        if not words or not any(len(word) > 1 for word in words):
+            continue
+        found = [row for row in _with_phrase(connection, words) if row.id not in done]
+        done |= {row.id for row in found}
+        counts = {row.id: names.counted(row.content)[concept.id] for row in found}
+        rows.add_mentions(connection, {(chunk, concept.id): number for chunk, number in counts.items() if number})
+
+
+def _with_phrase(connection: Connection, words: Sequence[str]) -> Sequence[Chunk]:
+    phrase = " ".join(words)
+    if connection.dialect.name == "postgresql":
+        asked = "SELECT id FROM chunk WHERE words @@ phraseto_tsquery('english', :phrase) LIMIT :most"
+    else:
+        asked = (
+            "SELECT chunk.id FROM chunk_words JOIN chunk ON chunk.number = chunk_words.rowid "
+            "WHERE chunk_words MATCH :phrase LIMIT :most"
+        )
+        phrase = f'"{phrase}"'
+    ids = connection.execute(text(asked), {"phrase": phrase, "most": FOUND_BEFORE}).scalars()
+    return list(rows.by_ids(connection, schema.chunk, Chunk, ids).values())
+
+
+# --- links ------------------------------------------------------------------------------------------------------------
+
+
+def _linked(
+    connection: Connection,
+    prepared: Prepared,
+    document_id: str,
+    settled: Sequence[Chunk],
+    spoken: Mapping[str, Counter[str]],
+    now: datetime,
+) -> None:
+    """A section elaborates the one above it, a method its class; a chunk that defines a concept elaborates that; the
+    document is related to what it speaks of most, and concepts to those that it speaks of together."""
+    chunk_ids = [chunk.id for chunk in settled]
+    link = schema.link.c
+    for part in rows.in_parts(chunk_ids):
+        made_before = (link.source_id.in_(part), link.relation == "elaborates", link.created_by == "auto")
+        connection.execute(delete(schema.link).where(*made_before))
+    made = [
+        Link(new_id(), "chunk", below, "chunk", above, "elaborates", now)
+        for below, above in _parents(prepared, settled)
+    ]
+    within: Counter[str] = Counter(concept for counts in spoken.values() for concept in counts)
+    named = rows.by_ids(connection, schema.concept, Concept, within)
+    last_words = {one: record.folded.rpartition(".")[2] for one, record in named.items()}
+    for chunk in settled:
+        last = folded(re.split(r" > |\.", chunk.heading)[-1]) if chunk.heading else ""
+        for concept in spoken[chunk.id]:
+            if last and last_words.get(concept) == last:
+                made.append(Link(new_id(), "chunk", chunk.id, "concept", concept, "elaborates", now))
+    for concept, number in _most(within, named, CONCEPTS_OF_DOCUMENT):
+        share = round(number / max(1, len(settled)), 3)
+        made.append(Link(new_id(), "document", document_id, "concept", concept, "related_to", now, share))
+    rows.add_links(connection, [*made, *_pairs(spoken, within, named, now)])
+    _references(connection, prepared, document_id, now)
+
+
+def _most(within: Counter[str], named: Mapping[str, Concept], number: int) -> list[tuple[str, int]]:
+    """The concepts of most chunks; of equals that with the longer name, which says more."""
+    order = sorted(within.items(), key=lambda row: (-row[1], -len(named[row[0]].name), named[row[0]].folded))
+    return order[:number]
+
+
+def _pairs(
+    spoken: Mapping[str, Counter[str]],
+    within: Counter[str],
+    named: Mapping[str, Concept],
+    now: datetime,
+) -> Iterator[Link]:
+    often = {concept for concept, _number in _most(within, named, 30) if within[concept] >= 2}
+    together: Counter[tuple[str, str]] = Counter()
+    for counts in spoken.values():
+        together.update(combinations(sorted(often & counts.keys()), 2))
+    ranked = sorted(together.items(), key=lambda row: (-row[1], row[0]))
+    for (one, other), number in ranked[:PAIRS_OF_DOCUMENT]:
+        if number >= 2:
+            weight = round(number / (within[one] + within[other] - number), 3)
+            yield Link(new_id(), "concept", one, "concept", other, "related_to", now, weight)
+
+
+def _parents(prepared: Prepared, settled: Sequence[Chunk]) -> Iterable[tuple[str, str]]:
+    """(chunk, the chunk that it goes deeper into): by the way to its heading."""
+    border = "." if prepared.form == "code" else " > "
+    first: dict[str, str] = {}
+    for chunk in settled:
+        first.setdefault(chunk.heading, chunk.id)
+    for chunk in settled:
+        above = chunk.heading.rpartition(border)[0]
+        while above and above not in first:
+            above = above.rpartition(border)[0]
+        if above and first[above] != chunk.id:
+            yield chunk.id, first[above]
+
+
+_REFERENCE = re.compile(r"\]\((?!#)([^)\s]+?)(?:#[^)\s]*)?(?:\s+\"[^\"]*\")?\)")
+
+
+def _references(connection: Connection, prepared: Prepared, document_id: str, now: datetime) -> None:
+    """What a text links to, and what links to it, as far as it is in the library."""
+    import posixpath
+    from urllib.parse import urljoin
+
+    if prepared.form != "markdown":
+        return
+    base = prepared.source
+    targets = set()
+    for found in _REFERENCE.finditer(prepared.text):
+        target = found[1]
+        if "://" in base or "://" in target:
+            targets.add(urljoin(base, target) if "://" in base else target)
+        else:
+            targets.add(posixpath.normpath(posixpath.join(posixpath.dirname(base), target)))
+    c = schema.location.c
+    for part in rows.in_parts(sorted(targets)):
+        for other in connection.execute(select(c.document_id).where(c.source.in_(part))).scalars():
+            if other != document_id:
+                link = Link(new_id(), "document", document_id, "document", other, "related_to", now)
+                rows.add_link(connection, link)
+
+
+def counts_of(connection: Connection) -> dict[str, int]:
+    """What the library holds: documents by status, and the other entities."""
+    c = schema.document.c
+    by_status = {row[0]: int(row[1]) for row in connection.execute(select(c.status, func.count()).group_by(c.status))}
+    tables = ("chunk", "concept", "mention", "link", "source_profile", "usage_trace", "embedding")
+    others = {name: rows.counted(connection, schema.metadata.tables[name]) for name in tables}
+    return {**{f"documents_{status}": number for status, number in by_status.items()}, **others}

@@ -1,0 +1,172 @@
+"""Changes of what the library has learned: each is logged with the values before and after, and can be taken back.
+
+A change is applied only where the row still has the values that it was planned upon; undoing is the same, the other way
+round. So whatever somebody else changed meanwhile stays as they left it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Table, and_, select
+
+from core.base.result import Ok, Result, fail
+from core.library import schema
+from core.library.database import Library
+from core.library.records import ChangeRun, new_id
+from core.library.rows import put_run, read
+from core.library.schema import Moment
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One row. `before` and `after` have the columns that change, None where there is no row; `what` says it to a
+    person. Values are such as JSON knows; a time is in ISO form."""
+
+    table: str
+    key: Values
+    before: Values | None
+    after: Values | None
+    what: str = ""
+
+
+def plain(value: Any) -> Any:
+    """A value as the log keeps it."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, Mapping):
+        return {name: plain(one) for name, one in value.items()}
+    return value
+
+
+def _typed(table: Table, values: Values) -> dict[str, Any]:
+    """Values from the log as the columns take them."""
+    made = dict(values)
+    for name, value in values.items():
+        if isinstance(value, str) and isinstance(table.c[name].type, Moment):
+            made[name] = datetime.fromisoformat(value)
+    return made
+
+
+def _where(table: Table, key: Values) -> Any:
+    return and_(*(table.c[name] == value for name, value in key.items()))
+
+
+def _is(connection: Connection, table: Table, key: Values, expected: Values | None) -> bool:
+    """Whether a row is as it is expected to be; None: not there."""
+    columns = [table.c[name] for name in (expected if expected is not None else key)]
+    found = connection.execute(select(*columns).where(_where(table, key))).mappings().first()
+    if found is None or expected is None:
+        return found is None and expected is None
+    return bool({name: plain(value) for name, value in found.items()} == plain(expected))
+
+
+def _set(connection: Connection, table: Table, key: Values, before: Values | None, after: Values | None) -> None:
+    if after is None:
+        connection.execute(table.delete().where(_where(table, key)))
+    elif before is None:
+        connection.execute(table.insert().values(**_typed(table, {**key, **after})))
+    else:
+        connection.execute(table.update().where(_where(table, key)).values(**_typed(table, after)))
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What became of planned changes: those that were made, and those whose rows had changed meanwhile."""
+
+    run_id: str
+    made: tuple[Change, ...]
+    passed_over: tuple[Change, ...] = field(default=())
+
+
+def apply(
+    connection: Connection, kind: str, changes: Iterable[Change], report: Values, started: datetime, now: datetime
+) -> Applied:
+    """Make changes, all in the transaction of this connection, and log them as one run."""
+    run = new_id()
+    put_run(connection, ChangeRun(run, kind, started))
+    made, passed = [], []
+    for change in changes:
+        table = schema.metadata.tables[change.table]
+        if not _is(connection, table, change.key, change.before):
+            passed.append(change)
+            continue
+        _set(connection, table, change.key, change.before, change.after)
+        logged = {"before": plain(change.before), "after": plain(change.after), "row_key": plain(change.key)}
+        connection.execute(schema.change.insert().values(run_id=run, table_name=change.table, **logged))
+        made.append(change)
+    put_run(connection, ChangeRun(run, kind, started, now, None, {**report, "changed": len(made)}))
+    return Applied(run, tuple(made), tuple(passed))
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What taking a run back did: how many rows have their former values again, and which were left because somebody
+    changed them since."""
+
+    run_id: str
+    changed: int
+    kept: tuple[str, ...] = field(default=())
+    already: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return {"run": self.run_id, "changed": self.changed, "kept": list(self.kept), "already": self.already}
+
+
+def runs(connection: Connection) -> list[ChangeRun]:
+    """The runs that were logged, newest first."""
+    c = schema.change_run.c
+    return read(connection, schema.change_run, ChangeRun, order=(c.started_at.desc(), c.id))
+
+
+def undo(library: Library, run: str, now: datetime) -> Result[Undone]:
+    """Take a run back, named by its id or the beginning of it. Later runs are not touched: what they changed anew
+    stays, and is told."""
+    c = schema.change.c
+    with library.writing() as connection:
+        found = [one for one in runs(connection) if one.id.startswith(run.strip().lower())] if run.strip() else []
+        if len(found) != 1:
+            what = "no run begins" if not found else "several runs begin"
+            return fail("no-run", f"{what} with {run!r}", hint="'knowledge library undo' lists them")
+        record = found[0]
+        if record.undone_at is not None:
+            return Ok(Undone(record.id, 0, already=True))
+        asked = select(c.table_name, c.row_key, c.before, c.after).where(c.run_id == record.id).order_by(c.id.desc())
+        changed, kept = 0, []
+        for row in connection.execute(asked).all():
+            table = schema.metadata.tables[row.table_name]
+            if _is(connection, table, row.row_key, row.after):
+                _set(connection, table, row.row_key, row.after, row.before)
+                changed += 1
+            else:
+                kept.append(f"{row.table_name} {_named(row.row_key)}: changed since")
+        put_run(
+            connection, ChangeRun(record.id, record.kind, record.started_at, record.finished_at, now, record.report)
+        )
+    return Ok(Undone(record.id, changed, tuple(kept)))
+
+
+def list_runs(library: Library) -> Result[list[ChangeRun]]:
+    """The runs that can be taken back, and those that were, newest first."""
+    with library.reading() as connection:
+        return Ok(runs(connection))
+
+
+def _named(key: Values) -> str:
+    return ", ".join(str(value)[:36] for value in key.values())
+
+
+def difference(table: str, key: Values, now: Values, wanted: Values, what: str) -> Sequence[Change]:
+    """The change from what a row has to what it should have; none where they are the same."""
+    new = {name: value for name, value in wanted.items() if plain(now[name]) != plain(value)}
+    if not new:
+        return ()
+    return (Change(table, key, {name: plain(now[name]) for name in new}, plain(new), what),)

@@ -1,0 +1,364 @@
+"""Episodes become knowledge: traces into profiles, patterns into links, and what is lonely, stale or contradictory is
+told.
+
+First everything is planned as changes of rows, with a model asked where one is handed in; nothing is written. Then all
+changes are made in one transaction, each with its values before and after, so that a run that is killed has done
+nothing, and one that is regretted can be taken back. A second run finds nothing to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from core.base.answer import Generate
+from core.base.result import Ok, Result
+from core.library import schema
+from core.library.database import Library
+from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
+from core.library.rows import in_parts, read, traces
+from core.library.use.changes import Change, apply, difference, plain, runs
+from core.library.use.gaps import Quiet, coverage_of, lonely_chunks, stale_chunks, standing
+from core.library.use.learning import DEPTH, learn, lessons_of
+from core.library.use.patterns import Pair, better_for, complements, contradictions
+from core.library.use.profiles import (
+    concept_by_rules,
+    profile_by_model,
+    profile_by_rules,
+    strengths_of,
+)
+from core.library.use.retrieve import by_words, stems
+from core.library.use.tasks import Tally, merged, total
+from core.library.use.usage import tallies
+from core.library.use.words import understand
+
+CHUNK_TRACES, SOURCE_TRACES = 5, 10
+"""From so many traces a chunk and a source get a profile; CONCEPT_CHUNKS is how many chunks a concept needs."""
+KIND = "consolidate"
+
+
+@dataclass(frozen=True)
+class Consolidation:
+    """What a consolidation did, or with `dry_run` would do. `run_id` takes it back."""
+
+    dry_run: bool
+    changes: tuple[Change, ...]
+    contradictions: tuple[tuple[str, str, str], ...]
+    lonely: tuple[Quiet, ...]
+    lonely_count: int
+    stale: tuple[Quiet, ...]
+    stale_count: int
+    archived: int
+    run_id: str = ""
+    passed_over: int = 0
+    warnings: tuple[str, ...] = field(default=())
+
+    def of(self, *tables: str) -> list[Change]:
+        """The changes of these tables."""
+        return [change for change in self.changes if change.table in tables]
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        profiles = self.of("chunk", "source_profile", "concept")
+        return {
+            "run": self.run_id or None,
+            "dry_run": self.dry_run,
+            "profiles": [{"of": one.table, **one.key, "what": one.what, **(one.after or {})} for one in profiles],
+            "links": [{**one.key, "what": one.what, **(one.after or {})} for one in self.of("link")],
+            "ranking": [{**one.key, "what": one.what} for one in self.of("ranking")],
+            "contradictions": [{"one": one, "other": other, "why": why} for one, other, why in self.contradictions],
+            "lonely": [one.to_json() for one in self.lonely],
+            "lonely_count": self.lonely_count,
+            "stale": [one.to_json() for one in self.stale],
+            "stale_count": self.stale_count,
+            "archived": self.archived,
+            "changed": len(self.changes),
+            "passed_over": self.passed_over,
+            "warnings": list(self.warnings),
+        }
+
+
+Progress = Callable[[str], None]
+
+
+def consolidate(
+    library: Library,
+    *,
+    now: datetime,
+    generate: Generate | None = None,
+    dry_run: bool = False,
+    progress: Progress = lambda _step: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Result[Consolidation]:
+    """Carry out the maintenance that the seed describes. With `dry_run` nothing is written and no model is asked. A run
+    that is cancelled before it writes has done nothing."""
+    with library.reading() as connection:
+        plan = _Plan(connection, now, None if dry_run else generate)
+        for name, step in _STEPS:
+            if cancelled():
+                break
+            progress(name)
+            step(plan)
+        found = contradictions(*standing(connection))
+        lonely, lonely_count = lonely_chunks(connection)
+        stale, stale_count = stale_chunks(connection, now)
+    stopped = cancelled()
+    if stopped:
+        plan.warnings.append("Cancelled before anything was written.")
+    told = (tuple(found), tuple(lonely), lonely_count, tuple(stale), stale_count)
+    if dry_run or stopped or not plan.changes:
+        return Ok(Consolidation(True if stopped else dry_run, () if stopped else tuple(plan.changes), *told,
+                                plan.archived, warnings=tuple(plan.warnings)))  # fmt: skip
+    progress("writing")
+    with library.writing() as connection:
+        done = apply(connection, KIND, plan.changes, {"traces": plan.number, "archived": plan.archived}, now, now)
+    return Ok(Consolidation(False, done.made, *told, plan.archived, done.run_id, len(done.passed_over),
+                            tuple(plan.warnings)))  # fmt: skip
+
+
+# --- the plan ---------------------------------------------------------------------------------------------------------
+
+
+class _Plan:
+    """What the steps read and add to."""
+
+    def __init__(self, connection: Connection, now: datetime, generate: Generate | None) -> None:
+        self.connection, self.now, self.generate = connection, now, generate
+        self.traces: list[UsageTrace] = traces(connection)
+        self.number = len(self.traces)
+        self.tallies: dict[str, Tally] = tallies(connection)
+        self.of_chunk: dict[str, list[UsageTrace]] = {}
+        for trace in reversed(self.traces):
+            for chunk in trace.chunk_ids:
+                self.of_chunk.setdefault(chunk, []).append(trace)
+        self.changes: list[Change] = []
+        self.warnings: list[str] = []
+        self.archived = 0
+
+    def written(self, what: str, about: str, tally: Tally, used: list[UsageTrace], known: str = "") -> str:
+        """A profile by the model, or by the rules where there is none or it fails."""
+        if self.generate is not None:
+            made = profile_by_model(what, about, tally, used, self.generate)
+            if isinstance(made, Ok):
+                return made.value
+            self.warnings.append(f"{made.error} The profile was made from the numbers instead.")
+            if len(self.warnings) >= 3:
+                self.generate = None  # it will not answer the next hundred either
+        return profile_by_rules(tally, used, known)
+
+
+def _chunks(plan: _Plan) -> None:
+    """From the fifth trace on a chunk has a profile, written anew when there are more; its traces are archived, their
+    numbers stay."""
+    c = schema.chunk.c
+    due = sorted(chunk for chunk, tally in plan.tallies.items() if total(tally) >= CHUNK_TRACES)
+    for part in in_parts(due):
+        asked = select(c.id, c.content, c.functional_profile, c.profiled_traces).where(c.id.in_(part)).order_by(c.id)
+        for row in plan.connection.execute(asked).all():
+            tally, used = plan.tallies[row.id], plan.of_chunk.get(row.id, [])
+            number = total(tally)
+            if number == row.profiled_traces:
+                continue
+            text = plan.written("a piece of text", row.content, tally, used)
+            now = {"functional_profile": row.functional_profile, "profiled_traces": row.profiled_traces}
+            wanted = {"functional_profile": text, "profiled_traces": number}
+            plan.changes += difference("chunk", {"id": row.id}, now, wanted, f"chunk {row.id[:8]}: {text}")
+            _archive(plan, row.id)
+
+
+def _archive(plan: _Plan, chunk: str) -> None:
+    """The traces of a chunk that its profile has taken in: only their numbers are read from now on."""
+    j, n = schema.trace_chunk.c, schema.trace_count.c
+    asked = select(j.trace_id).where(j.chunk_id == chunk, j.archived_at.is_(None)).order_by(j.trace_id)
+    live = set(plan.connection.execute(asked).scalars())
+    counts: dict[tuple[str, str], tuple[int, datetime]] = {}
+    for trace in plan.of_chunk.get(chunk, []):
+        if trace.id in live:
+            number, latest = counts.get((trace.task_type, trace.outcome), (0, trace.timestamp))
+            counts[trace.task_type, trace.outcome] = (number + 1, max(latest, trace.timestamp))
+            key = {"trace_id": trace.id, "chunk_id": chunk}
+            plan.changes.append(
+                Change("trace_chunk", key, {"archived_at": None}, {"archived_at": plain(plan.now)}, "archived")
+            )
+            plan.archived += 1
+    kept = {
+        (row.task_type, row.outcome): row
+        for row in plan.connection.execute(select(n.task_type, n.outcome, n.count.label("number"), n.latest)
+                                           .where(n.chunk_id == chunk))
+    }  # fmt: skip
+    for (task, outcome), (number, latest) in sorted(counts.items()):
+        key = {"chunk_id": chunk, "task_type": task, "outcome": outcome}
+        row = kept.get((task, outcome))
+        before = None if row is None else {"count": row.number, "latest": plain(row.latest)}
+        after = {
+            "count": number + (row.number if row else 0),
+            "latest": plain(max(latest, row.latest) if row else latest),
+        }
+        plan.changes.append(Change("trace_count", key, before, after, "counted"))
+
+
+def _sources(plan: _Plan) -> None:
+    """What a source's chunks did, by task; from the tenth trace on it has a profile."""
+    c, d = schema.chunk.c, schema.document.c
+    source_of: dict[str, str] = {}
+    for part in in_parts(sorted(plan.of_chunk)):
+        asked = select(c.id, d.source_profile_id).join(schema.document, d.id == c.document_id).where(c.id.in_(part))
+        source_of |= {row.id: row.source_profile_id for row in plan.connection.execute(asked) if row.source_profile_id}
+    of_source: dict[str, dict[str, UsageTrace]] = {}
+    for trace in plan.traces:
+        for named in {source_of[chunk] for chunk in trace.chunk_ids if chunk in source_of}:
+            of_source.setdefault(named, {})[trace.id] = trace
+    for source in read(plan.connection, schema.source_profile, SourceProfile, order=(schema.source_profile.c.id,)):
+        used = list(of_source.get(source.id, {}).values())[::-1]
+        tally = merged([{trace.task_type: {trace.outcome: 1}} for trace in used])
+        wanted: dict[str, Any] = {"trace_counts_by_task": tally}
+        text = ""
+        if len(used) >= SOURCE_TRACES and len(used) != source.profiled_traces:
+            good, bad = strengths_of(tally)
+            text = plan.written(f"a source of documents, {source.domain} ({source.source_type})", "", tally, used)
+            wanted |= {"functional_profile": text, "profiled_traces": len(used)}
+            wanted |= {"strengths": list(good), "weaknesses": list(bad)}
+        elif not used and not source.trace_counts_by_task:
+            continue
+        now = {name: plain(getattr(source, name)) for name in wanted}
+        found = difference("source_profile", {"id": source.id}, now, wanted, f"{source.domain}: {text or 'counts'}")
+        if found:
+            moment = {"updated_at": plain(source.updated_at)}
+            one = found[0]
+            plan.changes.append(
+                Change(one.table, one.key, {**(one.before or {}), **moment},
+                       {**(one.after or {}), "updated_at": plain(plan.now)}, one.what)
+            )  # fmt: skip
+
+
+def _concepts(plan: _Plan) -> None:
+    """A concept that three chunks mention gets a profile and notes on what is missing."""
+    connection = plan.connection
+    covered = coverage_of(connection, plan.tallies)
+    table = {one.id: one for one in read(connection, schema.concept, Concept) if one.id in covered}
+    for concept in sorted(table.values(), key=lambda one: one.id):
+        cover = covered[concept.id]
+        profile, gaps = concept_by_rules(cover)
+        number = total(cover.tally)
+        wanted: dict[str, Any] = {"functional_profile": profile, "gap_notes": gaps, "profiled_traces": number}
+        if plan.generate is not None and number >= CHUNK_TRACES:
+            if number == concept.profiled_traces and concept.functional_profile:
+                wanted["functional_profile"] = concept.functional_profile
+            else:
+                used = [trace for trace in reversed(plan.traces) if plan_mentions(plan, concept.id, trace)]
+                about = f"{concept.name}: {concept.description}\n{profile}"
+                wanted["functional_profile"] = plan.written("what is known about a concept", about, cover.tally, used)
+        now = {name: getattr(concept, name) for name in wanted}
+        found = difference(
+            "concept", {"id": concept.id}, now, wanted, f"{concept.name}: {wanted['functional_profile']}"
+        )
+        if found:
+            one = found[0]
+            plan.changes.append(
+                Change(one.table, one.key, {**(one.before or {}), "updated_at": plain(concept.updated_at)},
+                       {**(one.after or {}), "updated_at": plain(plan.now)}, one.what)
+            )  # fmt: skip
+
+
+def plan_mentions(plan: _Plan, concept: str, trace: UsageTrace) -> bool:
+    """Whether a use had a chunk that mentions a concept."""
+    m = schema.mention.c
+    asked = select(m.chunk_id).where(m.concept_id == concept, m.chunk_id.in_(trace.chunk_ids)).limit(1)
+    return plan.connection.execute(asked).first() is not None
+
+
+def _links(plan: _Plan) -> None:
+    """Links that patterns of usage call for, with the weights that they have now."""
+    pairs = [*complements(plan.traces), *better_for(plan.traces, plan.tallies, stems())]
+    _make_links(plan, pairs, ("complements", "better_for"))
+
+
+def _opposites(plan: _Plan) -> None:
+    """Chunks and documents that support opposite claims are linked, so that each dossier tells of the other."""
+    links, opposite = standing(plan.connection)
+    stored = {(link.source_id, link.target_id) for link in links if link.relation == "contradicts"}
+    pairs = [
+        Pair(one, other, "contradicts", 1.0, note=why)
+        for one, other, why in contradictions(links, opposite)
+        if (one, other) not in stored and (other, one) not in stored
+    ]
+    _make_links(plan, pairs, ())
+
+
+def _make_links(plan: _Plan, pairs: Iterable[Pair], kept_up: tuple[str, ...]) -> None:
+    """`kept_up`: relations of which the links that usage made are taken away where it does not call for them now."""
+    c, e = schema.link.c, schema.entity.c
+    pairs = list(pairs)
+    standing = {
+        (link.source_id, link.target_id, link.relation, link.task_type): link
+        for link in read(plan.connection, schema.link, Link, c.relation.in_({*kept_up, "contradicts"}))
+    }
+    kinds: dict[str, str] = {}
+    for part in in_parts(sorted({one for pair in pairs for one in pair[:2]})):
+        kinds |= {row.id: row.kind for row in plan.connection.execute(select(e.id, e.kind).where(e.id.in_(part)))}
+    wanted = set()
+    for pair in pairs:
+        key = (pair.one, pair.other, pair.relation, pair.task_type)
+        if not {pair.one, pair.other} <= kinds.keys():
+            continue
+        wanted.add(key)
+        said = f"{pair.one[:8]} {pair.relation} {pair.other[:8]} {pair.task_type}".rstrip() + f" ({pair.note})"
+        link = standing.get(key)
+        if link is None:
+            after = {
+                "source_type": kinds[pair.one], "source_id": pair.one, "target_type": kinds[pair.other],
+                "target_id": pair.other, "relation": pair.relation, "weight": pair.weight,
+                "created_at": plain(plan.now), "created_by": "consolidated", "task_type": pair.task_type,
+                "note": pair.note,
+            }  # fmt: skip
+            plan.changes.append(Change("link", {"id": new_id()}, None, after, said))
+        elif link.created_by == "consolidated":
+            now = {"weight": link.weight, "note": link.note}
+            plan.changes += difference("link", {"id": link.id}, now, {"weight": pair.weight, "note": pair.note}, said)
+    for key, link in sorted(standing.items()):
+        if link.created_by == "consolidated" and link.relation in kept_up and key not in wanted:
+            row = plain({name: getattr(link, name) for name in Link.__dataclass_fields__ if name != "id"})
+            said = f"{link.source_id[:8]} {link.relation} {link.target_id[:8]}: no longer so"
+            plan.changes.append(Change("link", {"id": link.id}, row, None, said))
+
+
+def _ranking(plan: _Plan) -> None:
+    """What usage teaches about ranking, looked at again when there are new traces."""
+    connection = plan.connection
+    last = next((one for one in runs(connection) if one.kind == KIND and one.undone_at is None), None)
+    if last is not None and last.report.get("traces") == plan.number:
+        return
+
+    def rank(query: str) -> list[tuple[str, float, list[float]]]:
+        seen = by_words(connection, understand(connection, query, stems()), 10)
+        return [(one.seen.row.key, one.score, seen.features.of(one.seen)) for one in seen.ranked[: 2 * DEPTH]]
+
+    found = {source: learn(lessons) for source, lessons in sorted(lessons_of(connection, rank).items())}
+    r = schema.ranking.c
+    standing = {row.source_profile_id: row for row in connection.execute(select(schema.ranking))}
+    for source in sorted({*found, *standing}):
+        key, learned, row = {"source_profile_id": source}, found.get(source), standing.get(source)
+        before = None if row is None else {column.name: plain(row._mapping[column]) for column in r
+                                           if column.name != "source_profile_id"}  # fmt: skip
+        if learned is None:
+            if row is not None and source in found:
+                plan.changes.append(Change("ranking", key, before, None, f"source {source[:8]}: ranked as elsewhere"))
+            continue
+        after = {"weights": dict(learned.weights), "uses": learned.uses, "gain": learned.gain}
+        if before is None or any(before[name] != value for name, value in after.items()):
+            said = f"source {source[:8]}: ranking learned from {learned.uses} questions (gain {learned.gain:.3f})"
+            plan.changes.append(Change("ranking", key, before, {**after, "updated_at": plain(plan.now)}, said))
+
+
+_STEPS: tuple[tuple[str, Callable[[_Plan], None]], ...] = (
+    ("chunks", _chunks),
+    ("sources", _sources),
+    ("concepts", _concepts),
+    ("links", _links),
+    ("contradictions", _opposites),
+    ("ranking", _ranking),
+)

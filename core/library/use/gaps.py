@@ -1,0 +1,179 @@
+"""What is missing, left alone or in conflict: how well concepts are covered, questions without an answer of use, chunks
+that nobody has used, or not for long. Read by `consolidate` and `reflect`; nothing is changed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from core.library import schema
+from core.library.records import Concept, Link
+from core.library.rows import in_parts, read
+from core.library.use.patterns import contradictions, opposite_claims
+from core.library.use.profiles import Coverage
+from core.library.use.strategies import concepts_in
+from core.library.use.tasks import Tally, merged
+
+CONCEPT_CHUNKS = 3
+"""From so many chunks on a concept is covered."""
+STALE_DAYS = 90
+LISTED = 200
+"""So many lonely and stale chunks are named; all are counted."""
+UNANSWERED = 500
+"""So many of the latest questions are looked at for gaps."""
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """A chunk that nobody has used, or not for long."""
+
+    chunk_id: str
+    document_id: str
+    document: str
+    text: str
+    since: datetime
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return {
+            "chunk": self.chunk_id,
+            "document": self.document_id,
+            "title": self.document,
+            "text": self.text,
+            "since": self.since.isoformat(timespec="seconds"),
+        }
+
+
+def standing(connection: Connection) -> tuple[list[Link], list[tuple[str, str]]]:
+    """Links that speak for or against something, and claims that deny each other."""
+    links = read(connection, schema.link, Link, schema.link.c.relation.in_(("supports", "contradicts")))
+    claims = read(connection, schema.concept, Concept, schema.concept.c.concept_type == "claim")
+    return links, opposite_claims(claims)
+
+
+def coverage_of(
+    connection: Connection, of_chunk: Mapping[str, Tally], least: int = CONCEPT_CHUNKS
+) -> dict[str, Coverage]:
+    """What there is on each concept that so many chunks of active documents mention."""
+    m, c, d, k = schema.mention.c, schema.chunk.c, schema.document.c, schema.concept.c
+    joined = (
+        select(m.concept_id, c.chunk_type, func.count().label("number"))
+        .join(schema.chunk, c.id == m.chunk_id)
+        .join(schema.document, d.id == c.document_id)
+        .where(d.status == "active")
+        .group_by(m.concept_id, c.chunk_type)
+    )
+    types: dict[str, dict[str, int]] = {}
+    for row in connection.execute(joined):
+        types.setdefault(row.concept_id, {})[row.chunk_type] = row.number
+    wanted = {concept for concept, kinds in types.items() if sum(kinds.values()) >= least}
+    if not wanted:
+        return {}
+    wide = (
+        select(m.concept_id, func.count(d.id.distinct()).label("documents"),
+               func.count(d.source_profile_id.distinct()).label("sources"))
+        .join(schema.chunk, c.id == m.chunk_id)
+        .join(schema.document, d.id == c.document_id)
+        .where(d.status == "active")
+        .group_by(m.concept_id)
+    )  # fmt: skip
+    breadth = {row.concept_id: (row.documents, row.sources) for row in connection.execute(wide)}
+    tally: dict[str, list[Tally]] = {}
+    for part in in_parts(sorted(of_chunk)):
+        for row in connection.execute(select(m.concept_id, m.chunk_id).where(m.chunk_id.in_(part))):
+            tally.setdefault(row.concept_id, []).append(of_chunk[row.chunk_id])
+    against: dict[str, int] = {}
+    conflicts = {one for pair in contradictions(*standing(connection)) for one in pair[:2]}
+    for part in in_parts(sorted(conflicts)):
+        asked = select(m.concept_id, func.count().label("number")).where(m.chunk_id.in_(part)).group_by(m.concept_id)
+        for row in connection.execute(asked):
+            against[row.concept_id] = against.get(row.concept_id, 0) + row.number
+    asked_for: dict[str, list[str]] = {}
+    for query, _task, _at in unanswered(connection):
+        for concept in concepts_in(connection, query):
+            asked_for.setdefault(concept, []).append(query)
+    names = {row.id: row.name for row in connection.execute(select(k.id, k.name))}
+    return {
+        concept: Coverage(
+            names[concept], sum(types[concept].values()), *breadth[concept], types[concept],
+            merged(tally.get(concept, [])), against.get(concept, 0), list(dict.fromkeys(asked_for.get(concept, []))),
+        )
+        for concept in sorted(wanted)
+    }  # fmt: skip
+
+
+def unanswered(connection: Connection) -> list[tuple[str, str, datetime]]:
+    """The latest questions that found nothing, or nothing of use, newest first: question, task, when. One that was
+    answered later is left out."""
+    r, f, t = schema.retrieval.c, schema.retrieval_chunk.c, schema.usage_trace.c
+    good: set[str] = set()
+    bad: dict[str, tuple[str, datetime]] = {}
+    asked = select(t.query, t.task_type, t.outcome, t.timestamp).where(t.query != "").order_by(t.timestamp.desc(), t.id)
+    for row in connection.execute(asked.limit(20 * UNANSWERED)):
+        if row.outcome in ("win", "partial"):
+            good.add(row.query)
+        else:
+            bad.setdefault(row.query, (row.task_type, row.timestamp))
+    empty = (
+        select(r.query, r.task_type, r.timestamp)
+        .outerjoin(schema.retrieval_chunk, f.retrieval_id == r.id)
+        .where(f.chunk_id.is_(None), r.query != "")
+        .order_by(r.timestamp.desc(), r.id)
+        .limit(UNANSWERED)
+    )
+    for query, task, at in connection.execute(empty):
+        bad.setdefault(query, (task, at))
+    found = [(query, task, at) for query, (task, at) in bad.items() if query not in good]
+    return sorted(found, key=lambda row: (-row[2].timestamp(), row[0]))[:UNANSWERED]
+
+
+def _used_chunks() -> Any:
+    """chunk -> when it was last used, as a part of a statement."""
+    j, t = schema.trace_chunk.c, schema.usage_trace.c
+    return (
+        select(j.chunk_id, func.max(t.timestamp).label("used_at"))
+        .join(schema.usage_trace, t.id == j.trace_id)
+        .group_by(j.chunk_id)
+        .subquery()
+    )
+
+
+def lonely_chunks(connection: Connection, most: int = LISTED) -> tuple[list[Quiet], int]:
+    """Chunks of active documents that were never retrieved and never used: the oldest, and how many there are."""
+    c, d, used = schema.chunk.c, schema.document.c, _used_chunks()
+    never = (c.last_retrieved.is_(None), used.c.used_at.is_(None))
+    return _quiet(connection, used, never, d.ingested_at, most)
+
+
+def stale_chunks(connection: Connection, now: datetime, most: int = LISTED) -> tuple[list[Quiet], int]:
+    """Chunks of active documents that nobody retrieved or used for 90 days: the oldest, and how many there are. One
+    that was never touched counts from the day on which it was taken in."""
+    c, d, used = schema.chunk.c, schema.document.c, _used_chunks()
+    limit = now - timedelta(days=STALE_DAYS)
+    touched = func.coalesce(c.last_retrieved, used.c.used_at, d.ingested_at)
+    old = (
+        func.coalesce(c.last_retrieved, d.ingested_at) < limit,
+        func.coalesce(used.c.used_at, d.ingested_at) < limit,
+        d.ingested_at < limit,
+    )
+    return _quiet(connection, used, old, touched, most)
+
+
+def _quiet(connection: Connection, used: Any, conditions: Any, since: Any, most: int) -> tuple[list[Quiet], int]:
+    c, d = schema.chunk.c, schema.document.c
+    joined = schema.chunk.join(schema.document, d.id == c.document_id).outerjoin(used, used.c.chunk_id == c.id)
+    where = (d.status == "active", *conditions)
+    number = connection.execute(select(func.count()).select_from(joined).where(*where)).scalar_one()
+    asked = select(c.id, d.id.label("document"), d.title, c.summary, c.content, since.label("since"))
+    rows = connection.execute(asked.select_from(joined).where(*where).order_by(since, c.number).limit(most))
+    found = []
+    for row in rows:
+        at = row.since if isinstance(row.since, datetime) else datetime.fromisoformat(row.since)
+        text = " ".join((row.summary or row.content).split())[:160]
+        found.append(Quiet(row.id, row.document, row.title, text, at))
+    return found, int(number)

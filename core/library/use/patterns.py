@@ -1,0 +1,155 @@
+"""Patterns in usage: what works together, what is better for a task, what stands against each other.
+
+Everything here is arithmetic on plain records, so that a pattern can be told with its numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from core.library.records import Concept, Link, UsageTrace
+from core.library.use.tasks import Tally, success
+from core.search.words import STOP_WORDS, Stems, words_of
+
+JOINT_WINS, FULL_WEIGHT = 3, 10
+"""From so many joint successes two chunks complement each other; with so many fully."""
+BETTER_BY, ALIKE = 0.3, 0.5
+"""A chunk is better for a task by at least this difference of success, on questions that have so much in common."""
+MOST_IN_A_TRACE, MOST_IN_A_TASK = 20, 300
+"""Chunks of one use, and of one task, that are compared with each other."""
+
+
+class Pair(NamedTuple):
+    """Two chunks that go together; of `better_for` the first is the better one, at `task_type`."""
+
+    one: str
+    other: str
+    relation: str
+    weight: float
+    task_type: str = ""
+    note: str = ""
+
+
+# --- together ---------------------------------------------------------------------------------------------------------
+
+
+def joint_wins(traces: Iterable[UsageTrace]) -> Counter[tuple[str, str]]:
+    """How often two chunks succeeded together: in one winning trace, or each in its own for one question of a
+    session."""
+    found: Counter[tuple[str, str]] = Counter()
+    apart: dict[tuple[str, str], list[UsageTrace]] = {}
+    for trace in traces:
+        if trace.outcome != "win":
+            continue
+        found.update(combinations(sorted(set(trace.chunk_ids))[:MOST_IN_A_TRACE], 2))
+        if trace.retrieval_id or (trace.session_id and trace.query):
+            apart.setdefault((trace.session_id, trace.retrieval_id or trace.query), []).append(trace)
+    for group in apart.values():
+        inside = {pair for trace in group for pair in combinations(sorted(set(trace.chunk_ids)), 2)}
+        whole = sorted({chunk for trace in group for chunk in trace.chunk_ids})[:MOST_IN_A_TRACE]
+        found.update(pair for pair in combinations(whole, 2) if pair not in inside)
+    return found
+
+
+def complements(traces: Iterable[UsageTrace]) -> list[Pair]:
+    """Chunks that succeeded together three times or more."""
+    return [
+        Pair(one, other, "complements", min(1.0, number / FULL_WEIGHT), note=f"{number} joint wins")
+        for (one, other), number in sorted(joint_wins(traces).items())
+        if number >= JOINT_WINS
+    ]
+
+
+# --- better for a task ------------------------------------------------------------------------------------------------
+
+
+def better_for(traces: Iterable[UsageTrace], tallies: Mapping[str, Tally], stems: Stems) -> list[Pair]:
+    """Of two chunks that were used for similar questions, the one that served a kind of task clearly better."""
+    asked: dict[str, dict[str, set[frozenset[str]]]] = {}
+    for trace in traces:
+        question = _stems_of(trace.query or trace.context_summary, stems)
+        for chunk in trace.chunk_ids:
+            asked.setdefault(trace.task_type, {}).setdefault(chunk, set()).add(question)
+    found = []
+    for task, chunks in sorted(asked.items()):
+        rates = {chunk: success(tallies.get(chunk, {}).get(task, {})) for chunk in sorted(chunks)}
+        known = {chunk: rate for chunk, rate in rates.items() if rate is not None}
+        best = sorted(known, key=lambda chunk: (-len(chunks[chunk]), chunk))[:MOST_IN_A_TASK]
+        for one, other in combinations(sorted(best), 2):
+            if known[one] < known[other]:
+                one, other = other, one
+            gap = known[one] - known[other]
+            if gap >= BETTER_BY - 1e-9 and _alike(chunks[one], chunks[other]):
+                note = f"success {known[one]:.2f} against {known[other]:.2f}"
+                found.append(Pair(one, other, "better_for", round(gap, 4), task, note))
+    return found
+
+
+def _stems_of(text: str, stems: Stems) -> frozenset[str]:
+    words = [word for word in words_of(text) if word not in STOP_WORDS]
+    known = stems.learn(words)
+    return frozenset(known[word] for word in words)
+
+
+def _alike(one: set[frozenset[str]], other: set[frozenset[str]]) -> bool:
+    if one & other:
+        return True
+    return any(
+        left and right and len(left & right) / len(left | right) >= ALIKE
+        for left in sorted(one, key=sorted)[:50]
+        for right in sorted(other, key=sorted)[:50]
+    )
+
+
+# --- against each other -----------------------------------------------------------------------------------------------
+
+_NOT = frozenset(("not", "no", "never", "without", "neither"))
+_HELPING = frozenset(("do", "does", "did"))
+_SHORT = ((re.compile(r"\b(can't|cannot)\b"), "can not"), (re.compile(r"\bwon't\b"), "will not"),
+          (re.compile(r"\b(\w+)n't\b"), r"\1 not"))  # fmt: skip
+
+
+def opposite_claims(claims: Sequence[Concept]) -> list[tuple[str, str]]:
+    """Pairs of claims of which one says what the other denies: the same words but for a negation."""
+    sides: dict[tuple[str, ...], dict[bool, list[str]]] = {}
+    for claim in claims:
+        text = (claim.folded or claim.name.casefold()).replace("’", "'")
+        for pattern, long in _SHORT:
+            text = pattern.sub(long, text)
+        words = [word.strip(".,;:!?\"'()") for word in text.split()]
+        told = tuple(word.rstrip("s") for word in words if word not in _NOT and word not in _HELPING)
+        sides.setdefault(told, {}).setdefault(bool(_NOT.intersection(words)), []).append(claim.id)
+    return [
+        (min(one, other), max(one, other))
+        for told, both in sorted(sides.items())
+        if len(told) > 1
+        for one in sorted(both.get(False, ()))
+        for other in sorted(both.get(True, ()))
+    ]
+
+
+def contradictions(links: Iterable[Link], opposite: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    """Pairs (smaller id first) that stand against each other, with the reason: linked as such, or supporting claims of
+    which one contradicts the other. Whichever of the two one looks at, the other is found."""
+    links = list(links)
+    against = {(min(pair), max(pair)) for pair in opposite}
+    found: dict[tuple[str, str], str] = {}
+    for link in links:
+        if link.relation == "contradicts":
+            pair = (min(link.source_id, link.target_id), max(link.source_id, link.target_id))
+            found[pair] = link.note or "linked as contradicting"
+            against.add(pair)
+    supporters: dict[str, set[str]] = {}
+    for link in links:
+        if link.relation == "supports":
+            supporters.setdefault(link.target_id, set()).add(link.source_id)
+    for one, other in sorted(against):
+        for left in sorted(supporters.get(one, ())):
+            for right in sorted(supporters.get(other, ())):
+                if left != right:
+                    found.setdefault((min(left, right), max(left, right)), "they support opposite claims")
+    return [(one, other, why) for (one, other), why in sorted(found.items())]

@@ -1,0 +1,323 @@
+"""The seed's questions about the library itself, answered from what was recorded: which tasks it serves, which sources
+pull their weight, what is missing, what should be retired, what goes together unexpectedly, how a concept evolved.
+
+Everything here is counted, nothing is written, and each answer has its numbers, so that a person can disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from core.base.result import Ok, Result, fail
+from core.library import schema
+from core.library.database import Library
+from core.library.records import Concept, Link, UsageTrace, folded
+from core.library.rows import in_parts, read, traces
+from core.library.use.gaps import CONCEPT_CHUNKS, coverage_of, lonely_chunks, stale_chunks, unanswered
+from core.library.use.strategies import concepts_in
+from core.library.use.tasks import Tally, merged, over_tasks, success, total
+from core.library.use.usage import tallies
+
+SCOPES = ("all", "tasks", "sources", "gaps", "retire", "connections", "concept")
+WELL, BADLY = 0.6, 0.4
+RETIRE_USES, RETIRE_SUCCESS = 3, 0.2
+"""A chunk that was used so often with so little success should go."""
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Served:
+    """A kind of task: outcomes of its traces, questions asked, questions that nothing was found for."""
+
+    task_type: str
+    outcomes: Mapping[str, int]
+    success: float | None
+    verdict: str
+    questions: int
+    unanswered: int
+
+
+@dataclass(frozen=True)
+class Pulling:
+    """A source: what it has, how often that was shown, and how it did, by task."""
+
+    domain: str
+    source_type: str
+    documents: int
+    chunks: int
+    retrieved: int
+    outcomes_by_task: Tally
+    outcomes: Mapping[str, int]
+    success: float | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A concept that comes up in questions, and what is missing about it; `chunks` mention it."""
+
+    concept: str
+    questions: int
+    chunks: int
+    notes: str
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A chunk that keeps being used without success."""
+
+    chunk_id: str
+    title: str
+    text: str
+    outcomes: Mapping[str, int]
+    success: float
+    retrieved: int
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Two chunks that work together although nothing but usage says so."""
+
+    one: str
+    other: str
+    one_text: str
+    other_text: str
+    weight: float
+    note: str
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """How the understanding of a concept changed: documents that speak of it by month, outcomes by month, and the
+    profiles that it had, oldest first."""
+
+    concept: str
+    description: str
+    documents: Mapping[str, int]
+    outcomes: Mapping[str, Mapping[str, int]]
+    profiles: tuple[tuple[str, str], ...]
+    gaps: str
+
+
+@dataclass(frozen=True)
+class Reflection:
+    """The report. What the scope leaves out is empty."""
+
+    scope: str
+    traces: int
+    tasks: tuple[Served, ...] = field(default=())
+    sources: tuple[Pulling, ...] = field(default=())
+    months: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    gaps: tuple[Gap, ...] = field(default=())
+    unanswered: tuple[tuple[str, str, str], ...] = field(default=())
+    retire: tuple[Failing, ...] = field(default=())
+    lonely: int = 0
+    stale: int = 0
+    connections: tuple[Joined, ...] = field(default=())
+    concept: Evolution | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        made = asdict(self)
+        made["unanswered"] = [{"query": query, "task_type": task, "at": at} for query, task, at in self.unanswered]
+        if self.concept is not None:
+            made["concept"]["profiles"] = [{"at": at, "text": text} for at, text in self.concept.profiles]
+        return made
+
+
+def reflect(library: Library, *, scope: str = "all", concept: str = "", now: datetime) -> Result[Reflection]:
+    """Answer the questions of a scope, or all of them. `concept` asks how one evolved: its name or an alias."""
+    if scope not in SCOPES:
+        return fail("bad-scope", f"{scope!r} is no scope", hint=f"one of {', '.join(SCOPES)}")
+    if scope == "concept" and not concept:
+        return fail("no-concept", "which concept is not said", hint="name it with --concept")
+    with library.reading() as connection:
+        known = traces(connection)
+        made: dict[str, Any] = {"scope": scope, "traces": len(known), "months": _months(known)}
+        lost = unanswered(connection)
+        if scope in ("all", "tasks"):
+            made["tasks"] = _tasks(connection, known, lost)
+        if scope in ("all", "sources"):
+            made["sources"] = _sources(connection, known)
+        if scope in ("all", "gaps"):
+            made["gaps"] = _gaps(connection)
+            rows = [(query, task, at.isoformat(timespec="seconds")) for query, task, at in lost[:SHOWN]]
+            made["unanswered"] = tuple(rows)
+        if scope in ("all", "retire"):
+            made["retire"] = _retire(connection)
+            made["lonely"], made["stale"] = lonely_chunks(connection, 1)[1], stale_chunks(connection, now, 1)[1]
+        if scope in ("all", "connections"):
+            made["connections"] = _connections(connection)
+        if concept:
+            found = _evolution(connection, concept, known)
+            if found is None:
+                return fail(
+                    "no-concept", f"there is no concept {concept!r}", hint="'knowledge library list' shows them"
+                )
+            made["concept"] = found
+    return Ok(Reflection(**made))
+
+
+def _verdict(rate: float | None, good: str, bad: str, between: str = "mixed") -> str:
+    if rate is None:
+        return "too little known"
+    return good if rate >= WELL else bad if rate <= BADLY else between
+
+
+def _months(known: Sequence[UsageTrace]) -> dict[str, dict[str, int]]:
+    """Month -> outcome -> how often."""
+    return merged([{f"{trace.timestamp:%Y-%m}": {trace.outcome: 1}} for trace in known])
+
+
+def _tasks(
+    connection: Connection, known: Sequence[UsageTrace], lost: Sequence[tuple[str, str, datetime]]
+) -> tuple[Served, ...]:
+    r = schema.retrieval.c
+    asked = {row[0]: row[1] for row in connection.execute(select(r.task_type, func.count()).group_by(r.task_type))}
+    tally = merged([{trace.task_type: {trace.outcome: 1}} for trace in known])
+    made = []
+    for task in sorted({*tally, *asked}):
+        rate = success(tally.get(task, {}))
+        empty = sum(1 for _query, of, _at in lost if of == task)
+        made.append(Served(task, tally.get(task, {}), rate, _verdict(rate, "served well", "served badly"),
+                           asked.get(task, 0), empty))  # fmt: skip
+    return tuple(sorted(made, key=lambda one: (-sum(one.outcomes.values()), one.task_type)))
+
+
+def _sources(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Pulling, ...]:
+    s, d, c = schema.source_profile.c, schema.document.c, schema.chunk.c
+    asked = (
+        select(s.id, s.domain, s.source_type, func.count(d.id.distinct()).label("documents"),
+               func.count(c.id).label("chunks"), func.coalesce(func.sum(c.retrieved_count), 0).label("retrieved"))
+        .outerjoin(schema.document, d.source_profile_id == s.id)
+        .outerjoin(schema.chunk, c.document_id == d.id)
+        .group_by(s.id, s.domain, s.source_type)
+    )  # fmt: skip
+    used = sorted({chunk for trace in known for chunk in trace.chunk_ids})
+    source_of: dict[str, str] = {}
+    for part in in_parts(used):
+        of = select(c.id, d.source_profile_id).join(schema.document, d.id == c.document_id).where(c.id.in_(part))
+        source_of |= {row[0]: row[1] for row in connection.execute(of)}
+    tally: dict[str, list[Tally]] = {}
+    for trace in known:
+        for source in {source_of.get(chunk, "") for chunk in trace.chunk_ids}:
+            tally.setdefault(source, []).append({trace.task_type: {trace.outcome: 1}})
+    made = []
+    for row in connection.execute(asked):
+        counts = merged(tally.get(row.id, []))
+        rate = success(over_tasks(counts))
+        if rate is None and row.retrieved >= RETIRE_USES and not counts:
+            verdict = "shown and never used"
+        else:
+            verdict = _verdict(rate, "pulls its weight", "noise")
+        made.append(Pulling(row.domain, row.source_type, row.documents, row.chunks, int(row.retrieved), counts,
+                            over_tasks(counts), rate, verdict))  # fmt: skip
+    return tuple(sorted(made, key=lambda one: (-total(one.outcomes_by_task), -one.retrieved, one.domain)))
+
+
+def _gaps(connection: Connection) -> tuple[Gap, ...]:
+    """Concepts that questions without an answer of use name, and covered ones with a gap that are asked about."""
+    asked: dict[str, list[str]] = {}
+    for query, _task, _at in unanswered(connection):
+        for concept in concepts_in(connection, query):
+            asked.setdefault(concept, []).append(query)
+    cover = coverage_of(connection, tallies(connection), least=1) if asked else {}
+    k = schema.concept.c
+    made = []
+    for part in in_parts(sorted(asked)):
+        for row in connection.execute(select(k.id, k.name, k.gap_notes).where(k.id.in_(part))):
+            chunks = cover[row.id].chunks if row.id in cover else 0
+            known = "nothing mentions it" if not chunks else "covered, and not of use"
+            notes = row.gap_notes or ("hardly covered" if 0 < chunks < CONCEPT_CHUNKS else known)
+            queries = list(dict.fromkeys(asked[row.id]))
+            made.append(Gap(row.name, len(queries), chunks, notes, tuple(queries[:3])))
+    return tuple(sorted(made, key=lambda one: (-one.questions, one.chunks, one.concept))[:SHOWN])
+
+
+def _retire(connection: Connection) -> tuple[Failing, ...]:
+    counts = {chunk: over_tasks(tally) for chunk, tally in tallies(connection).items()}
+    failing = {
+        chunk: rate
+        for chunk, row in counts.items()
+        if sum(row.values()) >= RETIRE_USES and (rate := success(row)) is not None and rate <= RETIRE_SUCCESS
+    }
+    c, d = schema.chunk.c, schema.document.c
+    made = []
+    for part in in_parts(sorted(failing)):
+        asked = select(c.id, d.title, c.summary, c.content, c.retrieved_count).join(
+            schema.document, d.id == c.document_id
+        )
+        for row in connection.execute(asked.where(c.id.in_(part), d.status == "active")):
+            text = " ".join((row.summary or row.content).split())[:160]
+            made.append(Failing(row.id, row.title, text, counts[row.id], failing[row.id], row.retrieved_count))
+    return tuple(sorted(made, key=lambda one: (one.success, -sum(one.outcomes.values()), one.chunk_id))[:SHOWN])
+
+
+def _connections(connection: Connection) -> tuple[Joined, ...]:
+    """Chunks of different documents that usage has joined, without a concept in common."""
+    m, c, d = schema.mention.c, schema.chunk.c, schema.document.c
+    pairs = read(connection, schema.link, Link, schema.link.c.relation == "complements",
+                 order=(schema.link.c.weight.desc(), schema.link.c.id))  # fmt: skip
+    made: list[Joined] = []
+    for link in pairs:
+        ends = (link.source_id, link.target_id)
+        asked = select(c.id, c.document_id, d.title, c.summary, c.content).join(schema.document, d.id == c.document_id)
+        rows = {row.id: row for row in connection.execute(asked.where(c.id.in_(ends)))}
+        if len(rows) < 2 or rows[ends[0]].document_id == rows[ends[1]].document_id:
+            continue
+        shared = select(m.concept_id).where(m.chunk_id.in_(ends)).group_by(m.concept_id).having(func.count() > 1)
+        if connection.execute(shared.limit(1)).first() is not None:
+            continue
+        texts = [
+            f"{rows[end].title}: {' '.join((rows[end].summary or rows[end].content).split())[:120]}" for end in ends
+        ]
+        made.append(Joined(ends[0], ends[1], texts[0], texts[1], link.weight, link.note))
+    return tuple(made[:SHOWN])
+
+
+def _evolution(connection: Connection, name: str, known: Sequence[UsageTrace]) -> Evolution | None:
+    a, k = schema.concept_alias.c, schema.concept
+    key = connection.execute(select(a.concept_id).where(a.folded == folded(name))).scalar()
+    if key is None:
+        return None
+    (concept,) = read(connection, k, Concept, k.c.id == key)
+    m, c, d = schema.mention.c, schema.chunk.c, schema.document.c
+    written = func.coalesce(d.written_at, d.ingested_at)
+    asked = (
+        select(d.id, written.label("at")).distinct()
+        .join(schema.chunk, c.document_id == d.id)
+        .join(schema.mention, m.chunk_id == c.id)
+        .where(m.concept_id == key)
+    )  # fmt: skip
+    months: dict[str, int] = {}
+    for row in connection.execute(asked):
+        month = str(row.at)[:7]
+        months[month] = months.get(month, 0) + 1
+    chunks = set(connection.execute(select(m.chunk_id).where(m.concept_id == key)).scalars())
+    about = [trace for trace in known if chunks.intersection(trace.chunk_ids)]
+    return Evolution(
+        concept.name, concept.description, dict(sorted(months.items())), _months(about),
+        tuple(_profiles(connection, key)), concept.gap_notes,
+    )  # fmt: skip
+
+
+def _profiles(connection: Connection, concept: str) -> list[tuple[str, str]]:
+    """The profiles that a concept had, from the log of changes, oldest first."""
+    g, r = schema.change.c, schema.change_run.c
+    asked = (
+        select(g.row_key, g.after, r.started_at)
+        .join(schema.change_run, r.id == g.run_id)
+        .where(g.table_name == "concept", r.undone_at.is_(None))
+        .order_by(r.started_at, g.id)
+    )
+    return [
+        (row.started_at.date().isoformat(), row.after["functional_profile"])
+        for row in connection.execute(asked)
+        if row.row_key.get("id") == concept and (row.after or {}).get("functional_profile")
+    ]

@@ -1,0 +1,417 @@
+"""Answers a question with dossiers: candidates of all strategies, one score, what each has been good for.
+
+What the words, their places and the vectors say is ranked as `core/search` ranks it, and weighed by what usage taught
+about each source (`learning.py`). The other strategies add to that score. It chooses candidates; who reads the
+dossiers, a model if one is handed in, decides what to trust.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from core.base.answer import Generate
+from core.base.result import Err, Ok, Result, fail
+from core.library import schema
+from core.library.database import Library
+from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
+from core.library.rows import add_retrieval, by_ids, columns_of, in_parts, links_of
+from core.library.use import strategies, words
+from core.library.use.dossier import Dossier, level_of, shown_traces
+from core.library.use.judge import judged
+from core.library.use.learning import Weights, adjust, learned_weights
+from core.library.use.tasks import infer_task_type
+from core.library.use.usage import earlier_uses, histories, tallies
+from core.library.use.vectors import Embedder, Near, fill_vectors, near
+from core.search.candidates import AROUND, Candidates
+from core.search.query import BESIDE_MANY, Ranked, rank_found
+from core.search.rank import Features
+from core.search.terms import Query
+from core.search.words import Stems
+
+STRATEGIES = strategies.STRATEGIES
+LIMIT, MOST = 10, 100
+QUERY_CHARACTERS = 4_000
+BROUGHT = 40
+"""So many of the best of a strategy become candidates, whatever their words."""
+SEEDS = 8
+"""From so many of the best the graph is walked."""
+POOL = 100
+"""So many of the best are weighed by age and by what they have been good for."""
+CONCEPT, USAGE, GRAPH, TEMPORAL, NEW = 0.3, 4.0, 0.6, 0.1, 2.0
+"""What the full score of a strategy adds to that of the words, which are logarithms of odds; NEW is that of time where
+the question asks for what is new."""
+TOLD = ("contradicts", "better_for", "supersedes")
+"""Relations of a chunk that its dossier tells."""
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """The answer: dossiers, best first, of a question that is logged under `id` ("" where it is not)."""
+
+    id: str
+    query: str
+    task_type: str
+    inferred: bool
+    dossiers: tuple[Dossier, ...]
+    session_id: str = ""
+    reasoning: str = ""
+    warnings: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The list of `--json`; each row names the retrieval that it belongs to."""
+        about = {"retrieval": self.id or None, "task_type": self.task_type}
+        return [{**dossier.to_json(), **about} for dossier in self.dossiers]
+
+
+@cache
+def stems() -> Stems:
+    """The tokenizer with the stems that it knows, one for the process."""
+    return Stems()
+
+
+def retrieve(
+    library: Library,
+    query: str,
+    *,
+    now: datetime,
+    task_type: str = "",
+    limit: int = LIMIT,
+    only: Collection[str] = STRATEGIES,
+    embedder: Embedder | None = None,
+    generate: Generate | None = None,
+    session_id: str = "",
+    log: bool = True,
+) -> Result[Retrieved]:
+    """The best chunks for a question, each with its dossier.
+
+    `task_type` "" is inferred from the question. `only` names the strategies that may speak. With `embedder` meanings
+    are compared; with `generate` a model reads the dossiers, puts them in order and says what to trust. Where either
+    fails, a warning says so and the rest stands. Logged, unless told otherwise: what was retrieved and never used, or
+    asked for and never found, is what `reflect` and `consolidate` learn from.
+    """
+    query = query[:QUERY_CHARACTERS].strip()
+    unknown = [name for name in only if name not in STRATEGIES]
+    if unknown or not only:
+        named = ", ".join(map(repr, unknown)) or "nothing"
+        return fail("bad-strategy", f"{named} is no strategy", hint=f"one of {', '.join(STRATEGIES)}")
+    if task_type and task_type not in TASK_TYPES:
+        return fail("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
+    inferred = not task_type
+    task_type = task_type or infer_task_type(query)
+    limit = min(max(limit, 1), MOST)
+    warnings: list[str] = []
+    if "semantic" not in only or not query:
+        embedder = None
+    if embedder is not None:
+        filled = fill_vectors(library, embedder)
+        if isinstance(filled, Err):
+            warnings.append(f"{filled.error} Words alone were compared.")
+            embedder = None
+    with library.reading() as connection:
+        close = None
+        if embedder is not None:
+            found = near(connection, library, query, embedder)
+            if isinstance(found, Err):
+                warnings.append(f"{found.error} Words alone were compared.")
+            else:
+                close = found.value
+        order = _order(connection, query, task_type, only, close, limit, now)[:limit] if query else []
+        dossiers = _dossiers(connection, order, task_type)
+    reasoning = ""
+    if generate is not None and dossiers:
+        verdict = judged(query, task_type, dossiers, generate)
+        if isinstance(verdict, Err):
+            warnings.append(f"{verdict.error} The order is that of the scores.")
+        else:
+            dossiers, reasoning = verdict.value
+    made = Retrieved("", query, task_type, inferred, tuple(dossiers), session_id, reasoning, tuple(warnings))
+    return Ok(_logged(library, made, now) if log and query else made)
+
+
+# --- candidates -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ByWords:
+    """Candidates as the search of the store would rank them."""
+
+    query: Query
+    found: Candidates
+    ranked: list[Ranked]
+    features: Features
+
+
+def by_words(
+    connection: Connection, query: Query, limit: int, close: Near | None = None, brought: Iterable[str] = ()
+) -> ByWords:
+    """Rank what shares words with a question, what is near it in meaning, what stands beside these, and what other
+    strategies have `brought` (ids)."""
+    found = words.find(connection, query, limit)
+    if close is not None:
+        words.add_numbers(connection, found, close.best, "vector")
+    hits = list(found.rows.values())[:BESIDE_MANY]
+    words.add_ids(connection, found, brought, "brought")
+    words.add_neighbours(connection, found, hits, AROUND)
+    return ByWords(query, found, *_ranked(query, found, close))
+
+
+def _ranked(query: Query, found: Candidates, close: Near | None) -> tuple[list[Ranked], Features]:
+    return rank_found(query, found, stems(), _Told(close) if close is not None else None)
+
+
+class _Told(dict[int, float]):
+    """For the ranking, which asks for single chunks: 0 for one that has no vector."""
+
+    def __init__(self, close: Near) -> None:
+        super().__init__({0: 0.0})
+        self._close = close
+
+    def get(self, number: int, default: float = 0.0) -> float:  # type: ignore[override]
+        return self._close.get(number, default)
+
+
+Scored = tuple[str, float, dict[str, float]]
+"""A chunk's id, its score, and what each strategy said."""
+
+
+def _order(
+    connection: Connection,
+    text: str,
+    task_type: str,
+    only: Collection[str],
+    close: Near | None,
+    limit: int,
+    now: datetime,
+) -> list[Scored]:
+    """The best candidates by all strategies."""
+    query = words.understand(connection, text, stems())
+    concepts: dict[str, float] = {}
+    if "concept" in only:
+        named = strategies.concepts_in(connection, text)
+        concepts = strategies.by_concept(connection, named, query.entries)
+    used: dict[str, float] = {}
+    if "usage" in only:
+        worths = {stem: term.worth for term in query.terms for stem in term.stems}
+        used = strategies.by_earlier_use(earlier_uses(connection, text, worths, stems()), task_type)
+    brought = [*_best(concepts), *(chunk for chunk in _best(used) if used[chunk] > 0)]
+    seen = by_words(connection, query, limit, close, brought)
+    weights = learned_weights(connection) if "usage" in only else {}
+    table = _Table(connection, seen, close, only, weights, query)
+    table.add("concept", CONCEPT, concepts)
+    table.add("usage", USAGE, used)
+    if "graph" in only:
+        seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
+        reached = strategies.by_graph(connection, {**seeds, **table.documents_of(seeds)}, task_type)
+        linked = strategies.chunks_reached(connection, reached)
+        table.bring(linked)
+        table.add("graph", GRAPH, linked)
+    pool = [key for key, *_ in table.best(max(POOL, limit))]
+    if "usage" in only:
+        counts = tallies(connection, pool)
+        table.add("usage", USAGE, {
+            key: strategies.by_role(counts.get(key, {}), table.source_tally(key), task_type) for key in pool
+        })  # fmt: skip
+    if "temporal" in only:
+        weight = NEW if strategies.ASKS_FOR_NEW.search(text) else TEMPORAL
+        table.add("temporal", weight, {key: strategies.by_time(table.when(key), now) for key in pool})
+    return table.best(limit, pool)
+
+
+def _best(scores: Mapping[str, float]) -> list[str]:
+    return sorted(scores, key=lambda key: (-scores[key], key))[:BROUGHT]
+
+
+class _Table:
+    """The candidates of one question with what was said of each."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        seen: ByWords,
+        close: Near | None,
+        only: Collection[str],
+        weights: Mapping[str, Weights],
+        query: Query,
+    ) -> None:
+        self._connection, self._close, self._only, self._query = connection, close, only, query
+        self._rows: dict[str, Any] = {}
+        self._score: dict[str, float] = {}
+        self._why: dict[str, dict[str, float]] = {}
+        self._documents: dict[str, Any] = {}
+        self._sources: dict[str, SourceProfile] = {}
+        self._take(seen.ranked)
+        if weights and "keyword" in only:
+            head = seen.ranked[:POOL]
+            self._know(one.seen.row.key for one in head)
+            by_source: dict[str, list[Ranked]] = {}
+            for one in head:
+                by_source.setdefault(self._source_of(one.seen.row.key), []).append(one)
+            for source, ranked in by_source.items():
+                if source in weights:
+                    changes = adjust(weights[source], [seen.features.of(one.seen) for one in ranked])
+                    self.add("learned", 1.0, dict(zip([one.seen.row.key for one in ranked], changes, strict=True)))
+
+    def _take(self, ranked: Iterable[Ranked]) -> None:
+        for one in ranked:
+            row, why = one.seen.row, {}
+            near_by = self._close.get(row.id, 0.0) if self._close is not None else 0.0
+            if "keyword" in self._only:
+                self._score[row.key] = one.score
+                why["keyword"] = one.score
+            else:
+                self._score[row.key] = near_by
+            if near_by:
+                why["semantic"] = near_by
+            self._rows[row.key], self._why[row.key] = row, why
+
+    def add(self, name: str, weight: float, scores: Mapping[str, float]) -> None:
+        """What a strategy says of chunks, by their ids."""
+        for key, score in scores.items():
+            if key in self._rows and abs(score) > 1e-6:
+                self._score[key] += weight * score
+                self._why[key][name] = self._why[key].get(name, 0.0) + score
+
+    def best(self, count: int, among: Sequence[str] | None = None) -> list[Scored]:
+        """The best chunks; one that nothing speaks for is none."""
+        keys = [key for key in (self._rows if among is None else among) if self._why[key]]
+        keys.sort(key=lambda key: (-self._score[key], self._rows[key].date, key))
+        return [(key, self._score[key], self._why[key]) for key in keys[:count]]
+
+    def bring(self, keys: Iterable[str]) -> None:
+        """Make chunks candidates that the words did not find."""
+        found = Candidates({}, {})
+        words.add_ids(self._connection, found, [key for key in keys if key not in self._rows], "brought")
+        if found.rows:
+            self._take(_ranked(self._query, found, self._close)[0])
+
+    def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
+        """The documents of chunks, half as strong."""
+        strengths: dict[str, float] = {}
+        for key, strength in seeds.items():
+            document = self._rows[key].thread
+            strengths[document] = max(strengths.get(document, 0.0), strength / 2)
+        return strengths
+
+    def _know(self, keys: Iterable[str]) -> None:
+        """Read what is needed of the documents of chunks."""
+        d = schema.document.c
+        wanted = {self._rows[key].thread for key in keys} - self._documents.keys()
+        for part in in_parts(sorted(wanted)):
+            asked = select(d.id, d.source_profile_id, d.written_at, d.ingested_at).where(d.id.in_(part))
+            self._documents |= {row.id: row for row in self._connection.execute(asked)}
+        new = {row.source_profile_id for row in self._documents.values()} - self._sources.keys() - {None}
+        self._sources |= by_ids(self._connection, schema.source_profile, SourceProfile, sorted(new)) if new else {}
+
+    def _source_of(self, key: str) -> str:
+        return self._documents[self._rows[key].thread].source_profile_id or ""
+
+    def source_tally(self, key: str) -> Mapping[str, Mapping[str, int]]:
+        """How the source of a chunk did, by task."""
+        self._know_all()
+        source = self._sources.get(self._source_of(key))
+        return source.trace_counts_by_task if source is not None else {}
+
+    def when(self, key: str) -> datetime | None:
+        """When a chunk was written, or taken in where that is not known."""
+        self._know_all()
+        row = self._documents[self._rows[key].thread]
+        return row.written_at or row.ingested_at  # type: ignore[no-any-return]
+
+    def _know_all(self) -> None:
+        if len(self._documents) < len({row.thread for row in self._rows.values()}):
+            self._know(self._rows)
+
+
+# --- dossiers ---------------------------------------------------------------------------------------------------------
+
+
+def documents_without_content(connection: Connection, ids: Iterable[str]) -> dict[str, Document]:
+    """Documents by id, their raw content left where it is."""
+    columns = [column for column in columns_of(schema.document, Document) if column.name != "raw_content"]
+    names = [one.name for one in fields(Document) if one.name != "raw_content"]
+    found: dict[str, Document] = {}
+    for part in in_parts(ids):
+        for row in connection.execute(select(*columns).where(schema.document.c.id.in_(part))).mappings():
+            found[row["id"]] = Document(raw_content="", **{name: row[name] for name in names})
+    return found
+
+
+def dossiers_of(connection: Connection, ids: Sequence[str], task_type: str = "other") -> list[Dossier]:
+    """The dossiers of chunks that somebody names, in their order."""
+    return _dossiers(connection, [(key, 0.0, {}) for key in ids], task_type)
+
+
+def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str) -> list[Dossier]:
+    keys = [key for key, *_ in order]
+    chunks = by_ids(connection, schema.chunk, Chunk, keys)
+    documents = documents_without_content(connection, [chunk.document_id for chunk in chunks.values()])
+    wanted = sorted({one.source_profile_id for one in documents.values() if one.source_profile_id})
+    sources = by_ids(connection, schema.source_profile, SourceProfile, wanted)
+    counts, used = tallies(connection, keys), histories(connection, keys)
+    beside = _beside(connection, keys)
+    made = []
+    for key, score, why in order:
+        chunk = chunks[key]
+        document = documents[chunk.document_id]
+        tally = counts.get(key, {})
+        level = level_of(sum(sum(row.values()) for row in tally.values()), chunk.functional_profile)
+        made.append(
+            Dossier(
+                chunk, document, sources.get(document.source_profile_id or ""), score, why, task_type, tally,
+                shown_traces(used.get(key, []), task_type, level), level, tuple(beside.get(key, ())),
+            )
+        )  # fmt: skip
+    return made
+
+
+def _beside(connection: Connection, keys: Sequence[str]) -> dict[str, list[str]]:
+    """What links of these chunks should be known to who trusts them, as sentences."""
+    links = [link for link in links_of(connection, *keys) if link.relation in TOLD] if keys else []
+    others = {one for link in links for one in (link.source_id, link.target_id)}
+    c = schema.chunk.c
+    texts: dict[str, str] = {}
+    for part in in_parts(sorted(others)):
+        asked = select(c.id, c.summary, c.content).where(c.id.in_(part))
+        texts |= {row.id: (row.summary or row.content)[:160] for row in connection.execute(asked)}
+    told: dict[str, list[str]] = {}
+    for link in links:
+        for here, there in ((link.source_id, link.target_id), (link.target_id, link.source_id)):
+            if here in keys and there in texts:
+                told.setdefault(here, []).append(_sentence(link, here == link.source_id, there, texts[there]))
+    return told
+
+
+def _sentence(link: Link, forward: bool, other: str, text: str) -> str:
+    if link.relation == "contradicts":
+        said = "contradicts"
+    elif link.relation == "better_for":
+        said = f"{'better' if forward else 'worse'} for {link.task_type or 'some tasks'} than"
+    else:
+        said = "newer than" if forward else "superseded by"
+    return f'{said} chunk {other[:8]}: "{" ".join(text.split())}"'
+
+
+# --- the log ----------------------------------------------------------------------------------------------------------
+
+
+def _logged(library: Library, made: Retrieved, now: datetime) -> Retrieved:
+    """Write down what was asked and what was shown; a document that is shown counts as accessed."""
+    record = Retrieval(new_id(), made.query, made.task_type, now, made.session_id, made.reasoning)
+    rows = [(one.chunk.id, one.score, {name: round(score, 4) for name, score in one.why.items()})
+            for one in made.dossiers]  # fmt: skip
+    c, d = schema.chunk.c, schema.document.c
+    with library.writing() as connection:
+        add_retrieval(connection, record, rows)
+        ids, documents = [one.chunk.id for one in made.dossiers], sorted({one.document.id for one in made.dossiers})
+        if ids:
+            shown = {"retrieved_count": c.retrieved_count + 1, "last_retrieved": now}
+            connection.execute(update(schema.chunk).where(c.id.in_(ids)).values(shown))
+            opened = {"access_count": d.access_count + 1, "last_accessed": now}
+            connection.execute(update(schema.document).where(d.id.in_(documents)).values(opened))
+    return replace(made, id=record.id)

@@ -1,0 +1,169 @@
+"""What speaks for a chunk beside its words: concepts, earlier use, the graph, its age. Each strategy scores chunks, and
+brings some that no word of the question would have found.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select
+
+from core.library import schema
+from core.library.records import Link, folded
+from core.library.rows import in_parts, links_of
+from core.library.use.tasks import Tally, success
+from core.library.use.usage import Earlier
+
+STRATEGIES = ("keyword", "semantic", "concept", "usage", "graph", "temporal")
+
+WORDS_OF_A_CONCEPT, CONCEPTS, MENTIONS = 5, 24, 400
+"""How many words a concept's name may have in a question, how many concepts and mentions are looked at."""
+VALUE = {"win": 1.0, "partial": 0.5, "miss": -0.4, "misleading": -1.0}
+"""What an outcome says about the next use of the same kind."""
+OTHER_TASK = 0.35
+"""What an outcome of another kind of task counts: a chunk is good for something, not good."""
+LIKE = 0.25
+"""Earlier questions that have less in common with this one are not about it."""
+ROLE, ROLE_OF_SOURCE = 0.5, 0.15
+"""What the success of a chunk, and of its source, at this kind of task count beside earlier uses like this one."""
+HOPS, FADES, REACHED = 2, 0.5, 60
+FOLLOWED = {
+    "same_as": 1.0, "complements": 1.0, "elaborates": 0.8, "supersedes": 0.8, "supports": 0.7, "applies": 0.7,
+    "derived_from": 0.6, "better_for": 0.6, "related_to": 0.5, "contradicts": 0.4,
+}  # fmt: skip
+"""How far a relation leads; one that is not listed leads as far as `related_to`."""
+HALF_LIFE_DAYS = 180.0
+ASKS_FOR_NEW = re.compile(
+    r"\b(latest|newest|recent(ly)?|current(ly)?|now(adays)?|today|this (week|month|year)|up to date)\b", re.IGNORECASE
+)
+
+_m, _c, _a = schema.mention.c, schema.chunk.c, schema.concept_alias.c
+
+
+# --- concepts ---------------------------------------------------------------------------------------------------------
+
+
+def concepts_in(connection: Connection, query: str) -> dict[str, str]:
+    """Concepts that a question names: id -> the words by which it does."""
+    words = [word.strip(".,;:!?()[]{}\"'`") for word in folded(query).split()]
+    words = [word for word in words if word][:64]
+    parts = {
+        " ".join(words[at : at + size])
+        for size in range(1, WORDS_OF_A_CONCEPT + 1)
+        for at in range(len(words) - size + 1)
+    }
+    found: dict[str, str] = {}
+    for part in in_parts(sorted(parts)):
+        for row in connection.execute(select(_a.concept_id, _a.folded).where(_a.folded.in_(part)).order_by(_a.folded)):
+            if len(row.folded) > len(found.get(row.concept_id, "")):
+                found[row.concept_id] = row.folded
+    return dict(sorted(found.items(), key=lambda row: (-len(row[1]), row[0]))[:CONCEPTS])
+
+
+def by_concept(connection: Connection, concepts: Mapping[str, str], chunks: int) -> dict[str, float]:
+    """Chunks that mention what the question names: the share of it, rare concepts counting more."""
+    if not concepts:
+        return {}
+    counted = select(_m.concept_id, func.count()).where(_m.concept_id.in_(list(concepts))).group_by(_m.concept_id)
+    worth = {row[0]: math.log(1 + chunks / (1 + row[1])) for row in connection.execute(counted)}
+    whole = sum(worth.values())
+    if not whole:
+        return {}
+    asked = select(_m.chunk_id, _m.concept_id, _m.count.label("often"))
+    asked = asked.where(_m.concept_id.in_(list(worth))).order_by(_m.count.desc(), _m.chunk_id).limit(MENTIONS)
+    scores: dict[str, float] = {}
+    for row in connection.execute(asked):
+        scores[row.chunk_id] = scores.get(row.chunk_id, 0.0) + worth[row.concept_id] * (1 - 0.5**row.often) / whole
+    return scores
+
+
+# --- usage ------------------------------------------------------------------------------------------------------------
+
+
+def by_earlier_use(earlier: Iterable[Earlier], task_type: str) -> dict[str, float]:
+    """Chunk (by id) -> how uses like this one speak for it, from -1 to 1."""
+    sums: dict[str, float] = {}
+    for use in earlier:
+        if use.likeness < LIKE:
+            continue
+        says = VALUE[use.outcome] * use.likeness**2 * (1.0 if use.task_type == task_type else OTHER_TASK)
+        for chunk in use.chunk_ids:
+            sums[chunk] = sums.get(chunk, 0.0) + says
+    return {chunk: math.tanh(value) for chunk, value in sums.items()}
+
+
+def by_role(tally: Tally, of_source: Tally, task_type: str) -> float:
+    """How a chunk's record at this kind of task speaks for it, from -0.65 to 0.65; what its source is known for counts
+    less. Nothing is said from fewer than three outcomes."""
+    own, others = success(tally.get(task_type, {})), success(of_source.get(task_type, {}))
+    score = ROLE * (2 * own - 1) if own is not None else 0.0
+    return score + (ROLE_OF_SOURCE * (2 * others - 1) if others is not None else 0.0)
+
+
+# --- graph ------------------------------------------------------------------------------------------------------------
+
+
+def by_graph(connection: Connection, seeds: Mapping[str, float], task_type: str) -> dict[str, float]:
+    """Walk from seeds (id of a chunk, document or concept -> strength): what is reached, and how strongly. A link of
+    `better_for` leads from the worse to the better, and only for its own kind of task."""
+    reached: dict[str, float] = {}
+    edge = dict(seeds)
+    for _hop in range(HOPS):
+        if not edge:
+            break
+        new: dict[str, float] = {}
+        for link in links_of(connection, *edge):
+            for here, there in ((link.source_id, link.target_id), (link.target_id, link.source_id)):
+                if here in edge and there not in seeds and _leads(link, here, task_type):
+                    strength = edge[here] * link.weight * FOLLOWED.get(link.relation, 0.5) * FADES
+                    if strength > reached.get(there, 0.02):
+                        new[there] = max(new.get(there, 0.0), strength)
+        reached |= new
+        edge = dict(sorted(new.items(), key=lambda row: (-row[1], row[0]))[:REACHED])
+    return reached
+
+
+def _leads(link: Link, here: str, task_type: str) -> bool:
+    if link.relation == "better_for":
+        return link.target_id == here and link.task_type in ("", task_type)
+    return not (link.relation == "supersedes" and link.source_id == here)  # never from the newer to the older
+
+
+def chunks_reached(connection: Connection, reached: Mapping[str, float]) -> dict[str, float]:
+    """Chunks by id: those reached, the first of documents and those that mention concepts most."""
+    found: dict[str, float] = {}
+    best = dict(sorted(reached.items(), key=lambda row: (-row[1], row[0]))[:REACHED])
+    for part in in_parts(best):
+        rows = [
+            *connection.execute(select(_c.id, _c.id.label("by")).where(_c.id.in_(part))),
+            *connection.execute(
+                select(_c.id, _c.document_id.label("by")).where(_c.document_id.in_(part), _c.position < 2)
+            ),
+            *connection.execute(
+                select(_m.chunk_id, _m.concept_id.label("by"))
+                .where(_m.concept_id.in_(part))
+                .order_by(_m.count.desc(), _m.chunk_id)
+                .limit(REACHED)
+            ),
+        ]
+        for chunk, by in rows:
+            found[chunk] = max(found.get(chunk, 0.0), best[by])
+    return found
+
+
+# --- time -------------------------------------------------------------------------------------------------------------
+
+
+def by_time(when: datetime | None, now: datetime) -> float:
+    """How new something is, from 0 to 1: half of it after half a year."""
+    if when is None:
+        return 0.0
+    return float(0.5 ** (max(0.0, (now - when).total_seconds()) / 86_400 / HALF_LIFE_DAYS))
+
+
+def ranks_of(ids: Sequence[str]) -> dict[str, float]:
+    """The best ones as seeds: the first counts 1, the next 1/2, and so on."""
+    return {one: 1 / place for place, one in enumerate(ids, start=1)}

@@ -1,0 +1,113 @@
+"""What somebody is trying to do, read from how they ask; and how well a thing has served a kind of task.
+
+The rules look at the words with which people ask for help of a kind, most telling first. They are for retrieval, where
+a wrong guess costs a little order; who records an outcome says the task themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+Tally: TypeAlias = Mapping[str, Mapping[str, int]]
+"""Task -> outcome -> how often."""
+
+NEEDED = 3
+"""With fewer outcomes nothing is said about success."""
+
+_RULES: tuple[tuple[str, str], ...] = (
+    (
+        "debugging",
+        r"\b(errors?|exceptions?|traceback|stack ?trace|fail(s|ed|ing|ure)?|crash\w*|bugs?|debug\w*|deadlock\w*|"
+        r"hang(s|ing)?|hung|freez\w+|stuck|broken|breaks|leak\w*|segfault\w*|flak(y|ing)|time[sd]? ?out|timeout\w*|"
+        r"corrupt\w*|wrong result|(does|do|did|is|are|was)(n't| not) (work|start|stop|compil|load|respond|find|show|"
+        r"connect)\w*|not working|stopped working|undefined|panics?|regression)\b",
+    ),
+    (
+        "creative_inspiration",
+        r"\b(ideas? for|brainstorm\w*|inspir\w+|creative|imagine|(a|good|better) (name|title|metaphor|story) for|"
+        r"what could (we|i) (call|name|make|write))\b",
+    ),
+    (
+        "opinion_gathering",
+        r"\b(opinions?|what do (people|users|others|you) (think|say|feel)|think of|thoughts on|experiences? with|"
+        r"recommend\w*|reviews? of|favou?rite|sentiment|anyone (use|tried)|popular|complain\w*|like about)\b",
+    ),
+    (
+        "decision_support",
+        r"\b(should (we|i|one)|which .{0,60}\b(better|best|choose|use|prefer)|versus|vs\.?|compar\w+|pros and cons|"
+        r"trade-?offs?|worth (it|the|using)|better than|choose between|decide|alternatives? to|or should)\b",
+    ),
+    (
+        "implementation_howto",
+        r"\b(how (do|can|could|should|would|to|does one)\b(?! .{0,30}\bwork\b)|implement\w*|set ?up|install\w*|"
+        r"configur\w+|steps? to|write (a|an|the)|add (a|an)|examples? of (code|using)|migrate|deploy\w*|integrate|"
+        r"convert\w*|snippet|tutorial|command (to|for))\b",
+    ),
+    (
+        "conceptual_understanding",
+        r"\b(why (do|does|is|are|did|was|were)|how (do|does|did) .{0,60}\bwork|explain\w*|understand\w*|"
+        r"differences? between|what does .{0,60}\bmean|concepts?|theory|principles?|intuition|meaning of|"
+        r"relationship between|in general)\b",
+    ),
+    (
+        "exploratory_research",
+        r"\b(overview|survey|landscape|state of the art|explor\w+|what (is|do we) know(n)? about|everything (about|on)|"
+        r"learn about|read about|literature|background on|summar\w+|discuss\w*|tell me about|trends?)\b",
+    ),
+    (
+        "factual_lookup",
+        r"\b(who|whom|whose|when|where|which|what|how (many|much|long|often|old|far|big)|versions?|dates?|defaults?|"
+        r"limits?|is there|are there|did|does|name of|list of)\b",
+    ),
+)
+_COMPILED = tuple((task, re.compile(pattern, re.IGNORECASE)) for task, pattern in _RULES)
+
+
+def infer_task_type(query: str) -> str:
+    """The kind of task that a question sounds like; `other` where nothing tells."""
+    for task, pattern in _COMPILED:
+        if pattern.search(query[:2000]):
+            return task
+    return "other"
+
+
+def success(counts: Mapping[str, int]) -> float | None:
+    """How well it went, from 0 to 1: (win + ½ partial) / (win + ½ partial + miss + 2 misleading). None from fewer than
+    three outcomes."""
+    if sum(counts.values()) < NEEDED:
+        return None
+    good = counts.get("win", 0) + counts.get("partial", 0) / 2
+    return good / (good + counts.get("miss", 0) + 2 * counts.get("misleading", 0))
+
+
+def total(tally: Tally, task_type: str = "") -> int:
+    """How many outcomes there are, of one kind of task or of all."""
+    rows = tally.values() if not task_type else (tally.get(task_type, {}),)
+    return sum(sum(counts.values()) for counts in rows)
+
+
+def merged(tallies: Iterable[Tally]) -> dict[str, dict[str, int]]:
+    """The sum of tallies, tasks and outcomes in the order of their names."""
+    whole: dict[str, dict[str, int]] = {}
+    for tally in tallies:
+        for task, counts in tally.items():
+            held = whole.setdefault(task, {})
+            for outcome, number in counts.items():
+                held[outcome] = held.get(outcome, 0) + number
+    return {task: {outcome: whole[task][outcome] for outcome in sorted(whole[task])} for task in sorted(whole)}
+
+
+def over_tasks(tally: Tally) -> dict[str, int]:
+    """Outcome -> how often, whatever the task."""
+    return merged([{"all": counts} for counts in tally.values()]).get("all", {})
+
+
+def told(counts: Mapping[str, int]) -> str:
+    """`3 wins, 1 misleading`."""
+    words = {"win": ("win", "wins"), "partial": ("partial", "partial"), "miss": ("miss", "misses"),
+             "misleading": ("misleading", "misleading")}  # fmt: skip
+    parts = [f"{counts[name]} {one if counts[name] == 1 else many}"
+             for name, (one, many) in words.items() if counts.get(name)]  # fmt: skip
+    return ", ".join(parts) or "no outcomes"

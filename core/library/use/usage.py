@@ -1,0 +1,229 @@
+"""How chunks were used, and how that went: traces into the library and out of it.
+
+A trace is an episode: which chunks, for what kind of task, with what outcome, and why. Its numbers stay when a
+consolidation has made it part of a chunk's profile; so do its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, select, text
+
+from core.base.result import Err, Ok, Result, fail
+from core.library import schema
+from core.library.database import Library
+from core.library.records import OUTCOMES, TASK_TYPES, UsageTrace, new_id
+from core.library.rows import add_trace, in_parts, traces
+from core.library.use.tasks import Tally, merged
+from core.search.words import STOP_WORDS, Stems, words_of
+
+NOTE_CHARACTERS = 4_000
+MOST_CHUNKS = 100
+"""A trace of more chunks says nothing about any of them."""
+SIMILAR = 60
+"""So many earlier uses are compared with a question."""
+_t, _j, _n = schema.usage_trace.c, schema.trace_chunk.c, schema.trace_count.c
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def tallies(connection: Connection, chunk_ids: Iterable[str] | None = None) -> dict[str, Tally]:
+    """Chunk -> task -> outcome -> how often, archived traces counted too; without ids, of every chunk that was used."""
+    live = (
+        select(_j.chunk_id, _t.task_type, _t.outcome, func.count().label("number"))
+        .join(schema.usage_trace, _t.id == _j.trace_id)
+        .where(_j.archived_at.is_(None))
+        .group_by(_j.chunk_id, _t.task_type, _t.outcome)
+    )
+    kept = select(_n.chunk_id, _n.task_type, _n.outcome, _n.count.label("number"))
+    found: dict[str, list[Tally]] = {}
+    for part in [None] if chunk_ids is None else in_parts(chunk_ids):
+        for asked, column in ((live, _j.chunk_id), (kept, _n.chunk_id)):
+            for row in connection.execute(asked if part is None else asked.where(column.in_(part))):
+                if row.number > 0:
+                    found.setdefault(row.chunk_id, []).append({row.task_type: {row.outcome: row.number}})
+    return {chunk: merged(parts) for chunk, parts in found.items()}
+
+
+def histories(connection: Connection, chunk_ids: Iterable[str]) -> dict[str, list[UsageTrace]]:
+    """The traces of each chunk, newest first, archived ones too."""
+    ids = list(dict.fromkeys(chunk_ids))
+    wanted = set(ids)
+    found: dict[str, list[UsageTrace]] = {}
+    for part in in_parts(ids):
+        for trace in traces(connection, select(_j.trace_id).where(_j.chunk_id.in_(part))):
+            for chunk in wanted.intersection(trace.chunk_ids, part):
+                found.setdefault(chunk, []).append(trace)
+    return {chunk: rows[::-1] for chunk, rows in found.items()}
+
+
+# --- earlier uses like this one ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A use that resembles the present one: how much (0 to 1), and which chunks it had."""
+
+    task_type: str
+    outcome: str
+    query: str
+    likeness: float
+    chunk_ids: tuple[str, ...]
+
+
+_SQLITE = text("SELECT trace_id FROM trace_words WHERE trace_words MATCH :match ORDER BY rank LIMIT :most")
+_POSTGRESQL = text(
+    "SELECT id FROM usage_trace WHERE words @@ to_tsquery('english', :match) "
+    "ORDER BY ts_rank(words, to_tsquery('english', :match), 1) DESC, id LIMIT :most"
+)
+_CHUNKS = text(
+    "SELECT t.id, t.task_type, t.outcome, t.query, t.context_summary, j.chunk_id FROM usage_trace t "
+    "JOIN trace_chunk j ON j.trace_id = t.id WHERE t.id IN :ids ORDER BY t.id, j.position"
+).bindparams(bindparam("ids", expanding=True))
+
+
+def earlier_uses(
+    connection: Connection, query: str, worths: Mapping[str, float], stems: Stems, most: int = SIMILAR
+) -> list[Earlier]:
+    """The uses whose question or context is most like a question, by the share of telling words that they have in
+    common. `worths` says how much a stem tells; one that no chunk has tells most."""
+    words = [word for word in dict.fromkeys(words_of(query)) if word not in STOP_WORDS][:32]
+    if not words:
+        return []
+    if connection.dialect.name == "sqlite":
+        asked, match = _SQLITE, " OR ".join(f'"{word}"' for word in words)
+    else:
+        asked, match = _POSTGRESQL, " | ".join("'" + word.replace("\\", "").replace("'", "") + "'" for word in words)
+    ids = connection.execute(asked, {"match": match, "most": most}).scalars().all()
+    if not ids:
+        return []
+    rows: dict[str, list[Any]] = {}
+    for row in connection.execute(_CHUNKS, {"ids": ids}):
+        rows.setdefault(row.id, []).append(row)
+    made = []
+    for group in rows.values():
+        first = group[0]
+        like = likeness(query, first.query or first.context_summary, worths, stems)
+        made.append(Earlier(first.task_type, first.outcome, first.query, like, tuple(row.chunk_id for row in group)))
+    return made
+
+
+def likeness(one: str, other: str, worths: Mapping[str, float], stems: Stems) -> float:
+    """How much two questions have in common, from 0 to 1: the cosine of their telling stems."""
+    words = [[word for word in words_of(text) if word not in STOP_WORDS] for text in (one, other)]
+    known = stems.learn([*words[0], *words[1]])
+    left, right = ({known[word] for word in part} for part in words)
+    most = max(worths.values(), default=1.0)
+
+    def worth(some: Iterable[str]) -> float:
+        return sum(worths.get(stem, most) ** 2 for stem in some)
+
+    both = worth(left & right)
+    return both / (worth(left) * worth(right)) ** 0.5 if both else 0.0
+
+
+# --- recording --------------------------------------------------------------------------------------------------------
+
+
+def whole_ids(connection: Connection, given: Sequence[str]) -> Result[list[str]]:
+    """The ids of chunks that were named by id or by its beginning. Err for one that no chunk has, or several have."""
+    c = schema.chunk.c
+    found: list[str] = []
+    for part in given:
+        name = part.strip().lower()
+        if len(name) < 4:
+            return fail("no-chunk", f"{part!r} is too short to name a chunk", hint="give at least 4 letters of its id")
+        begins = c.id == name if len(name) == 36 else c.id.startswith(name, autoescape=True)
+        ids = connection.execute(select(c.id).where(begins).limit(2)).scalars().all()
+        if len(ids) != 1:
+            what = "no chunk's id begins" if not ids else "the ids of several chunks begin"
+            return fail("no-chunk", f"{what} with {part!r}", hint="'knowledge library retrieve' prints the ids")
+        found += ids
+    return Ok(list(dict.fromkeys(found)))
+
+
+def record(
+    library: Library,
+    *,
+    session_id: str,
+    chunk_ids: Sequence[str],
+    task_type: str,
+    outcome: str,
+    now: datetime,
+    context_summary: str = "",
+    query: str = "",
+    notes: str = "",
+    recorded: str = "explicit",
+    retrieval_id: str | None = None,
+) -> Result[UsageTrace]:
+    """Log one use. Chunks may be named by the beginning of their ids. The question is taken from the retrieval, or the
+    newest one of the session that had these chunks, where none is given."""
+    if task_type not in TASK_TYPES:
+        return fail("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
+    if outcome not in OUTCOMES:
+        return fail("bad-outcome", f"{outcome!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
+    if not chunk_ids or len(chunk_ids) > MOST_CHUNKS:
+        return fail("no-chunk", f"a use has 1 to {MOST_CHUNKS} chunks", hint="name each with --chunk")
+    with library.writing() as connection:
+        ids = whole_ids(connection, chunk_ids)
+        if isinstance(ids, Err):
+            return ids
+        trace = UsageTrace(
+            new_id(), tuple(ids.value), task_type, outcome, now, session_id.strip(),
+            context_summary.strip()[:NOTE_CHARACTERS], query.strip()[:NOTE_CHARACTERS],
+            notes.strip()[:NOTE_CHARACTERS], recorded, retrieval_id,
+        )  # fmt: skip
+        trace = with_question(connection, trace)
+        add_trace(connection, trace)
+    return Ok(trace)
+
+
+def with_question(connection: Connection, trace: UsageTrace) -> UsageTrace:
+    """A trace with the retrieval that it is about, where one can be found, and with the question of that."""
+    r, f = schema.retrieval.c, schema.retrieval_chunk.c
+    asked = select(r.id, r.query).order_by(r.timestamp.desc(), r.id).limit(1)
+    if trace.retrieval_id:
+        asked = asked.where(r.id == trace.retrieval_id)
+    elif trace.session_id:
+        asked = asked.join(schema.retrieval_chunk, f.retrieval_id == r.id)
+        asked = asked.where(r.session_id == trace.session_id, f.chunk_id.in_(trace.chunk_ids))
+        if trace.query:
+            asked = asked.where(r.query == trace.query)
+    else:
+        return trace
+    found = connection.execute(asked).first()
+    if found is None:
+        return replace(trace, retrieval_id=None)
+    return replace(trace, retrieval_id=found.id, query=trace.query or found.query)
+
+
+@dataclass(frozen=True)
+class Session:
+    """The traces of one work session, oldest first."""
+
+    session_id: str
+    traces: tuple[UsageTrace, ...]
+
+
+def sessions(library: Library, session_id: str = "", chunk_id: str = "", limit: int = 20) -> Result[list[Session]]:
+    """Sessions with their traces, that of the newest trace first; a trace without a session stands alone."""
+    with library.reading() as connection:
+        newest = select(_t.id).order_by(_t.timestamp.desc(), _t.id)
+        if session_id:
+            newest = newest.where(_t.session_id == session_id)
+        if chunk_id:
+            ids = whole_ids(connection, [chunk_id])
+            if isinstance(ids, Err):
+                return ids
+            newest = newest.where(_t.id.in_(select(_j.trace_id).where(_j.chunk_id == ids.value[0])))
+        found = traces(connection, newest.limit(max(limit, 1) * 50))
+    groups: dict[str, list[UsageTrace]] = {}
+    for trace in reversed(found):
+        groups.setdefault(trace.session_id or trace.id, []).append(trace)
+    made = [Session(rows[0].session_id, tuple(reversed(rows))) for rows in groups.values()]
+    return Ok(made[:limit])

@@ -1,0 +1,184 @@
+"""The full-text side of the library: which chunks may be meant, on SQLite (FTS5) and on PostgreSQL (tsvector).
+
+What comes out are candidates for the ranking of `core/search`, which reads their texts itself. So both databases give
+one ranking, whatever their own idea of relevance is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, select, text, tuple_
+
+from core.library import schema
+from core.library.rows import in_parts
+from core.search.candidates import FEW, MANY, SMALL, Candidates, Choice, choices, match_choice
+from core.search.store import Row
+from core.search.terms import Query, Term, match_prefix, query_of
+from core.search.when import REACH_DAYS, Moment
+from core.search.words import Stems, forms, words_of
+
+_c, _d = schema.chunk.c, schema.document.c
+_COLUMNS = (_c.number, _c.id, _c.heading, _c.content, _d.written_at, _d.title, _d.source, _c.document_id, _c.position)
+_ROWS = select(*_COLUMNS).join(schema.document, _d.id == _c.document_id).where(_d.status == "active")
+_FTS = text(
+    "SELECT c.number, c.id, c.heading, c.content, d.written_at, d.title, d.source, c.document_id, c.position FROM "
+    "(SELECT rowid FROM chunk_words WHERE chunk_words MATCH :match ORDER BY +rank LIMIT :wanted) best "
+    "CROSS JOIN chunk c ON c.number = best.rowid JOIN document d ON d.id = c.document_id WHERE d.status = 'active'"
+)
+_PLACES = text("SELECT term, doc FROM chunk_stems WHERE term IN :stems").bindparams(bindparam("stems", expanding=True))
+
+
+def understand(connection: Connection, asked: str, stems: Stems) -> Query:
+    """Any text as a query against the chunks of this library."""
+    if connection.dialect.name == "sqlite":
+        return query_of(asked, partial(_places, connection), stems)
+    return query_of(asked, partial(_places_postgresql, connection, _spellings_of(asked, stems)), stems)
+
+
+def _number_of_chunks(connection: Connection) -> int:
+    """About how many chunks there are, without counting them: their numbers are given one after the other."""
+    least, most = connection.execute(select(func.min(_c.number), func.max(_c.number))).one()
+    return 0 if most is None else int(most) - int(least) + 1
+
+
+def _places(connection: Connection, stems: Sequence[str]) -> tuple[int, dict[str, int]]:
+    rows = connection.execute(_PLACES, {"stems": list(stems)}) if stems else ()
+    found = {row[0]: row[1] for row in rows}
+    return _number_of_chunks(connection), found
+
+
+def _spellings_of(asked: str, stems: Stems) -> dict[str, str]:
+    """Stem -> a word that has it, of the words of a query and their other forms."""
+    words = set(words_of(asked))
+    words |= {other for word in words for other in forms().get(word, ())}
+    known = stems.learn(words)
+    return {known[word]: word for word in sorted(words)}
+
+
+def _places_postgresql(
+    connection: Connection, spellings: Mapping[str, str], stems: Sequence[str]
+) -> tuple[int, dict[str, int]]:
+    """PostgreSQL brings words to stems in a way of its own: it is asked with a word."""
+    asked = [
+        f"SELECT {at} AS at, count(*) AS number FROM chunk WHERE words @@ to_tsquery('english', :word_{at})"
+        for at in range(len(stems))
+    ]
+    if not asked:
+        return _number_of_chunks(connection), {}
+    values = {f"word_{at}": _lexeme(spellings.get(stem, stem)) for at, stem in enumerate(stems)}
+    found = connection.execute(text(" UNION ALL ".join(asked)), values)
+    return _number_of_chunks(connection), {stems[at]: number for at, number in found}
+
+
+def _lexeme(word: str) -> str:
+    """One word as PostgreSQL's query language quotes it."""
+    return "'" + word.replace("\\", "").replace("'", "") + "'"
+
+
+# --- candidates -------------------------------------------------------------------------------------------------------
+
+
+def row_of(found: Any) -> Row:
+    """A chunk as the ranking sees it: its document is its thread, and the title of that what is known about it."""
+    number, key, heading, content, written, title, source, document, position = found
+    day = written.date().isoformat() if isinstance(written, datetime) else str(written or "")[:10]
+    return Row(number, "document", key, heading, content, day, title, "", "", source, document, position)
+
+
+def find(connection: Connection, query: Query, limit: int) -> Candidates:
+    """The chunks that share words with a query, or that a date in it means; at least `limit` where there are any."""
+    found = Candidates({}, {})
+    wanted = max(MANY if query.entries <= SMALL else FEW, limit * 2)
+    terms = [term for term in query.terms if term.found]
+    for choice in choices(query, terms) if terms else ():
+        _take(connection, found, choice, wanted)
+        if len(found.rows) >= limit:
+            break
+    for first, last in filter(None, map(_span, query.moments)):
+        near = (_d.written_at >= first) & (_d.written_at < last)
+        _keep(found, connection.execute(_ROWS.where(near).order_by(_d.written_at).limit(wanted // 2)), "dated")
+    lost = [term for term in query.terms if not term.found and len(term.word) > 2]
+    if lost and len(found.rows) < limit:
+        _take_prefixes(connection, found, lost, wanted)
+    return found
+
+
+def _keep(found: Candidates, rows: Iterable[Any], how: str = "") -> None:
+    for row in map(row_of, rows):
+        if row.id not in found.rows:
+            found.rows[row.id] = row
+            if how:
+                found.how[row.id] = how
+
+
+def _take(connection: Connection, found: Candidates, choice: Choice, wanted: int) -> None:
+    if connection.dialect.name == "sqlite":
+        _keep(found, connection.execute(_FTS, {"match": match_choice(choice), "wanted": wanted}))
+        return
+    groups = [" & ".join(_any(term) for term in group) for group in choice.groups]
+    _take_postgresql(connection, found, " | ".join([*map(_any, choice.terms), *(f"({one})" for one in groups)]), wanted)
+
+
+def _take_prefixes(connection: Connection, found: Candidates, lost: Sequence[Term], wanted: int) -> None:
+    if connection.dialect.name == "sqlite":
+        _keep(found, connection.execute(_FTS, {"match": match_prefix(lost), "wanted": wanted}), "prefix")
+    else:
+        _take_postgresql(connection, found, " | ".join(f"{_lexeme(term.word)}:*" for term in lost), wanted, "prefix")
+
+
+def _any(term: Term) -> str:
+    return "(" + " | ".join(_lexeme(word) for word in (term.word, *forms().get(term.word, ()))) + ")"
+
+
+def _take_postgresql(connection: Connection, found: Candidates, match: str, wanted: int, how: str = "") -> None:
+    asked = text("chunk.words @@ to_tsquery('english', :match)")
+    order = text("ts_rank(chunk.words, to_tsquery('english', :match), 1) DESC, chunk.number")
+    _keep(found, connection.execute(_ROWS.where(asked).order_by(order).limit(wanted), {"match": match}), how)
+
+
+def _span(moment: Moment) -> tuple[datetime, datetime] | None:
+    """From the first day that a date means until some time after the last: things are told on the day or later. A
+    date without its year means too many days to look for."""
+    if not moment.year:
+        return None
+    try:
+        first = date(moment.year, moment.month or 1, moment.day or 1)
+        if moment.day:
+            last = first
+        elif moment.month:
+            last = date(moment.year + moment.month // 12, moment.month % 12 + 1, 1)
+        else:
+            last = date(moment.year, 12, 31)
+        last += timedelta(days=REACH_DAYS)
+    except (ValueError, OverflowError):
+        return None
+    return datetime(*first.timetuple()[:3], tzinfo=UTC), datetime(*last.timetuple()[:3], tzinfo=UTC)
+
+
+def add_numbers(connection: Connection, found: Candidates, numbers: Iterable[int], how: str) -> None:
+    """Add chunks by number; those of documents that are not active any more stay away."""
+    new = [number for number in numbers if number not in found.rows]
+    for part in in_parts(map(str, new)):
+        _keep(found, connection.execute(_ROWS.where(_c.number.in_(list(map(int, part))))), how)
+
+
+def add_ids(connection: Connection, found: Candidates, ids: Iterable[str], how: str) -> None:
+    """Add chunks by id, likewise."""
+    known = {row.key for row in found.rows.values()}
+    for part in in_parts(one for one in ids if one not in known):
+        _keep(found, connection.execute(_ROWS.where(_c.id.in_(part))), how)
+
+
+def add_neighbours(connection: Connection, found: Candidates, hits: Iterable[Row], around: int) -> None:
+    """Add what stands beside the given hits in their documents."""
+    places = {(row.thread, row.position + step) for row in hits for step in range(-around, around + 1) if step}
+    places -= {(row.thread, row.position) for row in found.rows.values()}
+    wanted = sorted(place for place in places if place[1] >= 0)
+    for start in range(0, len(wanted), 200):
+        part = wanted[start : start + 200]
+        beside = _ROWS.where(tuple_(_c.document_id, _c.position).in_(part))
+        _keep(found, connection.execute(beside), "beside")

@@ -1,0 +1,178 @@
+"""Where work is done: in this process, in others on this computer, or on a cluster, behind the executor interface.
+
+A worker may be killed, a scheduler restarted. What was handed out and did not come back is handed out again; a task
+that takes its worker with it every time is given up and told. Results are what counts once: who asked gets exactly one
+for each task, in the order in which they are done, so nothing is doubled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from typing import Any, Generic, TypeVar
+
+from core.base.result import Ok, Result, fail
+
+T = TypeVar("T")
+R = TypeVar("R")
+TRIES = 4
+"""How often a task is handed out before it is given up."""
+WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
+"""Seconds between attempts to reach a scheduler that is gone: about a minute in all."""
+
+
+class Workers(Generic[T, R]):
+    """Hands tasks to an executor and gives back what became of each. `open_executor` is called anew when the executor
+    breaks; None for work in this process."""
+
+    def __init__(
+        self, work: Callable[[T], R], open_executor: Callable[[], Executor] | None = None, at_once: int = 4
+    ) -> None:
+        self._work = work
+        self._open = open_executor
+        self._at_once = max(1, at_once)
+        self._executor: Executor | None = None
+
+    def results(self, tasks: Iterable[T], given_up: Callable[[T, str], R]) -> Iterator[tuple[T, R]]:
+        """(task, result) for every task, as each is done. `given_up` says what the result is of one that cannot be
+        done. At most a few tasks beyond the workers are held at a time."""
+        if self._open is None:
+            for task in tasks:
+                yield task, self._work(task)
+            return
+        waiting = iter(tasks)
+        running: dict[Future[R], tuple[T, int]] = {}
+        again: list[tuple[T, int]] = []
+        more = True
+        try:
+            while more or running or again:
+                while (again or more) and len(running) < self._at_once:
+                    if again:
+                        task, tried = again.pop(0)
+                    else:
+                        try:
+                            task, tried = next(waiting), 0
+                        except StopIteration:
+                            more = False
+                            break
+                    future = self._handed_out(task)
+                    running[future] = (task, tried + 1)
+                if not running:
+                    continue
+                done, _rest = wait(running, return_when=FIRST_COMPLETED)
+                broken = False
+                for future in done:
+                    task, tried = running.pop(future)
+                    try:
+                        result = future.result()
+                    except Exception as error:  # noqa: BLE001 - the work itself raises nothing, so a worker is gone
+                        broken = True
+                        if tried >= TRIES:
+                            yield task, given_up(task, why_gone(error))
+                        else:
+                            again.append((task, tried))
+                        continue
+                    yield task, result
+                if broken:
+                    again += running.values()  # a new executor knows nothing of them; the old one may be dead
+                    running.clear()
+                    self._reopen()
+        finally:
+            self.close()
+
+    def _handed_out(self, task: T) -> Future[R]:
+        for wait_seconds in (*WAITS, None):
+            try:
+                if self._executor is None:
+                    assert self._open is not None
+                    self._executor = self._open()
+                return self._executor.submit(self._work, task)
+            except Exception:
+                self._discard()
+                if wait_seconds is None:
+                    raise
+                time.sleep(wait_seconds)
+        raise AssertionError("unreachable")
+
+    def _reopen(self) -> None:
+        self._discard()
+
+    def _discard(self) -> None:
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            with contextlib.suppress(Exception):
+                executor.shutdown(wait=False, cancel_futures=True)
+
+    def close(self) -> None:
+        """Let the executor go; what it still does is of no use to anybody."""
+        self._discard()
+
+
+def why_gone(error: BaseException) -> str:
+    """What an engine said, as one line."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+# --- the engines ------------------------------------------------------------------------------------------------------
+
+
+def local_processes(number: int) -> Callable[[], Executor]:
+    """Processes of this computer, begun anew rather than forked: a fork would take our locks and connections along."""
+    import multiprocessing
+
+    return lambda: ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn"))
+
+
+def cluster(address: str) -> Result[tuple[Callable[[], Executor], int]]:
+    """What opens an executor on the scheduler of `address` (`tcp://host:8786`), and how many tasks it does at a time.
+    Err when it does not answer, or the package for it is missing."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        hint = "install the extra 'cluster', for example: pip install 'knowledge-memory[cluster]'"
+        return fail("no-cluster", f"work on other machines needs a package ({error.name})", hint=hint)
+
+    def connect() -> Executor:
+        client = Client(address, timeout=10, set_as_default=False)
+        return _ClusterExecutor(client)
+
+    try:
+        client = Client(address, timeout=10, set_as_default=False)
+        threads = sum(client.nthreads().values())
+        client.close()
+    except Exception as error:  # noqa: BLE001 - time-outs, refusals and bad addresses come as many kinds
+        hint = (
+            "start one with `dask scheduler`, workers with `dask worker ADDRESS`, or leave the setting `workers` empty"
+        )
+        return fail("no-cluster", f"the scheduler {address} does not answer: {why_gone(error)}", hint=hint)
+    if not threads:
+        return fail("no-cluster", f"the scheduler {address} has no workers", hint=f"start one: dask worker {address}")
+    return Ok((connect, threads * 2))
+
+
+class _ClusterExecutor(Executor):
+    """`Client.get_executor()`, and the client goes with it."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._inner = client.get_executor(pure=False, retries=2)
+
+    def submit(self, fn: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
+        future: Future[R] = self._inner.submit(fn, *args, **kwargs)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        with contextlib.suppress(Exception):
+            self._inner.shutdown(wait=wait, cancel_futures=cancel_futures)
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=5)
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,208 @@
+"""Presets for the command lines of coding agents: each asked in its print mode, as a model and nothing else.
+
+A conversation may hold instructions that somebody planted, so all tools are switched off; the program runs in an empty
+folder, with none of the person's rules, servers and hooks, and writes no session that the next harvest would find. The
+options are those of each tool's own documentation; a row says for which version they were looked up.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.base.answer import Answer
+from core.base.result import Err, Ok, Result, fail
+from core.llm.wire import excerpt
+
+Read = Callable[[str], Result[Answer]]
+SETTINGS_FILE = "{settings}"
+"""Stands in an environment for the path of the file that holds `Preset.settings`."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One program. `arguments` come before the model's name; `settings` is a file of settings that it is given."""
+
+    program: str
+    title: str
+    written_for: str
+    arguments: tuple[str, ...]
+    read: Read
+    model_option: str = "--model"
+    last: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] | None = None
+    login: str = ""
+    window: int = 128_000
+    """Tokens of prompt and answer together that every model of the tool takes."""
+
+    def command(self, model: str) -> list[str]:
+        """The whole command line; the prompt comes on standard input."""
+        chosen = [self.model_option, model] if model else []
+        return [self.program, *self.arguments, *chosen, *self.last]
+
+
+def _object(text: str) -> dict[str, Any]:
+    """The JSON object that a program printed, also below warnings of its own; {} for none."""
+    for candidate in (text, text[text.find("{") :] if "{" in text else ""):
+        try:
+            found = json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            return found
+    return {}
+
+
+def _count(row: Any, *names: str) -> int | None:
+    """The sum of some counts; None where none of them is told."""
+    found = [row.get(name) for name in names] if isinstance(row, dict) else []
+    counts = [number for number in found if isinstance(number, int) and not isinstance(number, bool) and number >= 0]
+    return sum(counts) if counts else None
+
+
+def _words(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _no_answer(title: str, said: str) -> Err:
+    words = f": {excerpt(said)}" if said.strip() else ""
+    return fail("command-failed", f"{title} gave no answer{words}", hint="run it by hand and see what it says")
+
+
+def read_claude_code(text: str) -> Result[Answer]:
+    """`--output-format json`: one object with `result`, `is_error` and `usage`."""
+    told = _object(text)
+    answer = told.get("result")
+    if told.get("is_error") or not isinstance(answer, str):
+        return _no_answer("Claude Code", _words(answer) or _words(told.get("subtype")))
+    usage = told.get("usage")
+    sent = _count(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    models = told.get("modelUsage")
+    name = next(iter(models), "") if isinstance(models, dict) else ""
+    cut = told.get("stop_reason") == "max_tokens"
+    return Ok(Answer(answer, _words(name), sent, _count(usage, "output_tokens"), truncated=cut))
+
+
+def _events(text: str) -> Iterator[dict[str, Any]]:
+    for line in text.splitlines():
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            yield row
+
+
+def read_codex(text: str) -> Result[Answer]:
+    """`--json`: events, one a line; the last `agent_message` is the answer, `turn.completed` tells the tokens."""
+    answer, said, usage = None, "", None
+    for row in _events(text):
+        item, kind = row.get("item"), row.get("type")
+        if kind == "item.completed" and isinstance(item, dict) and item.get("type") == "agent_message":
+            answer = item.get("text")
+        elif kind == "turn.completed":
+            usage = row.get("usage")
+        elif kind in ("error", "turn.failed"):
+            problem = row.get("error")
+            said = _words(row.get("message")) or _words(problem.get("message") if isinstance(problem, dict) else "")
+    if not isinstance(answer, str):
+        return _no_answer("Codex", said)
+    return Ok(Answer(answer, "", _count(usage, "input_tokens"), _count(usage, "output_tokens")))
+
+
+def read_gemini_cli(text: str) -> Result[Answer]:
+    """`--output-format json`: one object with `response`, `stats` and perhaps `error`."""
+    told = _object(text)
+    answer, problem = told.get("response"), told.get("error")
+    if isinstance(problem, dict) or not isinstance(answer, str):
+        return _no_answer("Gemini CLI", _words(problem.get("message") if isinstance(problem, dict) else ""))
+    stats = told.get("stats")
+    models = stats.get("models") if isinstance(stats, dict) else None
+    rows = models if isinstance(models, dict) else {}
+    tokens = [row.get("tokens") for row in rows.values() if isinstance(row, dict)]
+    sent = [number for row in tokens if (number := _count(row, "prompt")) is not None]
+    said = [number for row in tokens if (number := _count(row, "candidates", "thoughts")) is not None]
+    return Ok(Answer(answer, next(iter(rows), ""), sum(sent) if sent else None, sum(said) if said else None))
+
+
+_GEMINI_SETTINGS: Mapping[str, Any] = {
+    "tools": {"core": [], "discoveryCommand": "", "callCommand": ""},
+    "mcpServers": {},
+    "mcp": {"allowed": [], "excluded": ["*"], "serverCommand": ""},
+    "hooksConfig": {"enabled": False},
+    "skills": {"enabled": False},
+    "context": {"fileName": ["NO-RULES-IN-A-HARVEST.md"]},
+    "security": {"folderTrust": {"enabled": False}},
+    "general": {"checkpointing": {"enabled": False}},
+}
+
+PRESETS: Mapping[str, Preset] = {
+    # code.claude.com/docs/en/cli-reference: --safe-mode leaves out CLAUDE.md, skills, plugins, hooks and servers, and
+    # keeps the login (--bare would not).
+    "claude_code": Preset(
+        "claude",
+        "Claude Code",
+        "2.1.281",
+        (
+            *("--print", "--output-format", "json", "--safe-mode", "--strict-mcp-config", "--no-session-persistence"),
+            *("--tools", "", "--settings", '{"disableAllHooks": true}'),
+        ),
+        read_claude_code,
+        login="type 'claude' and then /login",
+    ),
+    # developers.openai.com/codex/noninteractive: no switch takes every tool away, so the shells are switched off one by
+    # one and the sandbox lets nothing be written.
+    "codex": Preset(
+        "codex",
+        "Codex",
+        "0.130",
+        (
+            *("exec", "--ephemeral", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules"),
+            *("--sandbox", "read-only", "--color", "never", "--json"),
+            *("--config", 'web_search="disabled"', "--config", "project_doc_max_bytes=0"),
+            *("--disable", "shell_tool", "--disable", "unified_exec", "--disable", "multi_agent"),
+            *("--disable", "plugins", "--disable", "apps", "--disable", "hooks"),
+        ),
+        read_codex,
+        last=("-",),
+        login="type 'codex login'",
+    ),
+    # geminicli.com/docs: the system settings override the person's own; an empty tools.core allows no tool.
+    "gemini_cli": Preset(
+        "gemini",
+        "Gemini CLI",
+        "0.26",
+        ("--output-format", "json", "--extensions", "none"),
+        read_gemini_cli,
+        last=("--prompt", "Return only the JSON object."),
+        environment={"GEMINI_CLI_SYSTEM_SETTINGS_PATH": SETTINGS_FILE},
+        settings=_GEMINI_SETTINGS,
+        login="type 'gemini' and log in",
+    ),
+}
+
+_TOO_OLD = (
+    *("unknown option", "unknown argument", "unexpected argument", "unrecognized", "unknown feature", "invalid option"),
+    *("unknown flag", "unknown arguments"),
+)
+_NO_LOGIN = (
+    *("not logged in", "/login", "please log in", "login required", "codex login", "invalid api key", "unauthorized"),
+    *("set an auth method", "authenticat", "401", "oauth token has expired", "no api key"),
+)
+
+
+def explained(preset: Preset, output: str, complaints: str, status: int) -> Err | None:
+    """Why such a program gave no answer, where that lies in how it is installed: too old, or nobody logged in. None:
+    something else. `status` is that with which it ended."""
+    said = f"{complaints}\n{output[:20_000]}".lower()
+    if status == 0 and not isinstance(preset.read(output), Err):
+        return None
+    if any(words in said for words in _TOO_OLD):
+        message = f"this {preset.title} does not know what it is asked with: it is older than {preset.written_for}"
+        return fail("too-old", message, hint=f"update it, then see what '{preset.program} --version' says")
+    if any(words in said for words in _NO_LOGIN):
+        return fail("not-logged-in", f"{preset.title} is not logged in", hint=preset.login)
+    return None

@@ -1,0 +1,158 @@
+"""What the index of conversations answers: the conversations that words are about, and those of a time and a place.
+
+Words go the way of every other query (`query.rank_threads`): a conversation is a thread, its turns are the entries.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from core.search import conversations as stored
+from core.search.candidates import Filters
+from core.search.conversations import HEADING, Held
+
+if TYPE_CHECKING:
+    from core.search.conversations import Database
+
+QUOTE_CHARACTERS = 600
+"""So much of a turn is shown."""
+WIDER = 5
+"""Where not everything may be told, so many times as much is looked at."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One conversation with its best turn: the position (from 0, `HEADING` for none), who spoke, the words, the local
+    day. `score` compares conversations, `rank` the turn with entries of other kinds; `places` are the positions of all
+    turns with words of the query."""
+
+    row: Held
+    position: int
+    role: str
+    text: str
+    day: str
+    why: tuple[str, ...] = ()
+    score: float = 0.0
+    rank: float = 0.0
+    places: tuple[int, ...] = ()
+
+
+Allowed = Callable[[str], bool]
+
+
+def conversations(
+    database: Database, text: str, filters: Filters, limit: int, allowed: Allowed | None = None
+) -> list[Found]:
+    """The conversations that a text is about, best first; without words those that the filters let through, the newest
+    first. Only those whose folder `allowed` lets through."""
+    if not text.strip():
+        return _newest(database, filters, limit, allowed)
+    from core.search.index import Index
+    from core.search.query import rank_threads
+    from core.search.words import Stems
+
+    ranked = rank_threads(Index(database, Stems()), text, filters, limit if allowed is None else limit * WIDER)
+    known = stored.held(database, [int(hit.thread) for hit in ranked])
+    made: list[Found] = []
+    for hit in ranked:
+        row = known.get(int(hit.thread))
+        if row is None or (allowed is not None and not allowed(row.folder)):
+            continue
+        best = hit.best.seen.row
+        if best.position == HEADING:
+            position, role, words, day = _opening(database, row)
+        else:
+            words = excerpt(best.text, hit.best.seen.words)
+            position, role, day = best.position, _role(database, best.id), best.date
+        places = tuple(sorted(at for at in hit.positions if at != HEADING))
+        made.append(Found(row, position, role, words, day, hit.why, hit.score, hit.best.score, places))
+    return made[:limit]
+
+
+def _newest(database: Database, filters: Filters, limit: int, allowed: Allowed | None) -> list[Found]:
+    """Each with the first thing that the person said in those days."""
+    conditions, values = ["1"], list[object]()
+    if filters.project:
+        conditions.append("(project = ? OR substr(project, 1, ?) = ?)")
+        values += [filters.project, len(filters.project) + 1, f"{filters.project}/"]
+    if filters.sources:
+        conditions.append(f"source IN ({', '.join('?' * len(filters.sources))})")
+        values += filters.sources
+    inside, bounds = ["position >= 0"], list[object]()
+    for part, bound in (("date >= ?", filters.since), ("date < ?", filters.before)):
+        if bound:
+            inside.append(part)
+            bounds.append(bound)
+    if filters.roles:
+        inside.append(f"role IN ({', '.join('?' * len(filters.roles))})")
+        bounds += filters.roles
+    fits = " AND ".join(inside)
+    if filters.since:
+        conditions.append("ended >= ?")  # that is a time in UTC, and days are local: one day more
+        values.append(str(date.fromisoformat(filters.since) - timedelta(days=1)))
+    if bounds:
+        conditions.append(f"EXISTS (SELECT 1 FROM turns WHERE thread = conversations.id AND {fits})")
+        values += bounds
+    made: list[Found] = []
+    for row in stored.newest(database, " AND ".join(conditions), values, limit if allowed is None else -1):
+        if len(made) >= limit:
+            break
+        if allowed is None or allowed(row.folder):
+            made.append(Found(row, *_opening(database, row, fits, bounds)))
+    return made
+
+
+def _opening(
+    database: Database, row: Held, fits: str = "position >= 0", values: Sequence[object] = ()
+) -> tuple[int, str, str, str]:
+    """The first thing that the person said, or that was said at all: position, role, words, day."""
+    sql = (
+        f"SELECT position, role, text, date FROM turns WHERE thread = ? AND {fits}"
+        " ORDER BY role <> 'user', role <> 'assistant', position LIMIT 1"
+    )
+    found = database.execute(sql, (row.id, *values)).fetchone()
+    return (found[0], found[1], excerpt(found[2]), found[3]) if found is not None else (HEADING, "", "", "")
+
+
+def _role(database: Database, id: int) -> str:
+    found = database.execute("SELECT role FROM turns WHERE id = ?", (id,)).fetchone()
+    return str(found[0]) if found is not None else ""
+
+
+def excerpt(text: str, words: Collection[str] = ()) -> str:
+    """A part of a long text: around the place where the most of these words stand close together, else its beginning.
+    Cut between words, with marks where something is missing."""
+    if len(text) <= QUOTE_CHARACTERS:
+        return text
+    lower = text.lower()
+    places = sorted(at for word in words if (at := lower.find(word)) >= 0)
+    near = [sum(1 for other in places if at <= other < at + QUOTE_CHARACTERS * 2 // 3) for at in places]
+    first = places[near.index(max(near))] if places else 0
+    start = max(0, first - QUOTE_CHARACTERS // 4)
+    start = text.find(" ", start) + 1 if start else 0
+    end = min(len(text), start + QUOTE_CHARACTERS)
+    cut = text.rfind(" ", start, end) if end < len(text) else end
+    end = cut if cut > start else end
+    return f"{'… ' if start else ''}{text[start:end].strip()}{' …' if end < len(text) else ''}"
+
+
+def known_project(database: Database, name: str) -> str:
+    """The folder of that name in which the newest conversation was held, "" for none."""
+    wanted = name.strip("/").casefold()
+    sql = "SELECT project FROM conversations WHERE project <> '' GROUP BY project ORDER BY max(ended) DESC"
+    return next((row[0] for row in database.execute(sql) if os.path.basename(row[0]).casefold() == wanted), "")
+
+
+def has_project(database: Database, folder: str) -> bool:
+    """Whether a conversation was held in exactly that folder."""
+    return database.execute("SELECT 1 FROM conversations WHERE project = ? LIMIT 1", (folder,)).fetchone() is not None
+
+
+def unread(database: Database) -> int:
+    """How many conversations could not be read."""
+    number: int = database.execute("SELECT count(*) FROM conversations WHERE problem <> ''").fetchone()[0]
+    return number

@@ -1,0 +1,343 @@
+"""The index file of conversations: one row a turn, in the same full-text table and under the same names as the entries
+of the store, so that the same queries and the same ranking run over both.
+
+It is a projection as the other index is, and far larger: it is never made in one go. Whoever holds its lock adds what
+is new, commits, and seals what it wrote (`store.seal`). A file that another program touched, or that was being written
+when the power went, is looked through once: a whole one is sealed again, a damaged one is thrown away.
+
+A view gives turns the names of the other index's table; what it tells of a conversation is looked up only where it is
+asked for. A conversation that is gone is out of every answer the moment its row is, however long the words of its turns
+take to be taken out: whoever asks finds no conversation to them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.base import files
+from core.search import store
+from core.search.words import TOKENIZER, spaced, storable
+
+if TYPE_CHECKING:
+    import sqlite3
+    from typing import TypeAlias
+
+    Database: TypeAlias = sqlite3.Connection
+
+VERSION = 101
+"""Of these tables and of what is put into them; an index of another version is made anew."""
+HEADING = -1
+"""The position of a conversation's heading: its title, project and branch, which can be found as its turns can."""
+
+_TABLES = f"""
+CREATE TABLE conversations(
+    id INTEGER PRIMARY KEY, path TEXT UNIQUE, state TEXT, name TEXT, source TEXT, tool TEXT, title TEXT, folder TEXT,
+    project TEXT, branch TEXT, started TEXT, ended TEXT, turns INTEGER, bytes INTEGER, cut INTEGER, cut_turn INTEGER,
+    edge TEXT, secrets INTEGER, trash INTEGER, session TEXT, problem TEXT
+);
+CREATE TABLE turns(
+    id INTEGER PRIMARY KEY, thread INTEGER, position INTEGER, role TEXT, date TEXT, text TEXT
+);
+CREATE TABLE counted(entries INTEGER);
+INSERT INTO counted VALUES (0);
+CREATE TABLE known(key TEXT PRIMARY KEY, value TEXT);
+CREATE VIRTUAL TABLE words USING fts5(title, text, about, content='', tokenize="{TOKENIZER}");
+CREATE VIRTUAL TABLE stems USING fts5vocab(words, row);
+CREATE INDEX by_thread ON turns(thread, position);
+CREATE INDEX by_day ON conversations(ended);
+CREATE VIEW entries AS
+    SELECT id, 'conversation' AS kind, '' || thread AS key, '' AS title, text, date, '' AS provenance, '' AS tags,
+        (SELECT project FROM conversations WHERE conversations.id = thread) AS project, '' AS path, thread, position,
+        role, (SELECT source FROM conversations WHERE conversations.id = thread) AS source
+    FROM turns;
+"""
+
+
+class Held(NamedTuple):
+    """One conversation as the index knows it. `state` is that of its file when it was read ("" when it must be looked
+    at again), `source` where it was found and `tool` the format it is in. `folder` is where the session worked,
+    `project` the same place without work trees. `started` and `ended` are ISO 8601 or "". `turns` and `bytes` are those
+    of the file. A grown one is read on from the byte `cut`, where the turn `cut_turn` begins and before which stands
+    what `edge` is a hash of; 0 for one that is read anew. `secrets` were replaced in it. `session` is the tool's own id
+    of it; `problem` says why its words are not here, "" when they are."""
+
+    id: int
+    path: str
+    state: str
+    name: str
+    source: str
+    tool: str = ""
+    title: str = ""
+    folder: str = ""
+    project: str = ""
+    branch: str = ""
+    started: str = ""
+    ended: str = ""
+    turns: int = 0
+    bytes: int = 0
+    cut: int = 0
+    cut_turn: int = 0
+    edge: str = ""
+    secrets: int = 0
+    trash: int = 0
+    session: str = ""
+    problem: str = ""
+
+
+class Piece(NamedTuple):
+    """One turn to be found: its number (from 0; `HEADING` for the heading), who spoke, the local day, the words."""
+
+    position: int
+    role: str
+    date: str
+    text: str
+
+
+_HELD = ", ".join(Held._fields)
+_READ = "problem = '' AND turns > 0"
+
+
+# --- opening ---------------------------------------------------------------------------------------------------------
+
+
+def open_sealed(folder: Path) -> Database | None:
+    """The index as its last writer left it; None when there is none, or nobody may rely on it."""
+    return _opened(folder) if store.is_sealed(folder) else None
+
+
+def open_unsealed(folder: Path) -> Database | None:
+    """The index while another program writes it; None when there is none that can be read."""
+    return _opened(folder) if files.exists(folder / store.FILE) else None
+
+
+def open_or_make(folder: Path) -> tuple[Database, bool]:
+    """The index, looked through where it is not as we left it, or a new one; and whether it is new. The caller holds
+    the lock. Raises OSError and sqlite3.Error."""
+    found = open_sealed(folder)
+    if found is None and (found := open_unsealed(folder)) is not None:
+        if _is_whole(found):
+            store.seal(folder)
+        else:
+            found.close()
+            found = None
+    return (found, False) if found is not None else (_made(folder), True)
+
+
+def is_trouble(error: Exception) -> bool:
+    """Whether an error comes from the index, whatever is wrong with it."""
+    import sqlite3
+
+    return isinstance(error, sqlite3.Error)
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether an error says that the file is damaged, and not that it is busy or the disk full."""
+    words = str(error)
+    busy = ("locked", "busy", "full", "readonly", "unable to open", "interrupted")
+    return is_trouble(error) and not any(one in words for one in busy)
+
+
+def throw_away(folder: Path) -> None:
+    """Remove a damaged index. The caller holds the lock."""
+    for ending in ("", "-journal", "-wal", "-shm"):
+        files.discard(folder / f"{store.FILE}{ending}")
+    files.discard(folder / store.SEAL)
+
+
+def _opened(folder: Path) -> Database | None:
+    import sqlite3
+
+    database = None
+    try:
+        database = store.connect(folder / store.FILE)
+        if database.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+            return database
+    except sqlite3.Error:
+        pass
+    if database is not None:
+        database.close()
+    return None
+
+
+def _is_whole(database: Database) -> bool:
+    import sqlite3
+
+    try:
+        if database.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            return False
+        database.execute("INSERT INTO words(words) VALUES ('integrity-check')")
+        turns = database.execute("SELECT count(*) FROM turns").fetchone()[0]
+        return bool(turns == database.execute("SELECT count(*) FROM words_docsize").fetchone()[0])
+    except sqlite3.Error:
+        return False
+
+
+def _made(folder: Path) -> Database:
+    """A new, empty index in place of whatever was there."""
+    throw_away(folder)
+    temporary = files.write_temporary(folder / store.FILE, b"", 0o600)  # SQLite would let others read what it makes
+    try:
+        database = store.connect(temporary)
+        with contextlib.closing(database):
+            database.executescript(f"PRAGMA page_size = 8192; PRAGMA user_version = {VERSION}; {_TABLES}")
+            database.execute("INSERT INTO words(words, rank) VALUES ('hashsize', 16777216)")
+        files.replace_file(temporary, folder / store.FILE)
+    finally:
+        files.discard(temporary)
+    store.seal(folder)
+    return store.connect(folder / store.FILE)
+
+
+@contextlib.contextmanager
+def writing(database: Database, folder: Path) -> Iterator[None]:
+    """One transaction, sealed when it is committed. The caller holds the lock."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+    store.seal(folder)
+
+
+# --- conversations ---------------------------------------------------------------------------------------------------
+
+
+class Known(NamedTuple):
+    """What a look wants to know of every conversation."""
+
+    id: int
+    state: str
+    name: str
+    source: str
+    trash: int
+
+
+def known(database: Database) -> dict[str, Known]:
+    """Every conversation by its path."""
+    rows = database.execute("SELECT path, id, state, name, source, trash FROM conversations")
+    return {row[0]: Known._make(row[1:]) for row in rows}
+
+
+def held(database: Database, ids: Sequence[int]) -> dict[int, Held]:
+    """What is known of these conversations, by id."""
+    found: dict[int, Held] = {}
+    for start in range(0, len(ids), 400):
+        part = ids[start : start + 400]
+        marks = ", ".join("?" * len(part))
+        rows = database.execute(f"SELECT {_HELD} FROM conversations WHERE id IN ({marks})", part)
+        found |= {row[0]: Held(*row) for row in rows}
+    return found
+
+
+def named(database: Database, name: str) -> list[Held]:
+    """The conversations of that name or at that path."""
+    rows = database.execute(f"SELECT {_HELD} FROM conversations WHERE name = ? OR path = ?", (name, name))
+    return [Held(*row) for row in rows]
+
+
+def named_like(database: Database, part: str, limit: int) -> list[Held]:
+    """Conversations in whose name, or in whose tool's own id, a text stands, the newest first."""
+    sql = f"SELECT {_HELD} FROM conversations WHERE instr(name, ?1) OR instr(session, ?1) ORDER BY ended DESC LIMIT ?2"
+    return [Held(*row) for row in database.execute(sql, (part, limit))]
+
+
+def put(database: Database, row: Held, pieces: Iterable[Piece], kept: int = HEADING) -> None:
+    """Insert a conversation, or replace what is known of it, with its turns from the position `kept` on. The heading is
+    always written anew."""
+    marks = ", ".join("?" * len(row))
+    database.execute(f"INSERT OR REPLACE INTO conversations({_HELD}) VALUES ({marks})", tuple(map(_storable, row)))
+    _remove(database, row.id, kept)
+    number = database.execute("SELECT coalesce(max(id), 0) FROM turns").fetchone()[0] + 1
+    turns, words = [], []
+    for id, piece in enumerate(pieces, start=number):
+        text = storable(piece.text)
+        turns.append((id, row.id, piece.position, piece.role, piece.date, text))
+        words.append((id, spaced(text), piece.date))
+    database.executemany("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?)", turns)
+    database.executemany("INSERT INTO words(rowid, title, text, about) VALUES (?, '', ?, ?)", words)
+    database.execute("UPDATE counted SET entries = entries + ?", (len(turns),))
+
+
+def next_id(database: Database) -> int:
+    """An id that no conversation has, nor any turn whose conversation is gone."""
+    sql = "SELECT max(coalesce((SELECT max(id) FROM conversations), 0), coalesce((SELECT max(thread) FROM turns), 0))"
+    number: int = database.execute(sql).fetchone()[0]
+    return number + 1
+
+
+def forget(database: Database, ids: Iterable[int]) -> None:
+    """Take conversations out of every answer. Their turns stay until they are `erased`."""
+    database.executemany("DELETE FROM conversations WHERE id = ?", [(id,) for id in ids])
+
+
+def forgotten(database: Database) -> list[int]:
+    """Threads of which only turns are left."""
+    sql = "SELECT DISTINCT thread FROM turns WHERE thread NOT IN (SELECT id FROM conversations)"
+    return [row[0] for row in database.execute(sql)]
+
+
+def erase(database: Database, thread: int) -> None:
+    """Take the turns of a thread out."""
+    _remove(database, thread, HEADING)
+
+
+def _remove(database: Database, thread: int, first: int) -> None:
+    """Take out the heading of a thread and its turns from `first` on. The full-text table must be told their words."""
+    sql = "SELECT id, text, date FROM turns WHERE thread = ? AND (position >= ? OR position = ?)"
+    rows = database.execute(sql, (thread, first, HEADING)).fetchall()
+    database.executemany(
+        "INSERT INTO words(words, rowid, title, text, about) VALUES ('delete', ?, '', ?, ?)",
+        [(id, spaced(text), date) for id, text, date in rows],
+    )
+    database.executemany("DELETE FROM turns WHERE id = ?", [(row[0],) for row in rows])
+    database.execute("UPDATE counted SET entries = entries - ?", (len(rows),))
+
+
+def texts(database: Database, thread: int, first: int, last: int) -> list[Piece]:
+    """The turns of a thread between two positions, in their order."""
+    sql = "SELECT position, role, date, text FROM turns WHERE thread = ? AND position BETWEEN ? AND ? ORDER BY position"
+    return [Piece(*row) for row in database.execute(sql, (thread, first, last))]
+
+
+def totals(database: Database) -> tuple[int, int]:
+    """How many conversations can be found, and how many turns."""
+    conversations = database.execute("SELECT count(*) FROM conversations WHERE problem = '' AND turns > 0").fetchone()[
+        0
+    ]
+    return conversations, store.counted(database)
+
+
+def newest(database: Database, condition: str, values: Sequence[object], limit: int) -> list[Held]:
+    """Conversations that fit a condition on `conversations`, the newest first."""
+    sql = f"SELECT {_HELD} FROM conversations WHERE {_READ} AND {condition} ORDER BY ended DESC, path LIMIT ?"
+    return [Held(*row) for row in database.execute(sql, (*values, limit))]
+
+
+def remembered(database: Database, key: str) -> str:
+    """A value that a look left for the next one, "" for none."""
+    row = database.execute("SELECT value FROM known WHERE key = ?", (key,)).fetchone()
+    return row[0] if row is not None else ""
+
+
+def remember(database: Database, key: str, value: str) -> None:
+    """Leave a value for the next look."""
+    database.execute("INSERT OR REPLACE INTO known VALUES (?, ?)", (key, storable(value)))
+
+
+def file_bytes(folder: Path) -> int:
+    """How large the index is on disk."""
+    try:
+        return os.stat(folder / store.FILE).st_size
+    except OSError:
+        return 0
+
+
+def _storable(value: object) -> object:
+    return storable(value) if isinstance(value, str) else value

@@ -1,0 +1,109 @@
+"""Days as people say them: `yesterday`, `last week`, `3 days ago`, `since monday`; and questions about a day."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from typing import NamedTuple
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?\Z")
+_AGO = re.compile(r"(\d{1,4}) ?(d|w|m|days?|weeks?|months?)(?: ago)?\Z")
+_SAID = re.compile(
+    rf"(?<![\w'’-])(?:(?P<since>since) )?(?:(?:on|from) )?(?P<day>today|yesterday|(?:last|this) (?:week|month)|"
+    rf"\d{{1,3}} (?:days?|weeks?|months?) ago|(?:(?:last|on) )?(?:{'|'.join(WEEKDAYS)}))(?![\w'’-])",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"\b(?:in|on|for) (?:the |my )?(?:(?:project|repo|repository) )?(?P<name>[\w.-]+)(?: (?:project|repo|repository))?"
+    r"[?.!]*\s*\Z",
+    re.IGNORECASE,
+)
+_ASKING = re.compile(
+    r"\A\W*(?:(?:what|which things) (?:have|did|had|was|were) (?:i|we)(?: been)? (?:do|done|doing|work|worked|working)"
+    r"(?: (?:on|at))?|what (?:i|we) (?:did|worked on)|what (?:happened|was done)|my (?:work|sessions|conversations))\b",
+    re.IGNORECASE,
+)
+
+
+class Span(NamedTuple):
+    """Days from `since` on (YYYY-MM-DD) and before `before`; "" for no end."""
+
+    since: str = ""
+    before: str = ""
+
+
+class Question(NamedTuple):
+    """A query without what it says of a time and a project: `words` are what is left to be found, `span` the days,
+    `place` the word that may name a project, `told` the words that were taken for a time ("" for none). `open`: it asks
+    what was done then, and for no words."""
+
+    words: str
+    span: Span = Span()
+    place: str = ""
+    told: str = ""
+    open: bool = False
+
+
+def day_span(text: str, today: date) -> Span | None:
+    """The days that a text means: an ISO date (a month, a year), a day as people say it, or how long ago. None for
+    anything else."""
+    said = " ".join(text.strip().lower().split())
+    if iso := _ISO.match(said):
+        return _calendar(int(iso[1]), int(iso[2] or 0), int(iso[3] or 0))
+    if ago := _AGO.match(said):
+        number = int(ago[1])
+        days = number * {"d": 1, "w": 7, "m": 30}[ago[2][0]]
+        return _one(today - timedelta(days=days)) if days < 36_500 else None
+    first = said.removeprefix("last ").removeprefix("on ")
+    if said == "today":
+        return _one(today)
+    if said == "yesterday":
+        return _one(today - timedelta(days=1))
+    if first in WEEKDAYS:
+        return _one(today - timedelta(days=(today.weekday() - WEEKDAYS.index(first)) % 7 or 7))
+    monday, month = today - timedelta(days=today.weekday()), today.replace(day=1)
+    if said == "this week":
+        return Span(str(monday), str(monday + timedelta(days=7)))
+    if said == "last week":
+        return Span(str(monday - timedelta(days=7)), str(monday))
+    if said == "this month":
+        return Span(str(month), str((month + timedelta(days=32)).replace(day=1)))
+    if said == "last month":
+        return Span(str((month - timedelta(days=1)).replace(day=1)), str(month))
+    return None
+
+
+def question(text: str, today: date) -> Question:
+    """A query as a question about a time. Careful: it is one only where a whole phrase says a time outside of quotation
+    marks, and a project is looked for only beside such a phrase, at the end."""
+    said = [one for one in _SAID.finditer(text) if text.count('"', 0, one.start()) % 2 == 0]
+    if len(said) != 1:
+        return Question(text)
+    one = said[0]
+    span = day_span(one["day"], today)
+    if span is None:
+        return Question(text)
+    span = Span(span.since, "") if one["since"] else span
+    rest = f"{text[: one.start()]} {text[one.end() :]}"
+    place = _PLACE.search(rest.strip())
+    words = rest.strip()[: place.start()] if place is not None else rest.strip()
+    asked = _ASKING.match(words)
+    words = " ".join(words[asked.end() if asked else 0 :].split()).strip(" ?!.,")
+    return Question(words, span, place["name"] if place is not None else "", one[0], asked is not None and not words)
+
+
+def _one(day: date) -> Span:
+    return Span(str(day), str(day + timedelta(days=1)))
+
+
+def _calendar(year: int, month: int, day: int) -> Span | None:
+    try:
+        if day:
+            return _one(date(year, month, day))
+        if month:
+            first = date(year, month, 1)
+            return Span(str(first), str((first + timedelta(days=32)).replace(day=1)))
+        return Span(str(date(year, 1, 1)), f"{year + 1:04}-01-01")
+    except (ValueError, OverflowError):
+        return None

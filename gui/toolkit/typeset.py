@@ -1,0 +1,189 @@
+"""Text as it can be drawn: without what cannot be seen, in lines of a width, with words in several fonts.
+
+Dear PyGui draws one line of one font at a time and wraps nothing: here a text becomes lines of runs, each with its
+place. Lengths are pixels of the screen.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+Style = tuple[int, int, str]
+"""Letters of a text, from the first to behind the last, and how they look."""
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[@-Z\\-_])")
+_ODD = re.compile(r"[^\n -~\u00a1-\u02ff\u0370-\u052f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+_DROPPED = frozenset("\u200b\u200c\u200d\ufe0e\ufe0f\ufeff\u00ad\r")
+
+
+def visible(text: str) -> str:
+    """A text as it can be drawn: colour codes and joiners out, tabs as spaces; what turns the reading round, or cannot
+    be seen, as a sign that tells so."""
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    if "\t" in text:
+        text = text.expandtabs(4)
+    return _ODD.sub(_drawn, text)
+
+
+def _drawn(found: re.Match[str]) -> str:
+    letter = found[0]
+    if letter in _DROPPED:
+        return ""
+    if letter.isprintable():
+        return letter
+    return " " if unicodedata.category(letter) == "Zs" else "\ufffd"
+
+
+Measure = Callable[[str, str], float]
+"""How wide words are in the font of a role (`text`, `strong`, `mono`), in pixels of the screen."""
+
+
+class Run(NamedTuple):
+    """Words of one look on one line: where they begin, their letters in the piece's text, their style."""
+
+    x: float
+    begin: int
+    end: int
+    style: str
+
+
+Line = tuple[Run, ...]
+
+_CJK = r"\u2e80-\u2fff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff10-\uffef"
+_CLOSE = r"、。，．・：；？！）」』】〉》〕ー々,.!?;:)\]}"
+_ATOM = re.compile(rf"[{_CJK}][{_CLOSE}]*|\s+|[^\s{_CJK}]+")
+CODE_PAD = 0.7
+"""Room beside code among words, in blanks."""
+_WIDE = re.compile(f"[{_CJK}]")
+ROLE_OF = {"": "text", "strong": "strong", "code": "mono", "mono": "mono"}
+
+
+def lines_of_words(text: str, styles: Sequence[Style], room: float, measure: Measure) -> tuple[Line, ...]:
+    """Words wrapped at blanks and between the letters of scripts without any; lines that begin with a list's sign, or
+    are indented, go on below their words."""
+    bounds = sorted({0, len(text), *(end for one in styles for end in one[:2])})
+    begins, ends = ({one[at] for one in styles if one[2] == "code"} for at in (0, 1))
+    pad = measure(" ", "text") * CODE_PAD
+    names = {one[0]: one[2] for one in styles}
+    lines: list[Line] = []
+    start = 0
+    for source in text.split("\n"):
+        end = start + len(source)
+        lead = re.match(r"\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)?", source)
+        hang = min(measure(lead[0], "text") if lead is not None else 0.0, room / 3)
+        row: list[Run] = []
+        x, left = 0.0, 0.0
+        cut = bisect_right(bounds, start)
+        parts: list[tuple[int, int, str]] = []
+        at = start
+        while at < end:
+            until = min(end, bounds[cut]) if cut < len(bounds) else end
+            style = names.get(bounds[cut - 1], "") if cut else ""
+            if until > at:
+                parts.append((at, until, style))
+            at, cut = until, cut + 1
+        for group in _groups(text, parts):
+            width = sum(measure(text[a:b], ROLE_OF[style]) + 2 * pad * (style == "code") for a, b, style in group)
+            blank = text[group[0][0] : group[0][1]].isspace()
+            if x + width > room and row and not blank:
+                lines.append(tuple(row))
+                row, x, left = [], hang, hang
+            if blank and x == left and lines and not row and left:
+                continue
+            for a, b, style in group:
+                for c, d in _fitting(text, a, b, room - left, style, measure):
+                    wide = measure(text[c:d], ROLE_OF[style])
+                    if x + wide > room and row and not blank:
+                        lines.append(tuple(row))
+                        row, x, left = [], hang, hang
+                    if row and row[-1].style == style and row[-1].end == c:
+                        row[-1] = row[-1]._replace(end=d)
+                    else:
+                        x += pad * (style == "code" and c in begins)
+                        row.append(Run(x, c, d, style))
+                    x += wide + pad * (style == "code" and d in ends)
+        lines.append(tuple(row))
+        start = end + 1
+    return tuple(lines)
+
+
+def _groups(text: str, parts: Iterable[Style]) -> Iterator[list[Style]]:
+    """Pieces of text that no line break parts: a word with the marks that stand at it, whatever their styles."""
+    group: list[Style] = []
+    for begin, end, style in parts:
+        for found in _ATOM.finditer(text, begin, end):
+            atom = (found.start(), found.end(), style)
+            apart = found[0].isspace() or (group and text[group[-1][0]].isspace())
+            apart = (
+                apart
+                or bool(re.match(f"[{_CJK}]", found[0]))
+                or bool(group and re.match(f"[{_CJK}]", text[group[-1][0]]))
+            )
+            if group and apart:
+                yield group
+                group = []
+            group.append(atom)
+    if group:
+        yield group
+
+
+def _fitting(text: str, begin: int, end: int, room: float, style: str, measure: Measure) -> Iterator[tuple[int, int]]:
+    """One atom, in pieces where it alone is wider than a line."""
+    role = ROLE_OF[style]
+    if measure(text[begin:end], role) <= room or end - begin < 2:
+        yield begin, end
+        return
+    at = begin
+    while at < end:
+        wide, to = 0.0, at
+        while to < end:
+            letter = measure(text[to], role)
+            if wide + letter > room and to > at:
+                break
+            wide += letter
+            to += 1
+        yield at, to
+        at = to
+
+
+def lines_of_code(text: str, room: float, measure: Measure) -> tuple[Line, ...]:
+    """Code line by line; a line that is too long goes on below itself, at blanks where there are any."""
+    lines: list[Line] = []
+    letter = measure("0", "mono") or 1.0
+    columns = max(8, int(room / letter))
+    start = 0
+    for source in text.split("\n"):
+        end, at = start + len(source), start
+        if not source.strip("─┼"):  # a rule below the head of a table
+            end_shown = min(end, start + columns)
+            lines.append((Run(0.0, start, end_shown, "mono"),))
+            start = end + 1
+            continue
+        if len(source) <= columns and source.isascii():
+            lines.append((Run(0.0, start, end, "mono"),))
+            start = end + 1
+            continue
+        first = True
+        while True:
+            limit = room if first else room - 4 * letter
+            to, wide = at, 0.0
+            if source.isascii():
+                to = min(end, at + max(4, int(limit / letter)))
+            else:
+                while to < end and (wide := wide + measure(text[to], "mono")) <= limit:
+                    to += 1
+                to = max(to, min(at + 1, end))
+            if to < end:
+                blank = text.rfind(" ", at + 1, to)
+                to = blank + 1 if blank > at + (to - at) // 2 else to
+            lines.append((Run(0.0 if first else 4 * letter, at, to, "mono"),))
+            at, first = to, False
+            if at >= end:
+                break
+        start = end + 1
+    return tuple(lines)

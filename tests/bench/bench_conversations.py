@@ -1,0 +1,239 @@
+"""The index of conversations: its first build, one grown session, and a query beside bare FTS5 on the same turns.
+
+The conversations are made up below $TMPDIR, in Claude Code's format, and removed again: some 100 KB each, most of it
+what tools gave back. `python -m tests.bench.bench_conversations 10000` makes 1 GB of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from core.base.result import Ok
+from core.commands.conversations import find, index_folder
+from core.commands.transcript import where_of
+from core.commands.workspace import Workspace, open_workspace
+from core.conversation_index import look
+from core.search.candidates import EVERYTHING
+from core.search.conversation_query import conversations
+from core.search.conversations import open_sealed
+from tests.bench.bench_search import made_words
+
+ROOT = Path(__file__).resolve().parents[2]
+CONVERSATIONS = 300
+QUERIES = 40
+LARGE = 500_000
+"""From so many turns on queries are compared: what the ranking costs grows no further, what the table costs does."""
+Row = tuple[str, float, float]
+
+
+def made_transcript(dice: random.Random, words: list[str], weights: list[float], number: int) -> bytes:
+    """One session as Claude Code writes it, of 20 KB to 400 KB."""
+    folder = f"/srv/work/project-{number % 40}"
+    rows: list[bytes] = []
+    at = 1_760_000_000 + number * 3000
+
+    def say(count: int) -> str:
+        return " ".join(dice.choices(words, weights, k=count))
+
+    def add(kind: str, content: object, more: dict[str, object] | None = None) -> None:
+        nonlocal at
+        at += 17
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(at))
+        value = {
+            "parentUuid": None, "isSidechain": False, "cwd": folder,
+            "sessionId": f"{number:08x}-0000-4000-8000-{number:012x}",
+            "gitBranch": "main", "type": kind, "message": {"role": kind, "content": content},
+            "uuid": f"u{number}-{len(rows)}", "timestamp": stamp, **(more or {}),
+        }  # fmt: skip
+        rows.append(json.dumps(value).encode() + b"\n")
+
+    for _ in range(dice.randint(3, 16)):
+        add("user", say(dice.randint(5, 60)))
+        for _ in range(dice.randint(1, 5)):
+            call = f"t{len(rows)}"
+            path = f"{folder}/src/{dice.choice(words)}.py"
+            given = {"command": f"pytest -q {path}"} if dice.random() < 0.5 else {"file_path": path}
+            name = "Bash" if "command" in given else "Read"
+            text = {"type": "text", "text": say(dice.randint(10, 80))}
+            add("assistant", [text, {"type": "tool_use", "id": call, "name": name, "input": given}])
+            lines = "\n".join(say(9) for _ in range(dice.randint(3, 60)))
+            told = {"stdout": lines, "stderr": "", "interrupted": False}  # the tool writes it twice
+            add("user", [{"type": "tool_result", "tool_use_id": call, "content": lines}], {"toolUseResult": told})
+        add("assistant", [{"type": "text", "text": say(dice.randint(20, 200))}])
+    return b"".join(rows)
+
+
+def made_world(folder: Path, number: int) -> int:
+    """So many conversations below a home folder; returns their bytes."""
+    dice, words = random.Random(5), made_words(20_000)
+    weights = [1 / (rank + 10) for rank in range(len(words))]
+    cumulative: list[float] = []
+    total = 0.0
+    for weight in weights:
+        total += weight
+        cumulative.append(total)
+    size = 0
+    for at in range(number):
+        place = folder / f".claude/projects/p{at % 40}"
+        place.mkdir(parents=True, exist_ok=True)
+        data = made_transcript(_Quick(dice, cumulative), words, weights, at)
+        (place / f"{at:08x}-0000-4000-8000-000000000000.jsonl").write_bytes(data)
+        size += len(data)
+    return size
+
+
+class _Quick(random.Random):
+    """Dice that choose by sums which are counted once, and not for every word."""
+
+    def __init__(self, dice: random.Random, sums: list[float]) -> None:
+        super().__init__(dice.random())
+        self._sums = sums
+
+    def choices(self, population, weights=None, *, cum_weights=None, k=1):  # type: ignore[no-untyped-def]
+        return super().choices(population, cum_weights=self._sums, k=k)
+
+
+def _timed(act: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    act()
+    return time.perf_counter() - began
+
+
+def figures(number: int = CONVERSATIONS) -> Iterator[Row]:
+    """Ratios to bare FTS5, and milliseconds of one grown session beyond a commit."""
+    folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
+    before = dict(os.environ)
+    try:
+        os.environ.update({
+            "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache"), "XDG_CONFIG_HOME": str(folder / "settings"),
+            "XDG_DATA_HOME": str(folder / "data"),
+        })  # fmt: skip
+        yield from _figures(folder, number)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        shutil.rmtree(folder)
+
+
+def _figures(folder: Path, number: int) -> Iterator[Row]:
+    size = made_world(folder, number)
+    time.sleep(2.1)  # files that were just written would be looked at twice
+    program = [sys.executable, "-m", "core", "search", "--build"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    began = time.perf_counter()
+    done = subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    took = time.perf_counter() - began
+    told = next((line for line in done.stderr.splitlines() if "about" in line), "")
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    opened = open_workspace("", None, os.environ, folder)
+    assert isinstance(opened, Ok)
+    workspace = opened.value
+    held = sum(path.stat().st_size for path in index_folder(workspace).iterdir())
+    print(f"     {number:,} conversations, {size / 1e6:.0f} MB: built in {took:.0f} s, {size / took / 1e6:.1f} MB/s")
+    print(f"     told before: {told}")
+    print(f"     {held / 1e6:.0f} MB in the cache, {memory / 1e6:.0f} MB of memory at its peak; {done.stdout.strip()}")
+    yield "conversations: bytes of the index / bytes of the files", held / size, 0.6
+    yield "conversations: peak of memory in MB", memory / 1e6, 300
+    yield from _queries(workspace, folder)
+    yield from _grown(workspace, folder)
+
+
+def _queries(workspace: Workspace, folder: Path) -> Iterator[Row]:
+    database = open_sealed(index_folder(workspace))
+    assert database is not None
+    bare = sqlite3.connect(folder / "bare.db", isolation_level=None)
+    bare.execute("CREATE TABLE rows(id INTEGER PRIMARY KEY, thread INTEGER, position INTEGER, date TEXT, text TEXT)")
+    bare.execute(
+        "CREATE VIRTUAL TABLE words USING fts5(text, content='rows', content_rowid='id', tokenize='porter unicode61')"
+    )
+    bare.execute("BEGIN")
+    rows = database.execute("SELECT id, thread, position, date, text FROM turns")
+    began = time.perf_counter()
+    bare.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", rows)
+    bare.execute("INSERT INTO words(words) VALUES ('rebuild')")
+    bare.execute("COMMIT")
+    turns = database.execute("SELECT count(*) FROM turns").fetchone()[0]
+    print(f"     bare FTS5 over the same {turns:,} turns: {time.perf_counter() - began:.0f} s")
+
+    def bare_query(text: str) -> None:
+        match = " OR ".join(f'"{word}"' for word in text.split())
+        sql = "SELECT rows.* FROM words JOIN rows ON rows.id = words.rowid WHERE words MATCH ? ORDER BY rank LIMIT 10"
+        bare.execute(sql, (match,)).fetchall()
+
+    dice, words = random.Random(3), made_words(20_000)
+    for name, pool in (("words of every kind", words[:6000]), ("frequent words", words[:200])):
+        asked = [" ".join(dice.sample(pool, 3)) for _ in range(QUERIES)]
+        mine, theirs = [], []
+        for text in asked:  # once for the caches of both
+            conversations(database, text, EVERYTHING, 10)
+            bare_query(text)
+        for text in asked:
+            mine.append(min(_timed(lambda t=text: conversations(database, t, EVERYTHING, 10)) for _ in range(3)))  # type: ignore[misc]
+            theirs.append(min(_timed(lambda t=text: bare_query(t)) for _ in range(3)))  # type: ignore[misc]
+        one, other = statistics.median(mine), statistics.median(theirs)
+        print(f"     query of three {name}: {one * 1000:.1f} ms, bare {other * 1000:.1f} ms")
+        if turns > LARGE:
+            yield f"conversations: query of three {name} / bare FTS5", one / other, 1.5
+    bare.close()
+    database.close()
+
+
+def _grown(workspace: Workspace, folder: Path) -> Iterator[Row]:
+    """A session gets a question; the next look has it. What the look costs with nothing new is told by itself, beside
+    asking for each file once, which nothing that follows the files can do without."""
+    where, _ = where_of(workspace)
+
+    def looked() -> float:
+        return _timed(lambda: look(where, 5.0)[0].close())  # type: ignore[union-attr]
+
+    files = sorted((folder / ".claude/projects").rglob("*.jsonl"))
+    probe = sqlite3.connect(folder / "probe.db", isolation_level=None)
+    probe.execute("CREATE TABLE one(text TEXT)")
+    beyond, idle, asked = [], [], []
+    looked()
+    for at in range(7):
+        time.sleep(2.2)  # until the file of the last round counts as settled
+        looked()
+        idle.append(looked())
+        asked.append(_timed(lambda: [os.lstat(path) for path in files]))
+        path = files[at * len(files) // 7]
+        row = json.loads(path.read_bytes().rstrip().split(b"\n")[-1])
+        row["message"] = {"role": "user", "content": f"grownword{at} and some more of it"}
+        row["type"], row["uuid"] = "user", f"grown{at}"
+        with path.open("ab") as file:
+            file.write(json.dumps(row).encode() + b"\n")
+        took = looked()
+        probe.execute("BEGIN IMMEDIATE")
+        probe.execute("INSERT INTO one VALUES ('x')")
+        beyond.append(took - idle[-1] - _timed(lambda: probe.execute("COMMIT")))
+    found = find(workspace, "grownword6")
+    assert isinstance(found, Ok) and len(found.value.hits) == 1, found
+    probe.close()
+    print(f"     a look at {len(files):,} files with nothing new: {statistics.median(idle) * 1000:.0f} ms")
+    yield (
+        "conversations: milliseconds of one grown session beyond a look and a commit",
+        statistics.median(beyond) * 1000,
+        50,
+    )
+    yield (
+        "conversations: a look with nothing new / one lstat for each file",
+        statistics.median(idle) / statistics.median(asked),
+        6,
+    )
+
+
+if __name__ == "__main__":
+    for what, ratio, most in figures(int(sys.argv[1]) if len(sys.argv) > 1 else CONVERSATIONS):
+        print(f"{'ok  ' if ratio <= most else 'MISS'} {ratio:7.2f}  (at most {most:g})  {what}", flush=True)

@@ -1,0 +1,77 @@
+"""A library for a test: SQLite in a file, or a database of its own on a real PostgreSQL that is started for the run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from core.base.result import Ok
+from core.library.database import Library, open_library
+
+NOW = datetime(2026, 11, 22, 14, 0, 0, 123456, tzinfo=UTC)
+
+OUTSIDE = tempfile.gettempdir()
+"""No test's own folder: what a test has is gone after it."""
+
+
+def later(**passed: float) -> datetime:
+    """NOW and a while."""
+    return NOW + timedelta(**passed)
+
+
+def opened(url: str) -> Library:
+    """The library at an address; the test fails where it cannot be opened."""
+    result = open_library(url)
+    assert isinstance(result, Ok), result
+    return result.value
+
+
+@contextlib.contextmanager
+def postgres_server() -> Iterator[str]:
+    """The address of a PostgreSQL 16 with pgvector, in a folder of its own; gone afterwards."""
+    pgserver = pytest.importorskip("pgserver", reason="no PostgreSQL for tests: pip install pgserver")
+    folder = tempfile.mkdtemp(prefix="pg", dir=OUTSIDE)  # a short path: a socket's may have a hundred letters
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            server = pgserver.get_server(folder)
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def database_on(server: str) -> Iterator[str]:
+    """The address of a new, empty database on a server."""
+    import psycopg
+
+    name = f"test_{os.getpid()}_{secrets.token_hex(4)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    try:
+        yield server.replace("/postgres?", f"/{name}?")
+    finally:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextlib.contextmanager
+def library_address(kind: str, folder: Path, server: str) -> Iterator[str]:
+    """Where a test's own library is: a path in `folder`, or a new database on `server`."""
+    if kind == "sqlite":
+        yield str(folder / "library.db")
+    else:
+        with database_on(server) as url:
+            yield url

@@ -1,0 +1,102 @@
+"""A small library for tests: sources, documents of a few chunks, what was said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from core.base.result import Ok
+from core.library import rows
+from core.library.database import Library
+from core.library.records import Chunk, Concept, Document, SourceProfile, UsageTrace, folded, new_id
+from core.library.use import usage
+from core.library.use.retrieve import Retrieved, retrieve
+from tests.library_place import NOW
+
+
+class Shelf:
+    """Puts things into a library, and remembers their ids by name. Its clock moves only when it is told to."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.now = NOW
+        self.sources: dict[str, str] = {}
+        self.documents: dict[str, str] = {}
+        self.chunks: dict[str, str] = {}
+        self.concepts: dict[str, str] = {}
+
+    def source(self, domain: str, kind: str = "forum") -> str:
+        """A source, made once."""
+        if domain not in self.sources:
+            self.sources[domain] = new_id()
+            record = SourceProfile(self.sources[domain], domain, kind, self.now, self.now)
+            with self.library.writing() as connection:
+                rows.add_profile(connection, record)
+        return self.sources[domain]
+
+    def document(
+        self,
+        title: str,
+        texts: Mapping[str, str] | Sequence[str],
+        source: str = "reddit.com/r/python",
+        written: datetime | None = None,
+        kind: str = "article",
+        **more: str,
+    ) -> list[str]:
+        """A document whose chunks are these texts, by name where they have one; the ids of the chunks. `more` are
+        fields of each chunk."""
+        named = texts if isinstance(texts, Mapping) else {f"{title} {at}": text for at, text in enumerate(texts)}
+        raw = "\n".join(named.values())
+        document = self.documents[title] = new_id()
+        begins, chunks = 0, []
+        for at, (name, text) in enumerate(named.items()):
+            self.chunks[name] = new_id()
+            summary = text.split(". ")[0][:120]
+            chunks.append(
+                Chunk(
+                    self.chunks[name], document, text, at, summary, token_count=len(text) // 4, begins=begins,
+                    ends=begins + len(text), **more,  # type: ignore[arg-type]
+                )
+            )  # fmt: skip
+            begins += len(text) + 1
+        place = self.source(source)
+        with self.library.writing() as connection:
+            rows.add_document(
+                connection,
+                Document(document, f"https://{source}/{title}", kind, title, raw, self.now, place, written_at=written),
+            )
+            rows.add_chunks(connection, chunks)
+        return [chunk.id for chunk in chunks]
+
+    def concept(self, name: str, *chunks: str, kind: str = "topic", aliases: tuple[str, ...] = ()) -> str:
+        """A concept that stands in these chunks (by name)."""
+        self.concepts[name] = new_id()
+        record = Concept(self.concepts[name], name, self.now, self.now, aliases, concept_type=kind, folded=folded(name))
+        with self.library.writing() as connection:
+            rows.add_concept(connection, record)
+            rows.add_mentions(connection, {(self.chunks[chunk], record.id): 1 for chunk in chunks})
+        return record.id
+
+    def used(
+        self, *chunks: str, task: str = "debugging", outcome: str = "win", query: str = "", notes: str = "",
+        session: str = "",
+    ) -> UsageTrace:  # fmt: skip
+        """One use of these chunks (by name), a minute after the last."""
+        self.now += timedelta(minutes=1)
+        found = usage.record(
+            self.library, session_id=session, chunk_ids=[self.chunks[name] for name in chunks], task_type=task,
+            outcome=outcome, now=self.now, query=query, notes=notes, context_summary=query or "a task",
+        )  # fmt: skip
+        assert isinstance(found, Ok), found
+        return found.value
+
+    def ask(self, query: str, **more: object) -> Retrieved:
+        """What is retrieved for a question."""
+        found = retrieve(self.library, query, now=self.now, **more)  # type: ignore[arg-type]
+        assert isinstance(found, Ok), found
+        return found.value
+
+    def names(self, found: Retrieved) -> list[str]:
+        """The names of the chunks in an answer, best first."""
+        by_id = {key: name for name, key in self.chunks.items()}
+        return [by_id[dossier.chunk.id] for dossier in found.dossiers]

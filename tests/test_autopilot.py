@@ -1,0 +1,615 @@
+"""Harvests that nobody waits for: a day of sessions, budgets, a server that is down, a laptop that sleeps.
+
+What a person would lose: money beyond their cap, conversations that a tool deletes before anybody read them, lines that
+stand twice, or a store that silently stopped learning weeks ago.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.agents import timers
+from core.base import locks
+from core.base.answer import Answer
+from core.base.result import Err, Ok, Result, fail
+from core.commands.daily import connect as connect_room
+from core.commands.daily.autopilot import at_session_start, read_autopilot, run_by_itself
+from core.commands.daily.schedule import check_schedule, schedule
+from core.commands.harvest import harvest
+from core.commands.harvest_options import QUIET_SECONDS, HarvestRequest
+from core.commands.status import status
+from core.commands.workspace import Workspace, open_workspace
+from core.harvest.spending import Account, Caps, Purse, read_days
+from tests.cli_call import call
+
+START = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
+WORDS = "amber birch cedar delta ember fjord grove heath inlet jetty knoll larch marsh notch orchard pine quartz ridge"
+
+
+class Model:
+    """Answers with one fact for each thing that was said in the conversation, in other words each time; counts what it
+    was paid for. `down` plays a server that nobody answers at."""
+
+    def __init__(self) -> None:
+        self.down = False
+        self.calls = self.tokens = 0
+        self.lock = threading.Lock()
+        self.asked: Counter[str] = Counter()
+
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+        with self.lock:
+            if self.down:
+                return fail("unreachable", "the model server cannot be reached", hint="start it")
+            self.calls += 1
+            inside = prompt.rpartition("<conversation>")[2]
+            new = inside.rpartition("[What stands above")[2] or inside
+            topics = [word.strip(".?") for word in new.split() if word.startswith("topic-")]
+            facts = [
+                {"statement": f"The {topic} is settled as of round {self.calls}"} for topic in dict.fromkeys(topics)
+            ]
+            self.asked.update(dict.fromkeys(topics))
+            text = json.dumps({"facts": facts})
+            sent, said = len(prompt) // 4, len(text) // 4
+            self.tokens += sent + said
+            return Ok(Answer(text, "played", sent, said))
+
+
+class Day:
+    """A person's tools on a simulated clock: sessions that begin, grow and end."""
+
+    def __init__(self, home: Path) -> None:
+        self.home, self.now = home, START
+        self.said: dict[Path, list[str]] = {}
+
+    def path(self, tool: str, number: int) -> Path:
+        return {
+            "claude_code": self.home / ".claude" / "projects" / "-src-app" / f"s{number}.jsonl",
+            "codex": self.home / ".codex" / "sessions" / "2026" / "11" / "20" / f"rollout-s{number}.jsonl",
+            "gemini_cli": self.home / ".gemini" / "tmp" / f"p{number % 7}" / "chats" / f"session-s{number}.json",
+        }[tool]
+
+    def say(self, tool: str, number: int, topic: str) -> Path:
+        """One more turn and its answer, in the tool's own format."""
+        path = self.path(tool, number)
+        turns = self.said.setdefault(path, [])
+        turns.append(topic)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        when = self.now.isoformat()
+        if tool == "claude_code":
+            rows: list[Any] = [
+                {"type": role, "uuid": f"{at}{role}", "parentUuid": None, "sessionId": f"s{number}", "cwd": "/src",
+                 "timestamp": when, "message": {"role": role, "content": words if role == "user" else [
+                     {"type": "text", "text": words}]}}
+                for at, said in enumerate(turns) for role, words in _talk(said)
+            ]  # fmt: skip
+        elif tool == "codex":
+            rows = [{"timestamp": when, "type": "session_meta", "payload": {"id": f"s{number}", "cwd": "/src"}}]
+            rows += [
+                {"timestamp": when, "type": "response_item", "payload": {"type": "message", "role": role, "content": [
+                    {"type": "input_text" if role == "user" else "output_text", "text": words}]}}
+                for said in turns for role, words in _talk(said)
+            ]  # fmt: skip
+        if tool == "gemini_cli":
+            messages = [
+                {
+                    "id": f"{at}{role}",
+                    "timestamp": when,
+                    "type": "user" if role == "user" else "gemini",
+                    "content": words,
+                }
+                for at, said in enumerate(turns)
+                for role, words in _talk(said)
+            ]
+            path.write_text(json.dumps({"sessionId": f"s{number}", "projectHash": "p", "messages": messages}))
+        else:
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        os.utime(path, (self.now.timestamp(), self.now.timestamp()))
+        return path
+
+    def topics(self) -> set[str]:
+        return {topic for turns in self.said.values() for topic in turns}
+
+
+def _talk(topic: str) -> list[tuple[str, str]]:
+    return [("user", f"What about {topic}?"), ("assistant", f"We looked at it, and {topic} is settled.")]
+
+
+@pytest.fixture
+def freed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What would have been set free as a process of its own."""
+    seen: list[list[str]] = []
+    monkeypatch.setattr(connect_room, "set_free", lambda words: not seen.append(words))
+    return seen
+
+
+@pytest.fixture
+def day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, freed: list[list[str]]) -> Day:
+    home = tmp_path / "person"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CONFIG", "CACHE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / f".{name.lower()}"))
+    monkeypatch.chdir(home)
+    return Day(home)
+
+
+def settings(day: Day, **values: object) -> Workspace:
+    rows = {"sources": ["home", "claude_code", "codex", "gemini_cli"], "provider": "openai", "model": "played",
+            "base_url": "http://127.0.0.1:9/v1", "model_context_tokens": 32000, "max_output_tokens": 300, "jobs": 3}  # fmt: skip
+    file = day.home / ".config" / "manual_slop" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"{key} = {json.dumps(value)}" for key, value in (rows | values).items()]
+    file.write_text("\n".join(["[ai_settings.knowledge]", *lines, ""]))
+    opened = open_workspace()
+    assert isinstance(opened, Ok), opened
+    return opened.value
+
+
+def run(day: Day, workspace: Workspace, model: Model, *ended: Path) -> Result[Any]:
+    request = HarvestRequest(apply=True)
+    names = [str(path) for path in ended]
+    return run_by_itself(workspace, request, names, now=lambda: day.now, generate=model)
+
+
+def facts(day: Day) -> list[str]:
+    file = day.home / ".manual_slop" / "knowledge" / "facts.md"
+    return [line for line in file.read_text().split("\n") if line.startswith("- ")] if file.exists() else []
+
+
+def topics_told(day: Day) -> Counter[str]:
+    return Counter(word for line in facts(day) for word in line.split() if word.startswith("topic-"))
+
+
+# --- a day -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_day_of_three_hundred_sessions(day: Day) -> None:
+    """Three tools; sessions grow, end, and some are taken up again. The budget of the day is reached, the server is down
+    for an hour, the laptop sleeps through the evening, hooks are lost. In the end everything said stands in the
+    store once, no budget was passed at any moment, and nothing was read while it was being written."""
+    dice, model = random.Random(7), Model()
+    cap = 60_000
+    workspace = settings(day, max_day_tokens=cap)
+    tools = ("claude_code", "codex", "gemini_cli")
+    live: dict[int, tuple[str, int]] = {}
+    number, spent_on, most_lines, down_told = 0, Counter[str](), 0, 0
+    for minute in range(0, 16 * 60, 4):
+        day.now = START + timedelta(minutes=minute)
+        asleep = 11 * 60 <= minute < 13 * 60
+        model.down = 5 * 60 <= minute < 6 * 60
+        if asleep:
+            continue
+        for _ in range(2):
+            if number < 300:
+                number += 1
+                live[number] = (dice.choice(tools), dice.randint(1, 3))
+        ended = []
+        for which in list(live):
+            tool, left = live[which]
+            if dice.random() < 0.7:
+                path = day.say(tool, which, f"topic-{which}-{left}")
+                if left == 1:
+                    del live[which]
+                    ended.append(path)
+                else:
+                    live[which] = (tool, left - 1)
+        if number == 300 and not live and minute % 60 == 0:
+            day.say("codex", dice.randint(1, 300), f"topic-again-{minute}")  # somebody takes an old one up again
+        before = model.tokens
+        if ended and dice.random() < 0.6:  # the others were cancelled by their tool
+            result = run(day, workspace, model, *ended)
+        elif minute % 60 == 0:
+            result = run(day, workspace, model)  # the timer
+        else:
+            continue
+        if isinstance(result, Ok):
+            down_told += any(error.code == "unreachable" for error in result.value.errors)
+        spent_on[f"{day.now.astimezone():%Y-%m-%d}"] += model.tokens - before
+        assert all(spent <= cap for spent in spent_on.values()), f"{spent_on} at {day.now}"
+        assert len(facts(day)) >= most_lines
+        most_lines = len(facts(day))
+        assert max(topics_told(day).values(), default=1) == 1, "a line stands twice"
+    assert down_told == 1, "the failure is told once"
+    assert number == 300 and max(spent_on.values()) > cap / 2, "the budget was never near, so nothing was tried"
+    state = read_autopilot(workspace.paths)
+    assert state is not None and state.problem is None
+    left_at_night = len(day.topics() - set(topics_told(day)))
+    for hours in range(24, 24 * 12, 24):  # the days after: the timer alone catches up
+        if set(topics_told(day)) >= day.topics():
+            break
+        day.now = START + timedelta(hours=hours)
+        before = model.tokens
+        assert isinstance(run(day, workspace, model), Ok)
+        assert model.tokens - before <= cap
+    told = topics_told(day)
+    assert set(told) == day.topics() and set(told.values()) == {1}
+    assert left_at_night > 0, "the budget left nothing over, so catching up was not tried"
+    calls = model.calls
+    day.now += timedelta(days=1)
+    done = run(day, workspace, model)
+    assert isinstance(done, Ok) and model.calls == calls and done.value.harvested == 0, "nothing is read twice"
+    ledger = json.loads((workspace.paths.knowledge / "ledger.json").read_text())
+    assert all(path.exists() for path in day.said), "conversations of other tools stay where they are"
+    assert "harvested" in json.dumps(ledger)
+
+
+def test_what_is_still_written_waits_unless_its_session_has_ended(day: Day) -> None:
+    workspace, model = settings(day), Model()
+    one, two = day.say("claude_code", 1, "topic-one"), day.say("claude_code", 2, "topic-two")
+    done = run(day, workspace, model, one)
+    assert isinstance(done, Ok) and done.value.plan.writing == 1
+    assert set(topics_told(day)) == {"topic-one"}
+    state = read_autopilot(workspace.paths)
+    assert state is not None and state.writing == 1
+    day.now += timedelta(seconds=QUIET_SECONDS - 60)
+    day.say("claude_code", 2, "topic-more")
+    day.now += timedelta(seconds=QUIET_SECONDS - 60)
+    run(day, workspace, model)
+    assert set(topics_told(day)) == {"topic-one"}, "it grew in between"
+    day.now += timedelta(seconds=120)
+    run(day, workspace, model)
+    assert set(topics_told(day)) == {"topic-one", "topic-two", "topic-more"}
+    assert two.exists()
+
+
+def test_a_session_that_goes_on_after_its_end_is_not_taken_for_ended(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The note tells the state at the end; what was written since is being written."""
+    workspace, model = settings(day), Model()
+    path = day.say("claude_code", 1, "topic-one")
+    with locks.locked(workspace.paths.autopilot_lock):
+        assert isinstance(run(day, workspace, model, path), Ok)
+    day.now += timedelta(seconds=30)
+    day.say("claude_code", 1, "topic-two")
+    run(day, workspace, model)
+    assert model.calls == 0 and not workspace.paths.ended.exists()
+
+
+def test_one_run_at_a_time_and_the_one_at_work_reads_what_ended_meanwhile(day: Day) -> None:
+    """A hook that finds a run at work leaves a note and goes; the session is not lost."""
+    workspace, model = settings(day), Model()
+    first, second = day.say("claude_code", 1, "topic-one"), day.say("codex", 2, "topic-two")
+
+    class Meanwhile(Model):
+        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+            if not self.calls:
+                other = run(day, workspace, model, second)
+                assert isinstance(other, Ok) and "at work" in other.value.notes[0] and not other.value.harvested
+            return super().__call__(prompt, schema)
+
+    at_work = Meanwhile()
+    assert isinstance(run(day, workspace, at_work, first), Ok)
+    assert set(topics_told(day)) == {"topic-one", "topic-two"} and model.calls == 0
+
+
+def test_a_harvest_by_hand_goes_first(day: Day) -> None:
+    workspace, model = settings(day), Model()
+    path = day.say("claude_code", 1, "topic-one")
+    with locks.locked(workspace.paths.lock, work="harvest"):
+        done = run(day, workspace, model, path)
+        assert isinstance(done, Ok) and "harvest" in done.value.notes[0]
+        assert read_autopilot(workspace.paths) is None, "that is no failure"
+    run(day, workspace, model)
+    assert set(topics_told(day)) == {"topic-one"}
+
+
+def test_what_a_tool_will_delete_goes_first(day: Day) -> None:
+    """Claude Code deletes after 30 days; a budget for one conversation must not go to one that nobody deletes."""
+    workspace, model = settings(day), Model()
+    day.now = START - timedelta(days=60)
+    day.say("codex", 1, "topic-codex-never-deleted")
+    day.now = START - timedelta(days=28)
+    day.say("claude_code", 2, "topic-goes-in-two-days")
+    day.now = START - timedelta(days=10)
+    day.say("claude_code", 3, "topic-has-time")
+    day.now = START
+    request = HarvestRequest(apply=True, limit=1)
+    assert isinstance(run_by_itself(workspace, request, now=lambda: day.now, generate=model), Ok)
+    assert set(topics_told(day)) == {"topic-goes-in-two-days"}
+
+
+# --- failures --------------------------------------------------------------------------------------------------------
+
+
+def test_a_failure_is_told_once_and_stands_in_status_while_it_lasts(day: Day, freed: list[list[str]]) -> None:
+    """On standard error of the first run, and at the start of the next session; then it is quiet until it changes."""
+    workspace, model = settings(day), Model()
+    model.down = True
+    for number in range(3):
+        day.say("claude_code", number, f"topic-{number}")
+    day.now += timedelta(hours=1)
+    first = run(day, workspace, model)
+    assert isinstance(first, Ok) and any(error.code == "unreachable" for error in first.value.errors)
+    assert "cannot be reached" in at_session_start(workspace, lambda: day.now)
+    assert at_session_start(workspace, lambda: day.now) == ""
+    for _ in range(3):
+        day.now += timedelta(minutes=10)
+        again = run(day, workspace, model)
+        assert isinstance(again, Ok) and not again.value.errors and "as before" in again.value.notes[-1]
+    assert at_session_start(workspace, lambda: day.now) == ""
+    seen = status(workspace, day.now)
+    assert isinstance(seen, Ok) and seen.value.autopilot is not None and seen.value.autopilot.problem is not None
+    assert seen.value.autopilot.problem.times == 4
+    shown = call("status")[1]
+    assert "it could not harvest (4 times since" in shown and "Start it" in shown
+    model.down = False
+    day.now += timedelta(minutes=10)
+    run(day, workspace, model)
+    assert set(topics_told(day)) == {"topic-0", "topic-1", "topic-2"}, "what failed with the server is tried at once"
+    assert "could not harvest" not in call("status")[1]
+
+
+def test_settings_that_are_wrong_are_a_failure_too(day: Day) -> None:
+    workspace = settings(day, max_run_price=1.0)
+    first = run(day, workspace, Model())
+    assert isinstance(first, Err) and first.error.code == "price-unknown"
+    second = run(day, workspace, Model())
+    assert isinstance(second, Ok) and not second.value.errors
+    state = read_autopilot(workspace.paths)
+    assert state is not None and state.problem is not None and "max_run_price" in state.problem.message
+
+
+def test_a_conversation_that_always_fails_does_not_eat_the_budget_of_every_hour(day: Day) -> None:
+    workspace = settings(day)
+
+    class Senseless(Model):
+        def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Result[Answer]:
+            self.calls += 1
+            return Ok(Answer("no JSON at all"))
+
+    model = Senseless()
+    day.say("claude_code", 1, "topic-one")
+    for _ in range(6):
+        day.now += timedelta(hours=1)
+        run(day, workspace, model)
+    assert model.calls == workspace.config.harvest_max_attempts
+    day.now += timedelta(hours=25)
+    run(day, workspace, model)
+    assert model.calls == 2 * workspace.config.harvest_max_attempts
+
+
+def test_the_start_of_a_session_catches_up_with_what_was_missed(day: Day, freed: list[list[str]]) -> None:
+    """A hook that was cancelled at the end, a timer that did not run: the next start begins a run in the background."""
+    workspace, model = settings(day), Model()
+    at_session_start(workspace, lambda: day.now)
+    assert len(freed) == 1 and freed[0][-4:] == ["harvest", "--apply", "--since-last", "--quiet"]
+    day.say("claude_code", 1, "topic-one")
+    day.now += timedelta(hours=2)
+    run(day, workspace, model)
+    at_session_start(workspace, lambda: day.now)
+    assert len(freed) == 1, "a minute after a run there is nothing to catch up with"
+    at_session_start(workspace, lambda: day.now + timedelta(hours=3))
+    assert len(freed) == 2
+
+
+def test_a_damaged_report_or_note_costs_itself_only(day: Day) -> None:
+    workspace, model = settings(day), Model()
+    path = day.say("claude_code", 1, "topic-one")
+    run(day, workspace, model, path)
+    workspace.paths.autopilot.write_text('{"at": 3, "what": []}')
+    workspace.paths.ended.write_bytes(b'\xff\n["/x"]\n[1, 2]\nnot json\n')
+    workspace.paths.spending.write_text("[]")
+    day.say("claude_code", 2, "topic-two")
+    day.now += timedelta(hours=1)
+    assert isinstance(run(day, workspace, model), Ok)
+    assert set(topics_told(day)) == {"topic-one", "topic-two"}
+    assert call("status")[0] == 0
+
+
+# --- budgets ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("caps", [{"max_run_price": 0.02}, {"max_month_price": 0.02}, {"max_day_tokens": 4000}])
+def test_a_harvest_by_hand_keeps_the_caps_too(caps: dict[str, float], day: Day) -> None:
+    """What does not fit waits and is told; the account says what was spent."""
+    workspace = settings(day, price_input_per_million=10.0, price_output_per_million=30.0, **caps)
+    for number in range(30):
+        day.say("claude_code", number, f"topic-{number}")
+    model = Model()
+    request = HarvestRequest(apply=True)
+    done = harvest(workspace, request, now=lambda: day.now, generate=model)
+    assert isinstance(done, Ok) and 0 < done.value.harvested < 30 and done.value.deferred == 30 - done.value.harvested
+    (note,) = (note for note in done.value.notes if "budget of" in note)
+    assert next(iter(caps)) in note
+    account = Account(workspace.paths.spending, lambda: day.now)
+    assert account.day.tokens == model.tokens, "what is booked is what it cost"
+    dollars = account.month.dollars
+    assert dollars <= 0.02 if "max_day_tokens" not in caps else model.tokens <= 4000
+    again = harvest(workspace, request, now=lambda: day.now, generate=model)
+    assert isinstance(again, Ok) and (again.value.harvested > 0) is ("max_run_price" in caps)
+    day.now += timedelta(days=31)
+    later = harvest(workspace, request, now=lambda: day.now, generate=model)
+    assert isinstance(later, Ok) and later.value.harvested > 0, "a new day, a new month"
+
+
+def test_an_unknown_price_under_a_cap_in_money_is_refused_before_anything_is_sent(day: Day) -> None:
+    workspace, model = settings(day, max_month_price=5.0), Model()
+    day.say("claude_code", 1, "topic-one")
+    done = harvest(workspace, HarvestRequest(apply=True), now=lambda: day.now, generate=model)
+    assert isinstance(done, Err) and done.error.code == "price-unknown" and model.calls == 0
+    assert "price_input_per_million" in done.error.hint
+    dry = harvest(workspace, HarvestRequest(), now=lambda: day.now, generate=model)
+    assert isinstance(dry, Ok) and any("will be refused" in note for note in dry.value.notes)
+    free = settings(day, max_month_price=5.0, price_input_per_million=0, price_output_per_million=0)
+    assert isinstance(harvest(free, HarvestRequest(apply=True), now=lambda: day.now, generate=model), Ok)
+    offline = harvest(workspace, HarvestRequest(apply=True, provider="offline"), now=lambda: day.now)
+    assert isinstance(offline, Ok), "the rules cost nothing"
+
+
+def test_a_run_that_is_killed_has_spent_too_much_rather_than_too_little(tmp_path: Path) -> None:
+    """What a call may cost stands in the account before it is made."""
+    file = tmp_path / "spending.json"
+    purse = Purse(Caps(day_tokens=5000, answer_tokens=300), Account(file, lambda: START), lambda one, other: None)
+    booked = purse.reserve(3000)
+    assert booked is not None and booked.tokens == 1300
+    (today,) = read_days(file).values()
+    assert today.tokens == 1300
+    other = Purse(Caps(day_tokens=5000, answer_tokens=300), Account(file, lambda: START), lambda one, other: None)
+    assert other.reserve(12_000) is None and "5,000 tokens a day" in other.reason
+    purse.settle(booked, 800, 40)
+    (today,) = read_days(file).values()
+    assert today.tokens == 840
+
+
+def test_a_call_that_does_not_fit_beside_another_waits_for_it(tmp_path: Path) -> None:
+    """Two at their worst are too much, and both as they really are fit: none is put off."""
+    account = Account(tmp_path / "spending.json", lambda: START)
+    purse = Purse(Caps(day_tokens=2000, answer_tokens=1000), account, lambda one, other: None)
+    first = purse.reserve(300)
+    assert first is not None
+    answers: list[object] = []
+    thread = threading.Thread(target=lambda: answers.append(purse.reserve(300)))
+    thread.start()
+    time.sleep(0.1)
+    assert not answers
+    purse.settle(first, 90, 30)
+    thread.join(10)
+    assert answers and answers[0] is not None and account.day.tokens == 120 + 1100
+
+
+def test_an_account_that_cannot_be_written_stops_the_spending(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cap that nobody can keep is no cap."""
+    workspace, model = settings(day, max_day_tokens=100_000), Model()
+    day.say("claude_code", 1, "topic-one")
+    workspace.paths.spending.mkdir(parents=True)
+    done = harvest(workspace, HarvestRequest(apply=True), now=lambda: day.now, generate=model)
+    assert model.calls == 0
+    assert isinstance(done, Err) or any("account" in error.message for error in done.value.errors)
+
+
+# --- the command and the hooks ---------------------------------------------------------------------------------------
+
+
+def test_the_command_runs_without_a_word(day: Day) -> None:
+    settings(day, provider="offline", model="", base_url="")
+    path = day.say("claude_code", 1, "topic-one")
+    os.utime(path)
+    code, out, err = call("harvest", "--apply", "--since-last", "--quiet", "--ended", str(path))
+    assert (code, err) == (0, "") and "harvested items" in out
+    assert "last harvest by itself" in call("status")[1]
+    told = json.loads(call("status", "--json")[1])["autopilot"]
+    assert told["harvested"] == 1 and told["problem"] is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes")
+def test_a_session_end_hook_ends_in_a_harvest(day: Day) -> None:
+    """The whole way: the hook of the settings, run as the tool runs it, hands over, and the lines come."""
+    settings(day, provider="offline", model="", base_url="")
+    path = day.say("claude_code", 1, "topic-one")
+    os.utime(path)
+    assert call("connect", "claude_code")[0] == 0
+    hooks = json.loads((day.home / ".claude" / "settings.json").read_text())["hooks"]
+    line = hooks["SessionEnd"][0]["hooks"][0]["command"]
+    told = json.dumps({"transcript_path": str(path), "hook_event_name": "SessionEnd"})
+    subprocess.run(line, shell=True, input=told, text=True, check=True, timeout=20)
+    report = day.home / ".manual_slop" / "knowledge" / ".state" / "autopilot.json"
+    for _ in range(300):
+        if report.exists():
+            break
+        time.sleep(0.1)
+    assert json.loads(report.read_text())["harvested"] == 1
+
+
+# --- the timer -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scheduler(day: Day, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A stand-in for systemctl, launchctl and schtasks: writes down what it is told, and knows whether a timer is on."""
+    folder, log = tmp_path / "bin", tmp_path / "told"
+    folder.mkdir()
+    on, refuse = tmp_path / "on", tmp_path / "refuse"
+    script = (
+        f'#!/bin/sh\nPATH=/usr/bin:/bin\necho "$(basename $0) $*" >> {log}\ncase "$*" in\n'
+        f"*is-active*|*print*|*Query*) test -e {on} ;;\n"
+        f"*enable*|*bootstrap*|*Create*) test -e {refuse} && echo no bus >&2 && exit 1; touch {on} ;;\n"
+        f"*disable*|*bootout*|*Delete*) rm -f {on} ;;\nesac\n"
+    )
+    for name in ("systemctl", "launchctl", "schtasks"):
+        (folder / name).write_text(script)
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    yield tmp_path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script plays the scheduler")
+@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
+def test_a_timer_is_shown_set_checked_and_taken_away(
+    system: str, day: Day, scheduler: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timers, "this_system", lambda: system)
+    workspace = settings(day)
+    before = {path for path in day.home.rglob("*") if path.is_file()}
+    dry = schedule(workspace, dry_run=True)
+    assert isinstance(dry, Ok) and dry.value.changes and dry.value.commands and not dry.value.on
+    assert {path for path in day.home.rglob("*") if path.is_file()} == before
+    done = schedule(workspace)
+    assert isinstance(done, Ok) and done.value.on and done.value.applied
+    texts = [row.path.read_text() for row in done.value.changes]
+    assert any("--since-last" in text and "harvest" in text for text in texts)
+    assert any(
+        word in text for word in ("Persistent=true", "StartCalendarInterval", "StartWhenAvailable") for text in texts
+    )
+    (finding,) = check_schedule(workspace)
+    assert finding.code == "scheduled" and finding.note
+    again = schedule(workspace)
+    assert isinstance(again, Ok) and not again.value.changes and not again.value.commands
+    (scheduler / "on").unlink()
+    (finding,) = check_schedule(workspace)
+    assert finding.code == "schedule-off" and not finding.note
+    (scheduler / "on").touch()
+    gone = schedule(workspace, remove=True)
+    assert isinstance(gone, Ok) and not gone.value.on and check_schedule(workspace) == []
+    assert {path for path in day.home.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script plays the scheduler")
+def test_a_system_that_refuses_leaves_no_half_timer(day: Day, scheduler: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container there is no bus; without systemd there is cron."""
+    monkeypatch.setattr(timers, "this_system", lambda: "linux")
+    (scheduler / "refuse").touch()
+    workspace = settings(day)
+    done = schedule(workspace)
+    assert isinstance(done, Err) and "no bus" in done.error.message
+    assert not list((day.home / ".config").rglob("knowledge-harvest.*"))
+    monkeypatch.setenv("PATH", str(scheduler / "nowhere"))
+    opened = open_workspace()
+    assert isinstance(opened, Ok)
+    none = schedule(replace(opened.value))
+    assert isinstance(none, Err) and "crontab -e" in none.error.hint and "--since-last" in none.error.hint
+
+
+def test_a_key_that_only_the_shell_has_is_told(day: Day, scheduler: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    monkeypatch.setattr(timers, "this_system", lambda: "linux")
+    done = schedule(settings(day), dry_run=True)
+    assert (
+        isinstance(done, Ok) and "credentials.toml" in done.value.notes[0] and "OPENAI_API_KEY" in done.value.notes[0]
+    )
+
+
+def test_words_with_blanks_and_signs_reach_the_scheduler_whole() -> None:
+    words = ["/opt/my tools/knowledge", "--home", '/x/100% "mine" & <yours> $HOME']
+    for system in ("darwin", "win32"):
+        made = timers.timer_of(system, words, {"HOME": "/x", "XDG_CONFIG_HOME": "/x/c"})
+        assert isinstance(made, Ok)
+        import xml.etree.ElementTree as tree
+
+        root = tree.fromstring(made.value.files[0][1])
+        texts = [node.text or "" for node in root.iter()]
+        assert any("<yours>" in text for text in texts) and any("my tools" in text for text in texts)
+    quoted = timers._quoted(words[2])
+    assert quoted == '"/x/100%% \\"mine\\" & <yours> $$HOME"'

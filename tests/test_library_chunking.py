@@ -1,0 +1,336 @@
+"""Chunks: no line is lost, none is told twice, and what belongs together stays together."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import string
+import sys
+import zipfile
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.base.result import Err, Ok
+from core.library.chunking import FULL, MOST, MOST_CODE, pieces_of, token_count
+from core.library.concepts import Names, candidates
+from core.library.describe import describe, sentences_of
+from core.library.extract import Extracted, extract
+from core.library.records import CHUNK_TYPES, RHETORICAL_MODES
+
+
+def read(name: str, text: str | bytes, content_type: str = "") -> Extracted:
+    found = extract(name, text.encode() if isinstance(text, str) else text, content_type)
+    assert isinstance(found, Ok), found
+    return found.value[0]
+
+
+def chunks(document: Extracted) -> list[tuple[str, str, str]]:
+    """(heading, kind, text) of each chunk; on the way it is seen that nothing is lost or told twice."""
+    pieces = pieces_of(document)
+    for one, other in pairwise(pieces):
+        assert one.ends <= other.begins
+    kept = "".join(document.text[row.begins : row.ends] for row in pieces)
+    assert "".join(kept.split()) == "".join(document.text.split())
+    return [(row.heading, row.kind, document.text[row.begins : row.ends]) for row in pieces]
+
+
+def prose(words: int, seed: int = 1) -> str:
+    random.seed(seed)
+    made = ["".join(random.choices(string.ascii_lowercase, k=random.randint(3, 9))) for _ in range(words)]
+    return ". ".join(" ".join(made[at : at + 12]).capitalize() for at in range(0, words, 12)) + "."
+
+
+# --- prose ------------------------------------------------------------------------------------------------------------
+
+
+def test_sections_are_chunks_below_the_way_to_them() -> None:
+    code = "```sh\nmake\n# no heading\n```"
+    text = f"# Guide\n\n{prose(90)}\n\n## Linux\n\n{prose(90, 2)}\n\n{code}\n\n## macOS\n\n{prose(80, 3)}\n"
+    found = chunks(read("guide.md", text))
+    assert [row[0] for row in found] == ["Guide", "Guide > Linux", "Guide > macOS"]
+    assert "make" in found[1][2] and found[1][2].startswith("## Linux")
+
+
+def test_a_long_section_is_parted_between_paragraphs_and_a_long_paragraph_between_sentences() -> None:
+    paragraphs = [prose(120, seed) for seed in range(8)]
+    found = chunks(read("long.md", "# Title\n\n" + "\n\n".join(paragraphs)))
+    assert len(found) > 3 and all(token_count(row[2]) <= FULL + 30 for row in found)
+    assert all(row[2].rstrip().endswith(".") for row in found)
+    found = chunks(read("one.txt", prose(4000)))
+    assert len(found) > 5 and all(token_count(row[2]) <= MOST and row[2].endswith(".") for row in found)
+
+
+def test_a_note_stays_whole_and_a_line_without_end_is_parted_all_the_same() -> None:
+    assert len(chunks(read("note.md", "Buy milk.\n\nAsk Kim about the release.\n\n- [ ] tag it\n"))) == 1
+    found = chunks(read("base64.txt", "A" * 50_000))
+    assert len(found) > 5 and max(token_count(row[2]) for row in found) <= MOST * 2
+
+
+@pytest.mark.parametrize("underline", ["=", "-", "~"])
+def test_underlined_and_numbered_headings_of_plain_text_are_headings(underline: str) -> None:
+    text = f"Setup\n{underline * 5}\n\n{prose(100)}\n\n2.1 Limits\n\n{prose(100, 4)}\n"
+    assert [row[0] for row in chunks(read("page.rst", text, "article"))] == ["Setup", "Setup > 2.1 Limits"]
+
+
+@settings(max_examples=25)
+@given(st.text(alphabet="ab #`-*\n>|.:=~\t[]()1é日", max_size=300))
+def test_no_text_loses_a_letter(text: str) -> None:
+    for name in ("any.md", "any.txt", "any.py", "any.js", "any.json"):
+        found = extract(name, text.encode())
+        if isinstance(found, Ok):
+            for document in found.value:
+                chunks(document)
+                describe(document, pieces_of(document))
+
+
+# --- code -------------------------------------------------------------------------------------------------------------
+
+PYTHON = '''"""About pools."""
+import os
+
+# how many there are
+LIMIT = 4
+
+
+@decorated
+def first(a):
+    """Return the first one. And more."""
+    return a
+
+
+class Pool:
+    """Keeps connections."""
+
+    def acquire(self):
+        return 1
+
+    async def release(self):
+        return 2
+
+
+if os.name == "nt":
+    def only_here():
+        return 3
+'''
+
+
+def test_functions_and_classes_are_chunks_with_what_stands_above_them() -> None:
+    found = chunks(read("pool.py", PYTHON))
+    assert [row[0] for row in found] == ["", "first", "Pool", "", "only_here"]
+    assert found[1][2].startswith("@decorated") and "LIMIT" in found[0][2]
+
+
+def test_a_large_class_is_its_head_and_its_methods() -> None:
+    methods = "\n".join(f"    def method_{number}(self):\n" + "        work()\n" * 60 for number in range(6))
+    names = [row[0] for row in chunks(read("large.py", f"class Large:\n    '''Much.'''\n\n{methods}"))]
+    assert names == ["Large", *(f"Large.method_{number}" for number in range(6))]
+    giant = chunks(read("giant.py", "def giant():\n" + "    step = 'one more line of it'\n" * 900))
+    assert len(giant) > 2 and {row[0] for row in giant} == {"giant"}
+    assert all(token_count(row[2]) <= MOST_CODE for row in giant)
+
+
+@pytest.mark.parametrize(
+    "broken", ["print 'old'\n\ndef f(:\n  pass\n\nx = 1\n", "def f():\n\treturn (\n\n\nclass A: pass\n"]
+)
+def test_code_that_no_parser_reads_is_parted_at_its_margin(broken: str) -> None:
+    assert chunks(read("old.py", broken))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.ts", "// T\nimport x from 'y'\n\n/** doc */\nexport class A<T> {\n  b(): void {}\n}\nexport const f = (x) => x\n", ["", "A", "f"]),
+        ("a.js", "function one() {}\n\n// two\nclass Two { three() {} }\n", ["one", "Two"]),
+        ("a.go", "package main\n\n// T is\ntype T struct{}\n\nfunc (t *T) M() {}\nfunc main() {}\n", ["", "T", "T.M", "main"]),
+        ("a.rs", "use std::fs;\n#[derive(Debug)]\nstruct S;\nimpl S { fn f() {} }\nfn main() {}\n", ["", "S", "S", "main"]),
+        ("a.c", "#include <a.h>\n/* of f */\nstatic int f(int x) {\n return x;\n}\nstruct s { int a; };\n", ["", "f", "s"]),
+        ("A.java", "package a;\nclass A { int f() { return 1; } }\ninterface B {}\n", ["", "A", "B"]),
+        ("a.rb", "require 'x'\nclass A\n def f\n end\nend\n", ["", "A"]),
+        ("a.sh", "#!/bin/sh\nset -e\nmake_it() {\n echo 1\n}\nmake_it\n", ["", "make_it", ""]),
+        ("a.lua", "local a = 1\n\nfunction b()\n  return 1\nend\n", [""]),
+    ],
+)  # fmt: skip
+def test_other_languages_are_parsed_too(name: str, text: str, expected: list[str]) -> None:
+    pytest.importorskip("tree_sitter")
+    assert [row[0] for row in chunks(read(name, text))] == expected
+
+
+# --- conversations and foreign formats --------------------------------------------------------------------------------
+
+
+def test_a_conversation_is_parted_where_its_topic_shifts() -> None:
+    cache = "The cache key ignores the tenant, so the cache gives one tenant the entries of another tenant."
+    talk = (
+        f"User: Why does the cache leak between tenants?\n\nAssistant: {cache}\n\n"
+        "User: And the cache key of sessions, has it the tenant?\n\nAssistant: No, that cache key lacks the tenant too.\n\n"
+        "User: Which licence does the icon font have, and may we ship it in the installer?\n\n"
+        "Assistant: The font has the Open Font License, and shipping it inside an installer is allowed.\n"
+    )
+    document = read("talk.md", talk)
+    assert document.content_type == "conversation"
+    found = chunks(document)
+    assert [row[0] for row in found] == ["turns 1 to 4", "turns 5 to 6"]
+    assert [row.rhetorical_mode in RHETORICAL_MODES for row in describe(document, pieces_of(document)).rows]
+
+
+def test_an_export_of_many_conversations_is_many_documents() -> None:
+    one = json.dumps([{"uuid": f"u{n}", "name": f"Talk {n}", "chat_messages": [
+        {"sender": "human", "text": "Where is it?", "created_at": "2026-01-02T03:04:05Z"},
+        {"sender": "assistant", "text": f"In drawer {n}.", "created_at": "2026-01-02T03:05:05Z"}]} for n in range(3)])  # fmt: skip
+    found = extract("conversations.json", one.encode())
+    assert isinstance(found, Ok) and len(found.value) == 3
+    assert len({row.inside for row in found.value}) == 3 and found.value[0].written_at is not None
+
+
+def test_html_loses_its_clutter_and_keeps_its_code() -> None:
+    page = (
+        "<!doctype html><title>How it hangs</title><nav>Home | About</nav><main><h1>Deadlock</h1>"
+        "<p>Do <b>not</b> wait.</p><pre><code>await x</code></pre><script>bad()</script></main><footer>(c)</footer>"
+    )
+    document = read("page.html", page)
+    assert document.title == "How it hangs" and "# Deadlock" in document.text and "await x" in document.text
+    assert "bad()" not in document.text and "About" not in document.text
+    assert read("x", page).form == "markdown"  # by its content alone
+
+
+def test_a_notebook_is_its_cells_with_what_they_printed() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Fit\n", "We fit a line."]},
+        {"cell_type": "code", "source": "fit(x)", "outputs": [{"output_type": "stream", "text": ["R2 0.9\n"]}]},
+    ]
+    document = read("fit.ipynb", json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    assert document.title == "Fit" and "```python\nfit(x)\n```" in document.text and "R2 0.9" in document.text
+
+
+def test_pdf_and_docx_give_their_text() -> None:
+    stream = b"BT /F1 12 Tf 72 700 Td (A lock is held) Tj ET"
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>"
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        page,
+        b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    pdf, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(pdf))
+        pdf += b"%d 0 obj%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    pdf += b"xref\n0 6\n0000000000 65535 f \n%strailer<</Root 1 0 R/Size 6>>\nstartxref\n%d\n%%%%EOF" % (
+        table,
+        len(pdf),
+    )
+    assert "A lock is held" in read("paper.pdf", pdf).text
+    packed = io.BytesIO()
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    with zipfile.ZipFile(packed, "w") as file:
+        file.writestr("[Content_Types].xml", '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            '<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.'
+            'wordprocessingml.document.main+xml"/></Types>')  # fmt: skip
+        file.writestr("_rels/.rels", '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            '<Relationship Id="r" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"'
+            ' Target="word/document.xml"/></Relationships>')  # fmt: skip
+        file.writestr("word/document.xml", f'<w:document xmlns:w="{space}"><w:body><w:p><w:r><w:t>Nobody let it go.'
+            "</w:t></w:r></w:p></w:body></w:document>")  # fmt: skip
+    assert "Nobody let it go." in read("memo.docx", packed.getvalue()).text
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "code"),
+    [
+        ("a.pdf", b"%PDF-1.7 and no more", "broken"),
+        ("a.docx", b"PK\x03\x04word/ but no archive", "broken"),
+        ("a.ipynb", b'{"cells": 3', "broken"),
+        ("a.bin", b"\x00\x01\x02\x03" * 50, "no-text"),
+        ("a.txt", b"   \n", "empty"),
+        ("a.zip", b"PK\x03\x04 something else", "no-text"),
+        ("a.ipynb", b"[" * 100_000, "broken"),
+    ],
+)
+def test_a_broken_file_is_one_sentence(name: str, data: bytes, code: str) -> None:
+    result = extract(name, data)
+    if isinstance(result, Err):
+        assert result.error.code == code and "\n" not in str(result.error)
+    else:
+        pytest.fail(f"{name} was read as {result.value[0].form}")
+
+
+def test_a_missing_package_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    result = extract("a.pdf", b"%PDF-1.4\n")
+    assert isinstance(result, Err) and "knowledge-memory[documents]" in str(result.error)
+
+
+@pytest.mark.parametrize(
+    "data", ["Grüße".encode("utf-16"), "Grüße".encode("latin-1"), b"\xef\xbb\xbfGr\xc3\xbc\xc3\x9fe"]
+)
+def test_text_of_other_encodings_is_read(data: bytes) -> None:
+    assert "Grüße" in read("a.txt", data).text
+
+
+# --- what is said of them ---------------------------------------------------------------------------------------------
+
+SAID = {
+    "A semaphore is a counter that several tasks share, and that none may take below zero.": ("definition", "explanatory"),
+    "We ran into this last week. I spent three hours on it and my team found that the proxy ate the header. It bit me twice.":
+        ("narrative", "anecdotal"),
+    "Sure, because what could possibly go wrong with a global lock in production. Good luck with that.":
+        ("narrative", "sarcastic"),
+    "Run `make install` first. Then set the port in the file. You must restart the server, and check the log.":
+        ("narrative", "instructional"),
+    "We chose SQLite instead of a server, because there is one writer. However, a team outgrows it, therefore there is "
+    "another way.": ("argument", "argumentative"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SAID, ids=[row[1] for row in SAID.values()])
+def test_kind_and_manner_are_told_by_the_words(text: str) -> None:
+    document = read("a.txt", text)
+    (row,) = describe(document, pieces_of(document)).rows
+    assert (row.chunk_type, row.rhetorical_mode) == SAID[text]
+    assert row.chunk_type in CHUNK_TYPES
+
+
+def test_a_chunk_that_leans_on_another_says_so() -> None:
+    leaning = read(
+        "a.txt", "This is why it fails, as mentioned above, and the same holds for the other one as well, mostly."
+    )
+    alone = read("b.txt", "PostgreSQL keeps the old versions of a row until the vacuum removes them from the table.")
+    assert [describe(one, pieces_of(one)).rows[0].needs_context for one in (leaning, alone)] == [True, False]
+
+
+def test_a_summary_is_a_sentence_of_the_text() -> None:
+    """Without a model nobody may put words into an author's mouth."""
+    document = read(
+        "guide.md", f"# Pools\n\nA pool keeps connections open. {prose(60)}\n\nA full pool makes callers wait.\n"
+    )
+    told = describe(document, pieces_of(document))
+    whole = " ".join(sentences_of(document.text))
+    for row in told.rows:
+        assert row.summary.rstrip("…") in whole
+    code = read("pool.py", PYTHON)
+    assert "first: Return the first one." in [row.summary for row in describe(code, pieces_of(code)).rows]
+
+
+def test_concepts_are_what_a_text_marks_and_really_says() -> None:
+    text = (
+        "# Source Profiles\n\nA source profile is what is known of a source. `asyncio.Lock` guards it, and every "
+        "source profile is kept. The GIL does not help; the GIL is one lock.\n\n## Locks\n\nUse `asyncio.Lock` here.\n"
+    )
+    document = read("a.md", text)
+    names = {row.name for row in candidates(document, pieces_of(document))}
+    assert {"asyncio.Lock", "GIL"} <= names and any(name.lower().startswith("source profile") for name in names)
+
+
+def test_a_name_is_found_as_whole_words_in_any_case_and_nowhere_else() -> None:
+    names = Names({"async/await": "a", "lock": "l", "source profile": "s", "c++": "c"})
+    assert names.counted("Async/Await with a LOCK, two locks; a blocked source\n profile in C++.") == {
+        "a": 1, "l": 2, "s": 1, "c": 1,
+    }  # fmt: skip
+    assert names.counted("deadlock, source of a profile, asyncio.lock") == {"l": 1}

@@ -1,0 +1,330 @@
+"""The database of the library: what goes in comes out, and what was committed stays, on SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect, select, text
+from sqlalchemy.exc import IntegrityError
+
+from core.base.result import Err, Ok
+from core.library import copies, database, rows, schema
+from core.library.database import Library, open_library, problems_of, shown_url
+from core.library.records import (
+    CONTENT_TYPES,
+    OUTCOMES,
+    TASK_TYPES,
+    ChangeRun,
+    Chunk,
+    Concept,
+    Document,
+    Link,
+    Location,
+    Retrieval,
+    SourceProfile,
+    UsageTrace,
+    folded,
+    new_id,
+    sha256_of,
+)
+from tests.library_place import NOW, later, opened
+
+TEXT = "Deadlocks in async code.\nA späte Zeile – with 日本語 and 🙂.\n"
+PROFILE = SourceProfile(
+    new_id(), "reddit.com", "forum", NOW, later(days=1), "Strong for gotchas; weak for facts.",
+    ("practical_howto", "mood"), ("accuracy",), {"debugging": {"win": 5, "miss": 1}, "other": {"misleading": 3}}, 9,
+)  # fmt: skip
+DOCUMENT = Document(
+    new_id(), "https://reddit.com/r/python/1", "article", "Why does it hang?", TEXT, NOW, PROFILE.id, "What this is.",
+    ("One claim", "Another"), later(hours=2), 7, "archived", sha256_of(TEXT), later(days=-3), "python",
+)  # fmt: skip
+CHUNK = Chunk(
+    new_id(), DOCUMENT.id, TEXT[:25], 0, "One sentence.", "definition", 12, "Good for debugging.", True, "anecdotal",
+    "Setup > Linux", 0, 25, "spaced", sha256_of(TEXT[:25]), 5, 3, later(minutes=4), 41,
+)  # fmt: skip
+OTHER = replace(
+    CHUNK, id=new_id(), content=TEXT[25:], position=1, begins=25, ends=len(TEXT), number=42, content_sha256="x"
+)
+CONCEPT = Concept(
+    new_id(), "async/await", NOW, later(days=2), ("Async IO", "coroutines"), "Waiting together.", "method",
+    "Well covered.", "Nothing about theory.", folded("async/await"), 6,
+)  # fmt: skip
+RETRIEVAL = Retrieval(new_id(), "why does it hang?", "debugging", NOW, "session 1", "I shall trust the first.")
+TRACE = UsageTrace(
+    new_id(), (OTHER.id, CHUNK.id), "debugging", "win", later(seconds=1), "session 1", "An async bug", "why?",
+    "It matched\nmy stack trace", "inferred", RETRIEVAL.id,
+)  # fmt: skip
+LINK = Link(
+    new_id(), "chunk", CHUNK.id, "concept", CONCEPT.id, "elaborates", later(seconds=3), 0.25, "consolidated",
+    "debugging", "from 4 traces",
+)  # fmt: skip
+RUN = ChangeRun(new_id(), "consolidate", NOW, later(seconds=9), later(hours=1), {"profiles": 2, "links": ["a"]})
+
+
+def fill(library: Library) -> None:
+    with library.writing() as connection:
+        rows.add_profile(connection, PROFILE)
+        rows.add_document(connection, DOCUMENT)
+        rows.add_chunks(connection, [CHUNK, OTHER])
+        rows.put_location(connection, Location(DOCUMENT.source, DOCUMENT.id, "ab", NOW, "12 34"))
+        rows.add_concept(connection, CONCEPT)
+        rows.add_mentions(connection, {(CHUNK.id, CONCEPT.id): 3})
+        rows.add_retrieval(connection, RETRIEVAL, [(CHUNK.id, 0.75, {"semantic": 0.5, "usage": 0.25})])
+        rows.add_trace(connection, TRACE)
+        assert rows.add_link(connection, LINK)
+        rows.put_run(connection, RUN)
+
+
+def test_every_field_of_every_record_comes_back_as_it_went_in(library: Library) -> None:
+    """A field that the database forgets is knowledge lost, and nobody would notice."""
+    fill(library)
+    for record in (PROFILE, DOCUMENT, OTHER, CONCEPT, TRACE, LINK, RETRIEVAL, RUN):
+        left = [one.name for one in fields(record) if getattr(record, one.name) in ("", (), {}, None, 0)]
+        assert not left, f"{type(record).__name__}: this test says nothing about {left}"
+    with library.reading() as connection:
+        assert rows.by_ids(connection, schema.source_profile, SourceProfile, [PROFILE.id])[PROFILE.id] == PROFILE
+        assert rows.document_of(connection, DOCUMENT.id) == DOCUMENT
+        assert rows.chunks_of(connection, DOCUMENT.id) == [CHUNK, OTHER]
+        assert rows.locations_of(connection, DOCUMENT.id) == [
+            Location(DOCUMENT.source, DOCUMENT.id, "ab", NOW, "12 34")
+        ]
+        assert rows.concepts_by_name(connection, ["ASYNC/await", " coroutines", "absent"]) == {
+            "async/await": CONCEPT,
+            "coroutines": CONCEPT,
+        }
+        assert rows.traces_of(connection, CHUNK.id) == [TRACE]
+        assert rows.links_of(connection, CONCEPT.id) == [LINK]
+        assert rows.read(connection, schema.retrieval, Retrieval) == [RETRIEVAL]
+        assert rows.read(connection, schema.change_run, ChangeRun) == [RUN]
+        why = connection.execute(select(schema.retrieval_chunk)).one()
+        assert (why.chunk_id, why.rank, why.score, why.why) == (CHUNK.id, 1, 0.75, {"semantic": 0.5, "usage": 0.25})
+    assert problems_of(library) == []
+
+
+def test_the_migrations_make_what_the_schema_says(library: Library) -> None:
+    """Else a new column would be there on the developer's machine alone."""
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    own = {
+        "chunk_words",
+        "chunk_stems",
+        "trace_words",
+        "words",
+        "near",
+        "chunk_by_words",
+        "usage_trace_by_words",
+    }  # of one database each
+    with library.reading() as connection:
+        options = {"compare_type": True, "include_name": lambda name, *_: not any(str(name).startswith(x) for x in own)}
+        context = MigrationContext.configure(connection, opts=options)
+        context.impl.connection.info["test"] = True
+        found = [row for row in compare_metadata(context, schema.metadata) if not any(x in repr(row) for x in own)]
+        assert found == []
+        assert database.version_of(connection) == database.HEAD
+    with library.reading() as connection:
+        columns = inspect(connection).get_columns("chunk")
+        assert {"id", "content", "functional_profile", "needs_context"} <= {row["name"] for row in columns}
+
+
+def test_words_that_the_program_does_not_know_are_refused(library: Library) -> None:
+    for table, row in (
+        (schema.usage_trace, {"id": new_id(), "task_type": "guessing", "outcome": "win", "timestamp": NOW}),
+        (schema.usage_trace, {"id": new_id(), "task_type": "other", "outcome": "great", "timestamp": NOW}),
+        (schema.entity, {"id": new_id(), "kind": "thing"}),
+    ):
+        with pytest.raises(IntegrityError), library.writing() as connection:
+            connection.execute(table.insert().values(**row))
+    assert len(TASK_TYPES) == 9 and len(OUTCOMES) == 4 and len(CONTENT_TYPES) == 6
+
+
+def test_a_link_has_two_ends_of_the_kind_it_names(library: Library) -> None:
+    """A link to what is gone, or to a chunk that it calls a concept, leads retrieval nowhere."""
+    fill(library)
+    for wrong in (
+        replace(LINK, id=new_id(), target_id=new_id()),
+        replace(LINK, id=new_id(), source_type="concept", relation="supports"),
+        replace(LINK, id=new_id(), relation="applies", weight=1.5),
+    ):
+        with pytest.raises(IntegrityError), library.writing() as connection:
+            rows.add_link(connection, wrong)
+
+
+def test_a_symmetric_link_is_stored_once_in_whatever_direction(library: Library) -> None:
+    fill(library)
+    both = Link(new_id(), "chunk", CHUNK.id, "chunk", OTHER.id, "complements", NOW, 0.5)
+    back = replace(both, id=new_id(), source_id=OTHER.id, target_id=CHUNK.id)
+    with library.writing() as connection:
+        assert [rows.add_link(connection, one) for one in (both, back, both)] == [True, False, False]
+        assert len(rows.links_of(connection, CHUNK.id, relation="complements")) == 1
+
+
+def test_what_is_forgotten_takes_all_with_it_that_hangs_on_it(library: Library) -> None:
+    fill(library)
+    with library.writing() as connection:
+        assert rows.forget(connection, [DOCUMENT.id]) == 1
+        left = {table.name: rows.counted(connection, table) for table in schema.TABLES}
+    assert {name for name, number in left.items() if number} == {
+        "source_profile", "entity", "concept", "concept_alias", "retrieval", "usage_trace", "change_run",
+    }  # fmt: skip
+    assert problems_of(library) == []
+
+
+def test_a_transaction_is_whole_or_not_there(library: Library) -> None:
+    with pytest.raises(RuntimeError), library.writing() as connection:
+        rows.add_profile(connection, PROFILE)
+        raise RuntimeError
+    with library.reading() as connection:
+        assert rows.counted(connection, schema.source_profile) == 0
+
+
+def test_chunks_are_found_by_their_words_and_no_more_when_they_are_gone(library: Library) -> None:
+    fill(library)
+    asked = {
+        "sqlite": "SELECT rowid FROM chunk_words WHERE chunk_words MATCH 'deadlock'",
+        "postgresql": "SELECT number FROM chunk WHERE words @@ to_tsquery('english', 'deadlock')",
+    }[library.engine.dialect.name]
+    with library.writing() as connection:
+        connection.execute(schema.chunk.update().where(schema.chunk.c.id == CHUNK.id).values(spaced=""))
+        assert list(connection.execute(text(asked)).scalars()) == [41]
+        rows.forget(connection, [CHUNK.id])
+        assert list(connection.execute(text(asked)).scalars()) == []
+
+
+def test_a_copy_of_a_library_is_that_library(library: Library, tmp_path: Path) -> None:
+    """A backup of PostgreSQL is a SQLite file, and a file moves to PostgreSQL: nothing may change on the way."""
+    fill(library)
+    vector = {"chunk_id": CHUNK.id, "model": "m", "dimensions": 2, "vector": b"\0\0\x80?\0\0\0@"}
+    with library.writing() as connection:
+        connection.execute(schema.embedding.insert().values(**vector))
+    copy = copies.back_up(library, tmp_path / "backups", now=NOW)
+    assert isinstance(copy, Ok) and copy.value.name == "library-20261122T140000Z.db"
+    assert [path.name for path in (tmp_path / "backups").iterdir()] == [copy.value.name]
+    assert stat.S_IMODE(copy.value.stat().st_mode) == 0o600
+    again = opened(str(copy.value))
+    with library.reading() as one, again.reading() as other:
+        for table in schema.TABLES:
+            key = list(table.primary_key)
+            here, there = (list(each.execute(select(table).order_by(*key))) for each in (one, other))
+            assert here == there, table.name
+    assert problems_of(again) == [] and copies.differences(library, again) == {}
+    again.close()
+    refused = copies.copy_library(library, library)
+    assert isinstance(refused, Err) and "holds a library already" in str(refused.error)
+
+
+def test_a_file_moves_to_postgresql_and_goes_on(postgres: str, tmp_path: Path) -> None:
+    """A team takes over what one person began: also the next chunk must find a free number there."""
+    from tests.library_place import database_on
+
+    mine = opened(str(tmp_path / "library.db"))
+    fill(mine)
+    with mine.writing() as connection:
+        connection.execute(
+            schema.embedding.insert().values(chunk_id=CHUNK.id, model="m", dimensions=2, vector=b"\0\0\x80?\0\0\0@")
+        )
+    with database_on(postgres) as url:
+        theirs = opened(url)
+        assert isinstance(copies.copy_library(mine, theirs), Ok)
+        with theirs.writing() as connection:
+            rows.add_chunks(connection, [replace(CHUNK, id=new_id(), number=0, position=2)])
+            assert copies.has_near(connection)
+            assert connection.execute(text("SELECT near FROM embedding")).scalar() == "[1,2]"
+        theirs.close()
+    mine.close()
+
+
+# --- opening ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[Path]:
+    opened(str(tmp_path / "library.db")).close()
+    yield tmp_path / "library.db"
+
+
+def test_a_library_is_private_and_synced_and_holds_its_keys(file: Path) -> None:
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    library = opened(f"sqlite:///{file}")
+    with library.reading() as connection:
+        values = [connection.execute(text(f"PRAGMA {name}")).scalar() for name in ("journal_mode", "synchronous")]
+        assert values == ["wal", 2] and connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
+    library.close()
+
+
+def test_a_library_is_copied_before_it_is_migrated(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step that fails must be one that can be taken back."""
+    library = opened(str(file))
+    fill(library)
+    library.close()
+    monkeypatch.setattr(database, "HEAD", "0999")
+
+    def fail(_connection: object) -> None:
+        raise sqlite3.OperationalError("no such step")
+
+    monkeypatch.setattr(database, "_upgrade", fail)
+    with pytest.raises(sqlite3.OperationalError):
+        open_library(str(file))
+    (copy,) = (file.parent / "backups").iterdir()
+    assert "before-0999" in copy.name
+    monkeypatch.undo()
+    for path in (file, copy):
+        library = opened(str(path))
+        with library.reading() as connection:
+            assert rows.counted(connection, schema.chunk) == 2
+        library.close()
+
+
+@pytest.mark.parametrize("damage", ["text", "newer", "link", "folder"])
+def test_what_is_no_library_is_said_in_one_sentence_and_left_alone(damage: str, tmp_path: Path) -> None:
+    path = tmp_path / "library.db"
+    if damage == "text":
+        path.write_bytes(b"these are notes, and no database\n" * 100)
+    elif damage == "newer":
+        opened(str(path)).close()
+        with sqlite3.connect(path) as connection:
+            connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.close()
+    elif damage == "link":
+        (tmp_path / "elsewhere").write_bytes(b"")
+        path.symlink_to(tmp_path / "elsewhere")
+    else:
+        path.mkdir()
+    before = path.read_bytes() if path.is_file() else b""
+    result = open_library(str(path))
+    assert isinstance(result, Err)
+    assert str(result.error).count("\n") == 0 and str(path) in str(result.error)
+    assert not path.is_file() or path.read_bytes() == before
+
+
+def test_an_absent_library_is_made_only_where_that_is_asked_for(tmp_path: Path) -> None:
+    result = open_library(str(tmp_path / "library.db"), make=False)
+    assert isinstance(result, Err) and result.error.code == "no-library"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://x/y", "postgresql://nobody@127.0.0.1:1/none", "postgresql://u:hidden@/a?host=/nowhere"]
+)
+def test_an_address_that_leads_nowhere_is_told_without_its_password(url: str) -> None:
+    result = open_library(url)
+    assert isinstance(result, Err) and "hidden" not in str(result.error)
+    assert "hidden" not in shown_url("postgresql://u@/a?password=hidden&x=1")
+
+
+def test_damage_is_found(file: Path) -> None:
+    library = opened(str(file))
+    fill(library)
+    with sqlite3.connect(file) as connection:  # as another program would, with foreign keys off
+        connection.execute("DELETE FROM concept")
+        connection.execute("UPDATE document SET raw_content = 'x'")
+    connection.close()
+    found = "; ".join(problems_of(library))
+    assert "not the part of their document" in found and "are listed and are not there" in found
+    assert "point to rows that are gone" in found
+    library.close()

@@ -1,0 +1,540 @@
+"""What comes into the library stays, comes once, and costs nothing else when it is broken; on both databases."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from core.base.answer import Answer
+from core.base.result import Err, Ok, Result
+from core.library import rows, schema
+from core.library.database import Library, problems_of
+from core.library.fetch import fetch, why_refused
+from core.library.ingest import IngestReport, ingest
+from core.library.prepare import Item, Prepared, Way, prepare
+from core.library.records import Chunk, Concept, Document, SourceProfile, UsageTrace, new_id
+from core.library.workers import local_processes
+from tests.library_place import NOW, later, opened
+
+ROOT = Path(__file__).resolve().parents[1]
+GUIDE = """# Locks
+
+A semaphore is a counter that several tasks share. It guards what they share, whatever they do with it.
+
+## Deadlocks
+
+Two tasks wait for each other when each holds what the other needs. `asyncio.Lock` does not notice; nobody is told.
+
+## Timeouts
+
+Run `asyncio.wait_for` around every wait. You should set the time so that a slow disk does not look like a deadlock.
+"""
+
+
+def take_in(library: Library, *names: object, **more: object) -> IngestReport:
+    way = more.pop("way", Way())
+    assert isinstance(way, Way)
+    options = {"now": lambda: NOW, "folder": Path.cwd(), **more}
+    return ingest(library, [str(name) for name in names], way, **options)  # type: ignore[arg-type]
+
+
+def documents(library: Library) -> list[Document]:
+    with library.reading() as connection:
+        return rows.read(connection, schema.document, Document, order=(schema.document.c.title,))
+
+
+def chunks(library: Library, document_id: str) -> list[Chunk]:
+    with library.reading() as connection:
+        return rows.chunks_of(connection, document_id)
+
+
+@pytest.fixture
+def guide(tmp_path: Path) -> Path:
+    path = tmp_path / "project" / "guide.md"
+    path.parent.mkdir()
+    path.write_text(
+        GUIDE * 1 + "\n".join(f"\nLine {n} speaks of a deadlock once more, at some length.\n" for n in range(40))
+    )
+    return path
+
+
+def test_a_document_has_chunks_concepts_links_and_a_source(library: Library, guide: Path) -> None:
+    report = take_in(library, guide)
+    (document,) = documents(library)
+    assert [row.status for row in report.documents] == ["new"] and not report.errors
+    assert (document.title, document.content_type, document.status) == ("Locks", "article", "active")
+    assert document.source == str(guide) and "semaphore" in document.top_summary + document.raw_content
+    parts = chunks(library, document.id)
+    assert len(parts) == report.documents[0].chunks >= 3
+    for chunk in parts:
+        assert document.raw_content[chunk.begins : chunk.ends] == chunk.content and chunk.summary and chunk.token_count
+    with library.reading() as connection:
+        names = rows.concepts_by_name(connection, ["asyncio.Lock", "Deadlocks"])
+        assert names.keys() == {"asyncio.lock", "deadlocks"}
+        lock = select(schema.mention.c.chunk_id).where(schema.mention.c.concept_id == names["asyncio.lock"].id)
+        mentioned = {str(one) for one in connection.execute(lock).scalars()}
+        assert mentioned == {row.id for row in parts if "asyncio.Lock" in row.content}
+        above = next(row for row in parts if row.heading == "Locks")
+        deeper = [
+            row for row in rows.links_of(connection, above.id, relation="elaborates") if row.target_id == above.id
+        ]
+        assert {row.source_id for row in deeper} >= {row.id for row in parts if row.heading == "Locks > Deadlocks"}
+        related = rows.links_of(connection, document.id, relation="related_to")
+        assert names["deadlocks"].id in {one for row in related for one in (row.source_id, row.target_id)}
+        profile = rows.by_ids(connection, schema.source_profile, SourceProfile, [str(document.source_profile_id)])
+        (source,) = profile.values()
+        assert (source.domain, source.source_type) == ("project", "personal_notes")
+    assert problems_of(library) == []
+
+
+def test_the_same_content_twice_is_one_document(library: Library, guide: Path) -> None:
+    copy = guide.with_name("copy.md")
+    copy.write_bytes(guide.read_bytes())
+    report = take_in(library, guide.parent)
+    assert sorted(row.status for row in report.documents) == ["known", "new"]
+    (document,) = documents(library)
+    with library.reading() as connection:
+        assert {row.source for row in rows.locations_of(connection, document.id)} == {str(guide), str(copy)}
+    again = take_in(library, guide.parent)
+    assert not again.documents and again.unchanged == 2
+    os.utime(guide, (1, 1))  # touched, and the same
+    assert take_in(library, guide).unchanged == 1
+
+
+def test_what_was_learned_of_a_chunk_stays_with_its_words_when_the_file_changes(library: Library, guide: Path) -> None:
+    """One line is edited: the usage of all the other chunks must not be lost, and the old text must not be either."""
+    take_in(library, guide)
+    (old,) = documents(library)
+    before = chunks(library, old.id)
+    kept = next(row for row in before if row.heading == "Locks > Deadlocks")
+    trace = UsageTrace(new_id(), (kept.id,), "debugging", "win", NOW, "s")
+    with library.writing() as connection:
+        rows.add_trace(connection, trace)
+        connection.execute(
+            schema.chunk.update().where(schema.chunk.c.id == kept.id).values(functional_profile="Good for debugging.")
+        )
+    first = guide.read_text()
+    guide.write_text(first.replace("a slow disk", "a very slow disk"))
+    report = take_in(library, guide, now=lambda: later(days=1))
+    assert [row.status for row in report.documents] == ["changed"]
+    by_status = {row.status: row for row in documents(library)}
+    assert by_status["superseded"].id == old.id and by_status["superseded"].raw_content == first
+    new = by_status["active"]
+    after = {row.id: row for row in chunks(library, new.id)}
+    assert after[kept.id].functional_profile == "Good for debugging." and after[kept.id].document_id == new.id
+    with library.reading() as connection:
+        assert rows.traces_of(connection, kept.id) == [trace]
+        (link,) = rows.links_of(connection, new.id, relation="supersedes")
+        assert (link.source_id, link.target_id) == (new.id, old.id)
+        changed = rows.links_of(connection, *after, relation="supersedes")
+        assert changed and max(row.weight for row in changed) > 0.9
+    guide.write_text(first)  # and back again
+    assert [row.status for row in take_in(library, guide).documents] == ["restored"]
+    assert {row.id: row.status for row in documents(library)} == {old.id: "active", new.id: "superseded"}
+    assert kept.id in {row.id for row in chunks(library, old.id)}
+    assert [row.content for row in chunks(library, old.id)] == [row.content for row in before]
+    assert problems_of(library) == []
+
+
+def test_a_document_that_a_person_took_out_stays_out(library: Library, guide: Path) -> None:
+    take_in(library, guide)
+    with library.writing() as connection:
+        connection.execute(schema.document.update().values(status="archived"))
+    guide.write_bytes(guide.read_bytes() + b"")
+    report = take_in(library, guide, again=True)
+    assert [row.status for row in report.documents] == ["archived"]
+    assert [row.status for row in documents(library)] == ["archived"]
+
+
+def test_broken_files_cost_themselves_alone(library: Library, guide: Path) -> None:
+    folder = guide.parent
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7\nno more")
+    (folder / "broken.ipynb").write_text('{"cells": [')
+    (folder / "empty.md").write_text("\n")
+    (folder / "data.unknown").write_bytes(b"\0\1\2" * 99)
+    (folder / "old.py").write_text("print 'Python 2 is read all the same'\n")
+    (folder / "link.md").symlink_to(guide)
+    (folder / "node_modules").mkdir()
+    (folder / "node_modules" / "x.js").write_text("function x() {}")
+    os.mkfifo(folder / "pipe.md")
+    report = take_in(library, folder, folder / "absent.md")
+    assert {Path(row.path).name for row in report.errors} == {
+        "broken.pdf", "broken.ipynb", "absent.md", "pipe.md", "link.md",
+    }  # fmt: skip
+    assert {Path(row.source).name for row in report.documents} == {"guide.md", "old.py"}
+    assert report.skipped["empty files"] == 1 and report.skipped["files without text"] == 1
+    assert report.skipped["folders of packages and hidden ones"] == 1
+    assert all("\n" not in str(row) for row in report.errors)
+
+
+def test_no_secret_reaches_the_library(library: Library, tmp_path: Path) -> None:
+    key = "sk-" + "proj-" + "Ab3dEf6h" * 6
+    (tmp_path / "keys.md").write_text(f"# Keys {key}\n\nThe server reads OPENAI_API_KEY={key} at start, as said.\n")
+    talk = f"User: my token is {key}, why is it refused by the server?\n\nAssistant: The token {key} has no rights.\n"
+    (tmp_path / "talk.md").write_text(talk)
+    report = take_in(library, tmp_path / "keys.md", tmp_path / "talk.md")
+    assert sum(report.redacted.values()) >= 3 and len(report.documents) == 2
+    with library.reading() as connection:
+        for table in schema.TABLES:
+            for row in connection.execute(select(table)):
+                assert "Ab3dEf6h" not in repr(row), table.name
+    assert {row.content_type for row in documents(library)} == {"note", "conversation"}
+
+
+def test_a_later_document_finds_concepts_of_an_earlier_one_and_the_other_way_round(
+    library: Library, tmp_path: Path
+) -> None:
+    (tmp_path / "one.md").write_text(
+        "# Backpressure\n\nBackpressure is a signal to send less, and a queue can give it.\n"
+    )
+    (tmp_path / "two.md").write_text("# Queues\n\nA bounded queue gives backpressure. Use `asyncio.Queue` for it.\n")
+    (tmp_path / "three.md").write_text(
+        "# Streams\n\nA stream over an asyncio.Queue ends with a mark that everybody knows.\n"
+    )
+    for name in ("three.md", "one.md", "two.md"):
+        take_in(library, tmp_path / name)
+    with library.reading() as connection:
+        found = rows.concepts_by_name(connection, ["backpressure", "asyncio.Queue"])
+        m, c, d = schema.mention.c, schema.chunk.c, schema.document.c
+        by_name = {
+            name: set(
+                connection.execute(
+                    select(d.title).join(schema.chunk, c.document_id == d.id).join(schema.mention, m.chunk_id == c.id)
+                    .where(m.concept_id == concept.id)
+                ).scalars()
+            )
+            for name, concept in found.items()
+        }  # fmt: skip
+    assert by_name == {"backpressure": {"Backpressure", "Queues"}, "asyncio.queue": {"Queues", "Streams"}}
+
+
+def test_documents_that_link_to_each_other_are_linked(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nThis one stands alone and has nothing to say about others.\n")
+    (tmp_path / "b.md").write_text("# B\n\nSee [the first](a.md#a) and [nothing](absent.md) for more about it.\n")
+    take_in(library, tmp_path / "a.md", tmp_path / "b.md")
+    a, b = documents(library)
+    with library.reading() as connection:
+        found = rows.links_of(connection, b.id, relation="related_to")
+    assert any({row.source_id, row.target_id} == {a.id, b.id} for row in found)
+
+
+# --- with a model -----------------------------------------------------------------------------------------------------
+
+
+class Model:
+    """Answers differently each time: first with what is no JSON, then as asked."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers, self.prompts = list(answers), list[str]()
+
+    def __call__(self, prompt: str, schema: object = None) -> Result[Answer]:
+        self.prompts.append(prompt)
+        return Ok(Answer(self.answers.pop(0)))
+
+
+GOOD = json.dumps(
+    {
+        "summary": "About locks.",
+        "key_claims": ["Locks wait."],
+        "concepts": [
+            {"name": "semaphore", "type": "entity", "aliases": ["counting lock"], "description": "A shared counter."},
+            {"name": ""},
+            3,
+        ],
+        "chunks": [
+            {
+                "number": 1,
+                "summary": "What a semaphore is.\n- [ ] forged",
+                "type": "definition",
+                "mode": "sarcastic",
+                "needs_context": True,
+            },
+            {"number": 99},
+            {"number": 2, "type": "poem", "mode": 5, "summary": ""},
+        ],
+    }
+)
+
+
+def test_a_model_describes_and_the_rules_fill_in_what_it_leaves_out(library: Library, guide: Path) -> None:
+    model = Model("I would rather not.", GOOD)
+    report = take_in(library, guide, way=Way(generate=model))
+    assert len(model.prompts) == 2 and not report.warnings
+    (document,) = documents(library)
+    assert (document.top_summary, document.key_claims) == ("About locks.", ("Locks wait.",))
+    first, second, *_rest = chunks(library, document.id)
+    assert (first.chunk_type, first.rhetorical_mode, first.needs_context) == ("definition", "sarcastic", True)
+    assert "\n" not in first.summary and second.summary and second.chunk_type != "poem"
+    with library.reading() as connection:
+        (concept,) = rows.read(connection, schema.concept, Concept, schema.concept.c.name == "semaphore")
+    assert concept.aliases == ("counting lock",) and concept.description == "A shared counter."
+
+
+def test_a_model_that_fails_is_told_and_the_rules_describe(library: Library, guide: Path) -> None:
+    report = take_in(library, guide, way=Way(generate=Model("no", "{}")))
+    assert [row.status for row in report.documents] == ["new"]
+    assert "rules did" in report.warnings[0].message and documents(library)[0].top_summary
+
+
+def test_vectors_are_kept_with_their_model(library: Library, guide: Path) -> None:
+    way = Way(embed=lambda texts: Ok([[float(len(one)), 0.5] for one in texts]), model="two-numbers")
+    take_in(library, guide, way=way)
+    with library.reading() as connection:
+        found = connection.execute(select(schema.embedding)).all()
+        assert {(row.model, row.dimensions, len(row.vector)) for row in found} == {("two-numbers", 2, 8)}
+        assert len(found) == rows.counted(connection, schema.chunk)
+
+
+# --- stopped, killed, shared ------------------------------------------------------------------------------------------
+
+
+def texts(folder: Path, number: int) -> Path:
+    folder.mkdir(exist_ok=True)
+    for n in range(number):
+        words = " ".join(f"word{n * 7 + at}" for at in range(60))
+        (folder / f"n{n:03d}.md").write_text(
+            f"# Note {n}\n\nThe part number {n} of `thing{n}` and `shared_thing`. {words}.\n"
+        )
+    return folder
+
+
+def test_a_stopped_run_is_gone_on_with(library: Library, tmp_path: Path) -> None:
+    folder = texts(tmp_path / "many", 9)
+    seen: list[tuple[int, int]] = []
+
+    def progress(done: int, of: int, _name: str) -> None:
+        seen.append((done, of))
+
+    report = take_in(library, folder, progress=progress, stopped=lambda: len(seen) >= 4)
+    assert report.stopped == "cancelled" and len(report.documents) == 4 and seen[-1] == (4, 9)
+    rest = take_in(library, folder)
+    assert len(rest.documents) == 5 and rest.unchanged == 4 and len(documents(library)) == 9
+
+
+def dump(library: Library) -> list[object]:
+    """What a library says, without its ids and numbers."""
+    with library.reading() as connection:
+        d, c, m = schema.document.c, schema.chunk.c, schema.mention.c
+        joined = select(d.title, c.position, c.content, c.summary, c.heading).join(
+            schema.document, d.id == c.document_id
+        )
+        spoken = (
+            select(schema.concept.c.name, d.title, c.position, m.count)
+            .join(schema.mention, m.concept_id == schema.concept.c.id)
+            .join(schema.chunk, c.id == m.chunk_id)
+            .join(schema.document, d.id == c.document_id)
+        )
+        return [sorted(map(tuple, connection.execute(asked))) for asked in (select(d.title, d.status), joined, spoken)]
+
+
+SCRIPT = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from core.library.database import open_library
+from core.library.ingest import ingest
+from core.library.prepare import Way
+library = open_library(sys.argv[1]).value
+report = ingest(library, sys.argv[2:], Way(), now=lambda: datetime.now(UTC), folder=Path("."),
+                progress=lambda done, of, name: print(done, flush=True))
+print("ERRORS", report.errors, flush=True)
+"""
+
+
+def test_a_killed_run_loses_nothing_and_doubles_nothing(library_url: str, tmp_path: Path) -> None:
+    """kill -9 at many moments of an ingest; afterwards the library is as if nobody had been killed."""
+    folder = texts(tmp_path / "many", 12)
+    for moment in (1, 3, 6, 9):
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, library_url, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("ERRORS") or int(line) >= moment:
+                break
+        time.sleep(0.005 * moment)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        library = opened(library_url)
+        assert problems_of(library) == []
+        library.close()
+    library = opened(library_url)
+    take_in(library, folder)
+    undisturbed = opened(str(tmp_path / "undisturbed.db"))
+    take_in(undisturbed, folder)
+    assert len(documents(library)) == 12
+    assert dump(library)[:2] == dump(undisturbed)[:2]
+    assert problems_of(library) == []
+    library.close()
+    undisturbed.close()
+
+
+def test_several_programs_take_in_at_once(library_url: str, tmp_path: Path) -> None:
+    """The same folder by three programs: each document once, each concept once, no program is refused."""
+    folder = texts(tmp_path / "many", 10)
+    opened(library_url).close()
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, library_url, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    told = [process.communicate(timeout=120)[0] for process in processes]
+    assert all("ERRORS []" in text for text in told), told
+    library = opened(library_url)
+    assert len(documents(library)) == 10
+    with library.reading() as connection:
+        assert len(rows.concepts_by_name(connection, ["shared_thing", *(f"thing{n}" for n in range(10))])) == 11
+        shared = rows.concepts_by_name(connection, ["shared_thing"])["shared_thing"]
+        assert rows.counted(connection, schema.mention, schema.mention.c.concept_id == shared.id) == 10
+    assert problems_of(library) == []
+    library.close()
+
+
+def test_other_processes_prepare_and_one_stores(library: Library, tmp_path: Path) -> None:
+    folder = texts(tmp_path / "many", 6)
+    report = take_in(library, folder, open_executor=local_processes(2), at_once=3)
+    assert len(report.documents) == 6 and not report.errors
+    alone = opened(str(tmp_path / "alone.db"))
+    take_in(alone, folder)
+    assert dump(library)[:2] == dump(alone)[:2]
+    alone.close()
+
+
+def deadly(item: Item, way: Way) -> Result[list[Prepared]]:
+    """A file that takes whoever reads it with it."""
+    if "n002" in item.source:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return prepare(item, way)
+
+
+def test_a_file_that_kills_its_worker_costs_itself(library: Library, tmp_path: Path) -> None:
+    folder = texts(tmp_path / "many", 5)
+    report = take_in(library, folder, open_executor=local_processes(1), at_once=1, work=deadly)
+    assert len(report.documents) == 4
+    assert [(row.code, Path(row.path).name) for row in report.errors] == [("worker-lost", "n002.md")]
+
+
+# --- addresses --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def site() -> Iterator[tuple[str, dict[str, Callable[[BaseHTTPRequestHandler], None]]]]:
+    """A web server on loopback: path -> what it does."""
+    pages: dict[str, Callable[[BaseHTTPRequestHandler], None]] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            pages[self.path.partition("?")[0]](self)
+
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", pages
+    server.shutdown()
+    server.server_close()
+
+
+def answer(body: bytes, kind: str = "text/html", **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
+    def give(handler: BaseHTTPRequestHandler) -> None:
+        if headers.get("ETag") and handler.headers.get("If-None-Match") == headers["ETag"]:
+            handler.send_response(304)
+            handler.end_headers()
+            return
+        handler.send_response(200)
+        handler.send_header("Content-Type", kind)
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return give
+
+
+def redirect(to: str) -> Callable[[BaseHTTPRequestHandler], None]:
+    def give(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", to)
+        handler.end_headers()
+
+    return give
+
+
+Site = tuple[str, dict[str, Callable[[BaseHTTPRequestHandler], None]]]
+
+
+def test_a_page_is_taken_in_and_not_again_while_it_is_the_same(library: Library, site: Site) -> None:
+    base, pages = site
+    page = b"<html><title>Hangs</title><main><h1>Why it hangs</h1><p>Two tasks wait for each other.</p></main></html>"
+    pages["/moved"] = redirect("/page")
+    pages["/page"] = answer(page, ETag='"1"', Last_Modified="Sun, 01 Nov 2026 10:00:00 GMT")
+    report = take_in(library, f"{base}/moved", f"{base.replace('//', '//me:secret@')}/page?x=1#part")
+    assert [row.status for row in report.documents] == ["new", "known"], report.errors
+    (document,) = documents(library)
+    assert document.title == "Hangs" and document.source == f"{base}/moved" and document.content_type == "article"
+    assert document.written_at is not None and document.written_at.day == 1
+    with library.reading() as connection:
+        assert "secret" not in repr(rows.locations_of(connection, document.id))
+    assert take_in(library, f"{base}/moved").unchanged == 1
+    pages["/page"] = answer(page.replace(b"wait for", b"wait and wait for"), ETag='"2"')
+    assert [row.status for row in take_in(library, f"{base}/moved").documents] == ["changed"]
+    assert {row.status for row in documents(library)} == {"active"}  # the former one is at ?x=1 still
+
+
+def test_an_address_does_not_lead_where_it_must_not(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    base, pages = site
+    pages["/inside"] = redirect("http://169.254.169.254/latest/meta-data/")
+    pages["/other"] = redirect(base.replace("127.0.0.1", "127.0.0.2") + "/page")
+    pages["/file"] = redirect("file:///etc/passwd")
+    pages["/round"] = redirect("/round")
+    pages["/big"] = answer(b"x" * 5000)
+    pages["/gone"] = lambda handler: handler.send_error(404)
+    pages["/page"] = answer(b"ok")
+    for path, expected in (
+        ("/inside", "private network"), ("/other", "private network"), ("/file", "no kind of address"),
+        ("/round", "redirects more than"), ("/gone", "404"),
+    ):  # fmt: skip
+        result = fetch(base + path)
+        assert isinstance(result, Err) and expected in str(result.error), result
+    assert isinstance(fetch(base + "/big", most=1000), Err)
+    assert isinstance(fetch("http://127.0.0.1:1/"), Err)
+    for address in (
+        "http://[::ffff:10.0.0.1]/",
+        "http://2130706433/",
+        "http://0.0.0.0/",
+        "ftp://example.org/",
+        "http:///x",
+    ):
+        assert why_refused(address), address
+
+
+def test_a_server_that_drips_is_let_go(site: Site) -> None:
+    base, pages = site
+
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        try:
+            for _ in range(100):
+                handler.wfile.write(b"x" * 70_000)
+                time.sleep(0.05)
+        except OSError:
+            pass
+
+    pages["/slow"] = drip
+    result = fetch(base + "/slow", seconds=0.3)
+    assert isinstance(result, Err) and "too long" in str(result.error)

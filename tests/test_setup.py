@@ -1,0 +1,296 @@
+"""`knowledge setup`: a newcomer sees what lies on their disk and what could read it, and decides with three answers.
+
+What they would lose: money, when a paid model were turned on unasked; trust, when something were sent or changed first.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from core.base.answer import price
+from core.base.result import Ok
+from core.cli.main import main
+from core.commands.daily.questions import found_sentence, setup
+from core.commands.daily.setup import apply_answers, default_model, survey
+from core.commands.workspace import Workspace, open_workspace
+from core.llm import found
+from core.llm.found import SUGGESTED, Server
+from tests.cli_call import call
+
+Answers = Sequence[int | None]
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder with nothing in it; no server, no key, no program is there."""
+    home = tmp_path / "person"
+    (tmp_path / "bin").mkdir()
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.delenv("OLLAMA_HOST", raising=False)
+    for name in ("CONFIG", "CACHE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / f".{name.lower()}"))
+    monkeypatch.setattr(found, "SERVERS", ())
+    monkeypatch.chdir(home)
+    return home
+
+
+def talk(home: Path, number: int = 1, days_old: float = 1.0) -> None:
+    """Conversations of Claude Code, each with words of its own."""
+    folder = home / ".claude" / "projects" / "-src-app"
+    folder.mkdir(parents=True, exist_ok=True)
+    for at in range(number):
+        said = {
+            "user": f"Why port {8000 + at}?",
+            "assistant": [{"type": "text", "text": f"It listens on {8000 + at}."}],
+        }
+        rows = [
+            {
+                "type": role,
+                "parentUuid": None,
+                "sessionId": f"s{at}",
+                "uuid": f"{at}{role}",
+                "cwd": "/src",
+                "message": {"role": role, "content": content},
+            }
+            for role, content in said.items()
+        ]
+        path = folder / f"s{at}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        then = time.time() - days_old * 86_400
+        os.utime(path, (then, then))
+
+
+def program(person: Path, name: str) -> None:
+    path = person.parent / "bin" / name
+    path.write_text("#!/bin/sh\necho called >> called\nexit 1\n")
+    path.chmod(0o755)
+
+
+def setup_json(*words: str) -> dict[str, Any]:
+    code, out, err = call("setup", "--json", *words)
+    assert code == 0, err
+    told: dict[str, Any] = json.loads(out)
+    return told
+
+
+def serving(server: HTTPServer, title: str, monkeypatch: pytest.MonkeyPatch, names: Sequence[str]) -> str:
+    """A server of models on loopback; what it is asked stands in its log."""
+    if title == "Ollama":
+        server.expect_request("/api/tags").respond_with_json({"models": [{"name": name} for name in names]})
+        address = f"http://127.0.0.1:{server.port}"
+        row = Server(title, "ollama", address)
+    else:
+        server.expect_request("/v1/models").respond_with_json({"data": [{"id": name} for name in names]})
+        address = f"http://127.0.0.1:{server.port}/v1"
+        row = Server(title, "openai", address)
+    monkeypatch.setattr(found, "SERVERS", (row,))
+    return address
+
+
+def settings(person: Path) -> str:
+    file = person / ".config" / "manual_slop" / "config.toml"
+    return file.read_text() if file.exists() else ""
+
+
+def workspace() -> Workspace:
+    opened = open_workspace()
+    assert isinstance(opened, Ok), opened
+    return opened.value
+
+
+def test_looking_tells_what_lies_there_and_changes_nothing(person: Path) -> None:
+    """Which tools, how many conversations, and when the tool deletes the first of them."""
+    talk(person, 3, days_old=20)
+    told = setup_json()
+    (row,) = told["sources"]
+    assert (row["name"], row["conversations"], row["new"]) == ("claude_code", 3, 3)
+    assert row["deleted_after_days"] == 30
+    left = time.mktime(time.strptime(row["deleted_from"], "%Y-%m-%dT%H:%M:%SZ")) - time.timezone - time.time()
+    assert 9 * 86_400 < left < 11 * 86_400
+    assert told["changed"] == {} and told["settings"] == {"sources": ["home", "claude_code"]}
+    assert settings(person) == "" and not (person / ".manual_slop").exists()
+    text = call("setup")[1]
+    assert "3 Claude Code conversations; Claude Code deletes the first on " in text and "nothing was changed" in text
+
+
+def test_the_tools_own_setting_says_when_it_deletes(person: Path) -> None:
+    talk(person, 1, days_old=20)
+    (person / ".claude" / "settings.json").write_text('{"cleanupPeriodDays": 21}')
+    (row,) = setup_json()["sources"]
+    assert row["deleted_after_days"] == 21
+    assert "1 of them within a week and not harvested" in call("setup")[1]
+
+
+@pytest.mark.parametrize("title", ["Ollama", "LM Studio", "llama.cpp", "vLLM"])
+def test_a_model_on_this_computer_is_found_and_taken_by_default(
+    title: str, person: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It costs nothing. Its server is asked for its list and for nothing else, and gets no word of a conversation."""
+    talk(person, 2)
+    address = serving(httpserver, title, monkeypatch, ["nomic-embed-text", "qwen3:8b", "other:1b"])
+    told = setup_json("--yes")
+    (row, _) = (row for row in told["models"] if row["free"] and row["provider"] != "offline")
+    assert row["model"] == "qwen3:8b" and row["ready"] and title in row["where"] and address in row["where"]
+    assert row["estimate"]["calls"] >= 2 and row["estimate"]["input_tokens"] > 0 and row["estimate"]["price"] == 0
+    assert {request.method for request, _ in httpserver.log} == {"GET"} and len(httpserver.log) == 1
+    provider = "ollama" if title == "Ollama" else "openai"
+    assert told["changed"]["provider"] == provider and told["changed"]["model"] == "qwen3:8b"
+    assert told["changed"]["base_url"] == address
+    assert 'model = "qwen3:8b"' in settings(person)
+    assert workspace().config.provider == provider
+    again = setup_json("--yes")
+    assert again["changed"] == {} and any("read by" in words for words in again["set"])
+
+
+def test_yes_turns_on_nothing_that_costs_money_no_hook_and_no_timer(
+    person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys in the environment and agents on the PATH are told with their price, and left alone."""
+    talk(person, 2)
+    for name in ("claude", "codex", "gemini", "opencode", "copilot", "systemctl"):
+        program(person, name)
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up-" + "1" * 20)
+    monkeypatch.setenv("GOOGLE_API_KEY", "made-up-" + "2" * 20)
+    before = {path: path.read_bytes() for path in person.rglob("*") if path.is_file()}
+    told = setup_json("--yes")
+    assert told["changed"] == {"sources": ["home", "claude_code"]} and told["connected"] == []
+    now = {path: path.read_bytes() for path in person.rglob("*") if path.is_file() and ".cache" not in path.parts}
+    assert set(now) - set(before) == {person / ".config" / "manual_slop" / "config.toml"}, "no program was called"
+    by_name = {row["provider"]: row for row in told["models"]}
+    assert by_name["openai"]["estimate"]["price"] > 0 and by_name["openai"]["where"] == "OPENAI_API_KEY is set"
+    assert by_name["gemini"]["where"] == "GOOGLE_API_KEY is set"
+    assert by_name["claude_code"]["estimate"]["price"] is None and by_name["claude_code"]["ready"]
+    assert not by_name["opencode"]["ready"] and not by_name["copilot"]["ready"]
+    assert "made-up-" not in json.dumps(told) + call("setup")[1], "no key is printed"
+
+
+def test_a_key_in_a_file_that_others_can_read_is_a_clear_problem(person: Path) -> None:
+    folder = person / ".config" / "manual_slop"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text("")
+    keys = folder / "credentials.toml"
+    keys.write_text('[keys]\nanthropic = "made-up"\n')
+    keys.chmod(0o644)
+    rows = {row["provider"]: row for row in setup_json()["models"]}
+    assert not rows["anthropic"]["ready"] and "chmod" in rows["anthropic"]["problem"]
+    keys.chmod(0o600)
+    rows = {row["provider"]: row for row in setup_json()["models"]}
+    assert rows["anthropic"]["ready"] and "openai" not in rows
+
+
+def asker(answers: Answers, seen: list[tuple[str, str, tuple[str, ...]]]) -> Callable[..., int | None]:
+    rest = list(answers)
+
+    def ask(shown: str, question: str, choices: Sequence[str], default: int) -> int | None:
+        seen.append((shown, question, tuple(choices)))
+        answer = rest.pop(0)
+        return default if answer is None else answer
+
+    return ask
+
+
+def test_three_questions_at_most_and_each_answer_counts(
+    person: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model, the conversations, the connections. What was found is shown before the first."""
+    talk(person, 2)
+    program(person, "claude")
+    serving(httpserver, "Ollama", monkeypatch, ["qwen3:8b"])
+    seen: list[tuple[str, str, tuple[str, ...]]] = []
+    done = setup(workspace(), ask=asker([0, 0, 0], seen))
+    assert isinstance(done, Ok) and done.value.changed == {} and done.value.connected == []
+    assert len(seen) == 3 and "2 Claude Code conversations" in seen[0][0] and not seen[1][0]
+    assert any("free" in words for words in seen[0][2]) and not (person / ".claude.json").exists()
+    done = setup(workspace(), ask=asker([1, 1, 1], seen))
+    assert isinstance(done, Ok) and done.value.changed["provider"] == "ollama"
+    assert done.value.changed["sources"] == ["home", "claude_code"] and done.value.connected == ["claude_code"]
+    assert "SessionEnd" in (person / ".claude" / "settings.json").read_text()
+    seen.clear()
+    done = setup(workspace(), ask=asker([None], seen))
+    assert isinstance(done, Ok) and len(seen) == 1 and done.value.changed == {}, "what is set is not asked again"
+    assert any("is connected" in words for words in done.value.set)
+
+
+def test_run_again_it_tells_what_is_new(person: Path) -> None:
+    """A tool that was installed since is named; the model that somebody chose stays, whatever it costs."""
+    talk(person, 1)
+    assert setup_json("--yes")["new"] == []
+    assert call("config", "set", "provider", "anthropic")[0] == call("config", "set", "model", "claude-x")[0] == 0
+    (person / ".codex" / "sessions" / "2026" / "11" / "20").mkdir(parents=True)
+    (person / ".codex" / "sessions" / "2026" / "11" / "20" / "rollout-1.jsonl").write_text("{}\n")
+    told = setup_json("--yes")
+    assert told["changed"] == {"sources": ["home", "claude_code", "codex"]}
+    assert "Codex keeps conversations too" in told["new"] and "Codex is there and not connected" in told["new"]
+    assert workspace().config.provider == "anthropic"
+
+
+def test_the_window_can_draw_and_settle_the_same(person: Path) -> None:
+    """The first start of the panel has the records and the sentences, and no terminal."""
+    talk(person, 2)
+    looked = survey(workspace())
+    assert isinstance(looked, Ok) and found_sentence(looked.value).startswith("2 Claude Code conversations")
+    assert looked.value.models[default_model(workspace(), looked.value)].words.startswith("the built-in rules")
+    done = apply_answers(workspace(), looked.value, 0, True, ["codex"])
+    assert isinstance(done, Ok) and done.value.changed == {"sources": ["home", "claude_code"]}
+    assert done.value.connected == ["codex"] and (person / ".codex" / "hooks.json").exists()
+
+
+def test_a_terminal_is_asked_with_numbers_and_letters(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    talk(person, 1)
+    program(person, "codex")
+    for typed, chosen in (("\n\n\n", "offline"), ("2\nn\nno\n", "codex")):
+        monkeypatch.setattr("sys.stdin", Terminal(typed))
+        out, err = io.StringIO(), Terminal()
+        assert main(["setup"], out, err) == 0
+        assert workspace().config.provider == chosen
+        assert "Who shall read them? [1]" in err.getvalue() and "[y/N]" in err.getvalue()
+
+
+def test_an_empty_disk_says_so(person: Path) -> None:
+    told = setup_json()
+    assert (
+        told["sources"] == [] and told["settings"] == {} and [row["provider"] for row in told["models"]] == ["offline"]
+    )
+    assert "no conversations were found" in call("setup")[1]
+
+
+def test_a_server_that_hangs_or_lies_holds_nobody_up(
+    person: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program may listen on that port."""
+    httpserver.expect_request("/api/tags").respond_with_data("<html>not a model</html>")
+    rows = (
+        Server("Ollama", "ollama", f"http://127.0.0.1:{httpserver.port}"),
+        Server("vLLM", "openai", "http://127.0.0.1:1/v1"),
+    )
+    monkeypatch.setattr(found, "SERVERS", rows)
+    assert [row["provider"] for row in setup_json()["models"]] == ["offline"]
+    httpserver.clear()
+    httpserver.expect_request("/api/tags").respond_with_json({"models": []})
+    (row,) = (row for row in setup_json()["models"] if row["provider"] == "ollama")
+    assert not row["ready"] and "no model yet" in row["problem"]
+    monkeypatch.setenv("OLLAMA_HOST", "http://model.example.org:11434")
+    monkeypatch.setattr(found, "exchange", None)
+    monkeypatch.setattr(found, "SERVERS", rows[:1])
+    assert [row["provider"] for row in setup_json()["models"]] == ["offline"], "nobody is asked beyond this machine"
+
+
+def test_suggested_models_have_a_price() -> None:
+    """Else the estimate of a newcomer would say 'unknown'."""
+    for provider, model in SUGGESTED.items():
+        assert price(provider, model, 1000, 1000) is not None, f"{provider} {model}"
