@@ -153,6 +153,7 @@ MODULE = {
     "unstrike": "bullets",
     "evidence": "bullets",
     "search": "search",
+    "vectors": "search",
     "show": "search",
     "save": "memories",
     "recall": "memories",

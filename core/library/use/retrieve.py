@@ -29,7 +29,7 @@ from core.library.use.tasks import infer_task_type
 from core.library.use.usage import earlier_uses, histories, tallies
 from core.library.use.vectors import Embedder, Near, fill_vectors, near
 from core.search.candidates import AROUND, Candidates
-from core.search.query import BESIDE_OF, Ranked, rank_found
+from core.search.query import BESIDE_MANY, Ranked, rank_found
 from core.search.rank import Features
 from core.search.terms import Query
 from core.search.words import Stems, storable
@@ -161,17 +161,14 @@ def by_words(
     found = words.find(connection, query, limit)
     if close is not None:
         words.add_numbers(connection, found, close.best, "vector")
-    hits = list(found.rows.values())[:BESIDE_OF]
+    hits = list(found.rows.values())[:BESIDE_MANY]
     words.add_ids(connection, found, brought, "brought")
     words.add_neighbours(connection, found, hits, AROUND)
-    return ByWords(query, found, *_ranked(connection, query, found, close))
+    return ByWords(query, found, *_ranked(query, found, close))
 
 
-def _ranked(
-    connection: Connection, query: Query, found: Candidates, close: Near | None
-) -> tuple[list[Ranked], Features]:
-    lengths = words.lengths_of(connection, {row.thread for row in found.rows.values()})
-    return rank_found(query, found, stems(), lengths, _Told(close) if close is not None else None)
+def _ranked(query: Query, found: Candidates, close: Near | None) -> tuple[list[Ranked], Features]:
+    return rank_found(query, found, stems(), _Told(close) if close is not None else None)
 
 
 class _Told(dict[int, float]):
@@ -300,7 +297,7 @@ class _Table:
         found = Candidates({}, {})
         words.add_ids(self._connection, found, [key for key in keys if key not in self._rows], "brought")
         if found.rows:
-            self._take(_ranked(self._connection, self._query, found, self._close)[0])
+            self._take(_ranked(self._query, found, self._close)[0])
 
     def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
         """The documents of chunks, half as strong."""
