@@ -106,7 +106,7 @@ ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "alembic": ("core.library",),
     "numpy": ("core.search",),
     "xllamacpp": ("core.llm",),
-    "huggingface_hub": ("core.llm",),
+    "huggingface_hub": ("core.llm", "core.search.vectors"),
     "mcp": ("core.mcp_server",),
     "pydantic": ("core.mcp_server",),
 }

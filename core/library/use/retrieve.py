@@ -28,7 +28,7 @@ from core.library.use.learning import Weights, adjust, learned_weights
 from core.library.use.tasks import infer_task_type
 from core.library.use.usage import earlier_uses, histories, tallies
 from core.library.use.vectors import Embedder, Near, fill_vectors, near
-from core.search.candidates import AROUND, Candidates
+from core.search.candidates import AROUND, SMALL, Candidates
 from core.search.query import BESIDE_MANY, Ranked, rank_found
 from core.search.rank import Features
 from core.search.terms import Query
@@ -39,11 +39,13 @@ LIMIT, MOST = 10, 100
 QUERY_CHARACTERS = 4_000
 BROUGHT = 40
 """So many of the best of a strategy become candidates, whatever their words."""
+FEW_NEAR, FEW_BESIDE = 20, 12
+"""In a large library so many of the nearest become candidates, and neighbours of so many hits."""
 SEEDS = 8
 """From so many of the best the graph is walked."""
 POOL = 100
 """So many of the best are weighed by age and by what they have been good for."""
-CONCEPT, USAGE, GRAPH, TEMPORAL, NEW = 0.3, 4.0, 0.6, 0.1, 2.0
+CONCEPT, USAGE, GRAPH, TEMPORAL, NEW = 0.3, 2.0, 0.6, 0.1, 2.0
 """What the full score of a strategy adds to that of the words, which are logarithms of odds; NEW is that of time where
 the question asks for what is new."""
 TOLD = ("contradicts", "better_for", "supersedes")
@@ -159,9 +161,10 @@ def by_words(
     """Rank what shares words with a question, what is near it in meaning, what stands beside these, and what other
     strategies have `brought` (ids)."""
     found = words.find(connection, query, limit)
+    large = query.entries > SMALL
     if close is not None:
-        words.add_numbers(connection, found, close.best, "vector")
-    hits = list(found.rows.values())[:BESIDE_MANY]
+        words.add_numbers(connection, found, close.best[: max(FEW_NEAR, limit)] if large else close.best, "vector")
+    hits = list(found.rows.values())[: FEW_BESIDE if large else BESIDE_MANY]
     words.add_ids(connection, found, brought, "brought")
     words.add_neighbours(connection, found, hits, AROUND)
     return ByWords(query, found, *_ranked(query, found, close))
@@ -409,7 +412,7 @@ def _logged(library: Library, made: Retrieved, now: datetime) -> Retrieved:
     rows = [(one.chunk.id, one.score, {name: round(score, 4) for name, score in one.why.items()})
             for one in made.dossiers]  # fmt: skip
     c, d = schema.chunk.c, schema.document.c
-    with library.writing() as connection:
+    with library.writing(lasting=False) as connection:
         add_retrieval(connection, record, rows)
         ids, documents = [one.chunk.id for one in made.dossiers], sorted({one.document.id for one in made.dossiers})
         if ids:

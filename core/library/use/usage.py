@@ -114,10 +114,13 @@ def earlier_uses(
 
 
 def likeness(one: str, other: str, worths: Mapping[str, float], stems: Stems) -> float:
-    """How much two questions have in common, from 0 to 1: the cosine of their telling stems."""
+    """How much two questions have in common, from 0 to 1: the cosine of their telling stems. One word alone makes no
+    questions alike, unless it is all that they have."""
     words = [[word for word in words_of(text) if word not in STOP_WORDS] for text in (one, other)]
     known = stems.learn([*words[0], *words[1]])
     left, right = ({known[word] for word in part} for part in words)
+    if len(left & right) < min(2, max(len(left), len(right))):
+        return 0.0
     most = max(worths.values(), default=1.0)
 
     def worth(some: Iterable[str]) -> float:
