@@ -36,12 +36,12 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.quality.sessions
 
 retrieval: $(VENV)/.installed-dev
-	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors]')
+	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors-test]')
 	$(BIN)/python -m tests.bench.retrieval $(if $(EMBEDDER),--embedder $(EMBEDDER))
 
 # Fits the weights of the search anew: every conversation is ranked by weights that never saw it.
 retrieval-fit: $(VENV)/.installed-dev
-	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors]')
+	$(if $(EMBEDDER),@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[vectors-test]')
 	$(BIN)/python -m tests.bench.retrieval_fit $(if $(EMBEDDER),--embedder $(EMBEDDER))
 
 bench: $(VENV)/.installed-dev

@@ -30,7 +30,7 @@ from core.search import store
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.tools import FILES, SOURCE, Place, disambiguate, project_at
-from core.sources.walk import artifact_at, in_project, survey
+from core.sources.walk import artifact_at, folder_state, folder_store, in_project, store_state, survey
 
 if TYPE_CHECKING:
     from core.base.secrets.repeats import Secrets
@@ -122,24 +122,31 @@ class _Look:
         self._cancelled = cancelled
         self._brought = Brought()
         self._entries: Mapping[str, Mapping[str, Any]] | None = None
+        self._folders: tuple[set[str], list[Artifact]] = (set(), [])
+        self._same: set[str] = set()
 
     def run(self, seconds: float, walk: bool) -> Brought:
+        known = index.known(self._database)
+        found = self._found(walk, known)
+        new = [row for path, row in found.items() if path not in known or known[path].state != _state(row)]
+        if new:  # loading what reads them is not counted among the seconds
+            import core.base.secrets.redact
+            import core.conversations.read  # noqa: F401
         started = time.monotonic()
         until = started + seconds
-        states = index.held_states(self._database)
-        found = self._found(states, walk)
-        gone = [id for path, (id, _) in states.items() if path not in found]
+        gone = [row.id for path, row in known.items() if path not in found and path not in self._same]
         if gone:
             with index.writing(self._database, self._where.folder):
                 index.forget(self._database, gone)
             self._brought.gone = len(gone)
         self._erase(until)
-        new = [
-            item for path, item in found.items() if states.get(path, (0, ""))[1] != _state(item) or not states[path][1]
-        ]
         new = self._named(sorted(new, key=lambda item: item.mtime_ns, reverse=True))
-        left = self._read(new, states, until) if new else []
+        left = self._read(new, known, until) if new else []
         self._brought.waiting, self._brought.waiting_bytes = len(left), sum(item.size for item in left)
+        if self._folders[0]:
+            self._remember_folders()
+        if not new:
+            return self._brought
         rate, share = self._measured(started, sum(item.size for item in new) - self._brought.waiting_bytes)
         self._brought.seconds = self._brought.waiting_bytes / rate
         self._brought.growth = int(self._brought.waiting_bytes * share)
@@ -147,18 +154,16 @@ class _Look:
 
     # --- what there is -----------------------------------------------------------------------------------------------
 
-    def _found(self, states: Mapping[str, tuple[int, str]], walk: bool) -> dict[str, Artifact]:
+    def _found(self, walk: bool, known: Mapping[str, index.Known]) -> dict[str, Artifact]:
         where = self._where
         rows: list[Artifact] = []
         if where.home:
             rows += [row for row in scan_conversations(where.paths) if row.kind == "conversation"]
             rows += self._in_trash()
-        tools = survey((*where.places, *(where.walked if walk else ())))
-        self._brought.notes += tools.notes
-        self._brought.notes += [str(error) for error in tools.errors]
-        rows += tools.artifacts
-        if not walk:
-            rows += self._known_places({row.path for row in rows}, states)
+        rows += self._at_places(known)
+        walked = self._walked() if walk else self._known_places()
+        inside = {row.path for row in rows} | self._same
+        rows += [row for row in walked if row.path not in inside]
         stores = [row for row in rows if row.kind == "store"]
         rows = [row for row in rows if row.kind != "store"]
         rows += self._sessions(stores) if stores else []
@@ -172,28 +177,83 @@ class _Look:
         rows = [artifact_at(os.path.join(self._where.paths.trash, name), HOME, name) for name in names]
         return [row._replace(kind="trash") for row in rows if row is not None and sha_in_trash(row.name)]
 
-    def _known_places(self, seen: set[str], states: Mapping[str, tuple[int, str]]) -> list[Artifact]:
-        """What lies where a walk through project folders found conversations before, and around the caller."""
+    def _at_places(self, known: Mapping[str, index.Known]) -> list[Artifact]:
+        """What the tools left in their places. While no folder there has changed, the files are those that the last
+        look found: they are asked for one by one, and no folder is listed."""
+        told = index.remembered(self._database, "folders")
+        kept = json.loads(told) if told else {}
+        same = kept and kept["places"] == [list(place) for place in self._where.places]
+        if same and all(folder_state(folder) == state for folder, state in kept["folders"]):
+            return self._changed(known) + [
+                row for path, source, name in kept["stores"] if (row := artifact_at(path, source, name)) is not None
+            ]
+        looked: set[str] = set()
+        tools = survey(self._where.places, looked)
+        self._brought.notes += tools.notes
+        self._folders = (looked, [row for row in tools.artifacts if row.kind == "store"])
+        return tools.artifacts
+
+    def _changed(self, known: Mapping[str, index.Known]) -> list[Artifact]:
+        """Of the files that the index knows at these places, those that are not as they were. Ten thousand are asked
+        for at every search: a file that is as it was costs one call, and becomes nothing."""
+        sources = {place.source for place in self._where.places}
+        rows: list[Artifact] = []
+        for path, row in known.items():
+            if row.source not in sources or row.trash:
+                continue
+            try:
+                seen = os.lstat(path)
+            except OSError:
+                continue
+            if f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino}" == row.state:
+                self._same.add(path)
+            elif (item := artifact_at(path, row.source, row.name)) is not None:
+                rows.append(item)
+        return rows
+
+    def _remember_folders(self) -> None:
+        """Once everything was read, the next look need not list the folders again; but one that changed a moment ago
+        may change once more within one tick of its clock, and one that is a store itself is looked into each time."""
+        looked, stores = self._folders
+        now = time.time_ns()
+        rows = [(folder, folder_state(folder)) for folder in sorted(looked)]
+        calm = all(not state or now - int(state.split()[0]) > SETTLED_NS for _, state in rows)
+        files_alone = all(not os.path.isdir(store.path) for store in stores)
+        told = ""
+        if calm and files_alone and not self._brought.waiting and not self._brought.notes:
+            held = [(row.path, row.source, row.name) for row in stores]
+            told = json.dumps({"places": self._where.places, "folders": rows, "stores": held})
+        if told != index.remembered(self._database, "folders"):
+            with index.writing(self._database, self._where.folder):
+                index.remember(self._database, "folders", told)
+
+    def _walked(self) -> list[Artifact]:
+        """What lies in project folders and at the paths that the person named; remembered for the looks to come."""
+        found = survey(self._where.walked)
+        self._brought.notes += [*found.notes, *map(str, found.errors)]
+        rows = json.dumps([(row.path, row.source, row.name, row.kind) for row in found.artifacts])
+        with index.writing(self._database, self._where.folder):
+            index.remember(self._database, "walked", rows)
+        return found.artifacts
+
+    def _known_places(self) -> list[Artifact]:
+        """What lies where the last walk found conversations, and around the caller, as it is now."""
         where = self._where
         names = {place.source for place in where.walked}
         if not names:
             return []
-        projects = {root for path in states if (root := project_at(path.partition(".db#")[0]))}
-        projects |= {where.around} if where.around else set()
-        rows = {row.path: row for folder in sorted(projects) for row in in_project(folder, names - {FILES})}
-        if FILES in names:
-            named = [place.folder for place in where.walked if place.source == FILES]
-            for path in states:
-                inside = any(path == one or path.startswith(one.rstrip(os.sep) + os.sep) for one in named)
-                if path in seen or path in rows or not inside:
-                    continue
-                file, mark, _ = path.rpartition("#")
-                row = artifact_at(path, FILES, os.path.basename(path))
+        found: dict[str, Artifact] = {}
+        projects = {where.around} if where.around else set[str]()
+        for path, source, name, kind in json.loads(index.remembered(self._database, "walked") or "[]"):
+            if project := project_at(path):
+                projects.add(project)
+            elif source in names or FILES in names:
+                row = folder_store(path, source) if kind == "store" else None
+                row = row or artifact_at(path, source, name)
                 if row is not None:
-                    rows[path] = row
-                elif mark and file not in rows and (row := artifact_at(file, FILES, "")) is not None:
-                    rows[file] = row._replace(kind="store")
-        return [row for row in rows.values() if row.path not in seen]
+                    found[path] = row._replace(name=name, kind=kind)
+        found |= {row.path: row for folder in sorted(projects) for row in in_project(folder, names - {FILES})}
+        return list(found.values())
 
     def _sessions(self, stores: Sequence[Artifact]) -> list[Artifact]:
         """The conversations in databases and exports. A store that did not change is not opened: its conversations are
@@ -205,7 +265,7 @@ class _Look:
         rows: list[Artifact] = []
         opened: list[Artifact] = []
         for item in stores:
-            state = _store_state(item.path)
+            state = store_state(item.path)
             known = kept.get(item.path)
             if state and known is not None and known[0] == state:
                 now[item.path] = known
@@ -215,7 +275,7 @@ class _Look:
         if opened:
             with StoreCache(self._where.copies) as cache:
                 for item in opened:
-                    state = _store_state(item.path)
+                    state = store_state(item.path)
                     found = list_sessions([item], cache)
                     self._brought.notes += found.notes
                     rows += found.artifacts
@@ -248,7 +308,7 @@ class _Look:
 
     # --- what is new -------------------------------------------------------------------------------------------------
 
-    def _read(self, new: Sequence[Artifact], states: Mapping[str, tuple[int, str]], until: float) -> Sequence[Artifact]:
+    def _read(self, new: Sequence[Artifact], known: Mapping[str, index.Known], until: float) -> Sequence[Artifact]:
         """Read one after the other while there is time; what is left comes back."""
         from core.sources.sessions import StoreCache
 
@@ -259,11 +319,11 @@ class _Look:
                 size, first = 0, done
                 with index.writing(self._database, self._where.folder):
                     free = index.next_id(self._database)
-                    known = [states[item.path][0] for item in new[done : done + 500] if item.path in states]
-                    held = index.held(self._database, known)
+                    ids = [known[item.path].id for item in new[done : done + 500] if item.path in known]
+                    held = index.held(self._database, ids)
                     while done < min(total, first + 500) and size < BATCH_BYTES:
                         item = new[done]
-                        old = held.get(states[item.path][0]) if item.path in states else None
+                        old = held.get(known[item.path].id) if item.path in known else None
                         self._add(item, old, free, stores)
                         free += old is None
                         size += item.size
@@ -329,27 +389,13 @@ def _state(item: Artifact) -> str:
     return f"{item.size} {item.mtime_ns} {item.ctime_ns} {item.ino}"
 
 
-def _store_state(path: str) -> str:
-    """The state of a database or export with its log; "" for a folder, which is looked into each time."""
-    rows = []
-    for one in (path, f"{path}-wal"):
-        try:
-            found = os.stat(one)
-        except OSError:
-            continue
-        if os.path.isdir(one):
-            return ""
-        rows.append(f"{found.st_size} {found.st_mtime_ns} {found.st_ino}")
-    return " ".join(rows)
-
-
 # --- one conversation ------------------------------------------------------------------------------------------------
 
 
 def _read_whole(item: Artifact, row: index.Held, stores: Any) -> tuple[index.Held, list[index.Piece]]:
     """A conversation from its beginning. Raises OSError and ValueError."""
     from core.base.secrets.repeats import Secrets
-    from core.conversations.read import read_conversation, why_unread
+    from core.conversations.read import TEXTS, read_conversation, why_unread
 
     secrets = Secrets()
     if item.kind != "session" and item.size > WHOLE_BYTES:
@@ -357,7 +403,7 @@ def _read_whole(item: Artifact, row: index.Held, stores: Any) -> tuple[index.Hel
     data = stores.content(item) if item.kind == "session" else files.read_file(item.path).data
     found = read_conversation(item.name, data)
     problem = why_unread(data, found)
-    if problem is not None and not found.turns:
+    if problem is not None and (not found.turns or found.format in TEXTS):  # of records, what is whole is searched
         raise ValueError(problem.message)
     pieces = _pieces(found.turns, 0, found, secrets, item)
     made = _told(row, found, found.turns, len(found.turns), secrets, item)
@@ -478,11 +524,11 @@ def _told(
     """What is known of a conversation, cleared."""
     from core.conversations.searched import title_of
 
-    first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")
+    first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")[:20_000]
     folder = found.folder or project_at(item.path)
     started = found.started or next((turn.time for turn in turns if turn.time), "") or iso(item.mtime_ns)
     return row._replace(
-        tool=found.format, title=title_of(secrets.clear(found.title), secrets.clear(first[:2000])),
+        tool=found.format, title=title_of(secrets.title(found.title), secrets.clear(first)[:2000]),
         folder=secrets.clear(folder), project=secrets.clear(place_of(folder)), branch=secrets.clear(found.branch),
         started=started, ended=_ended(found, turns, item), turns=count, session=found.id,
     )  # fmt: skip

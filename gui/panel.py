@@ -127,7 +127,7 @@ class KnowledgePanel:
         self.homes = Homes(
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
         )
-        shell.on_home = self.homes.use
+        shell.on_home = self._use_home
         shell.on_banner = self.workbench.show_error
         shell.on_success = lambda _name: self.workbench.banner.outlive()
         self.keyboard = Keyboard(look, SHORTCUTS, shell.run, self._is_active, lambda: shell.settling.waiting)
@@ -246,6 +246,10 @@ class KnowledgePanel:
         """Show a conversation over the whole width."""
         self.reading.open(wanted)
         self._stand()
+
+    def _use_home(self, workspace: Workspace) -> None:
+        self.reading.close()  # it is of the home that is left
+        self.homes.use(workspace)
 
     def _stand(self) -> None:
         """What stands between header and foot: a conversation, the page of the first start, or the columns."""

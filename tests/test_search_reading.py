@@ -47,7 +47,7 @@ def test_no_word_is_overlooked(texts: list[str], asked: str) -> None:
     )
     query = parse_query(asked, database, stems)
     texts = [*texts, f"{texts[0]} é"]  # not plain ASCII: read the other way
-    rows = [Row(at, "bullet", "", "", text, "", "", "", "", "", "", 0) for at, text in enumerate(texts)]
+    rows = [Row(at, "bullet", "", "", text, "", "", "", "", "", "", 0, "") for at, text in enumerate(texts)]
     for one in see_all(query, Candidates({row.id: row for row in rows}, {}), stems):
         counts, words = slow(one.row.text, query, stems)
         assert [round(count, 6) for count in one.counts] == [round(count, 6) for count in counts]
@@ -84,7 +84,7 @@ def test_in_a_large_index_frequent_words_are_ranked_in_pairs() -> None:
     """A query of one rare and two frequent words does not rank what has a frequent word alone, unless too little is
     found otherwise."""
     terms = [Term(word, {word: 1.0}, found, 1.0) for word, found in (("often", 9000), ("rare", 90), ("usual", 5000))]
-    query = Query("", "", (), (), tuple(terms), False, False, SMALL + 1)
+    query = Query("", "", (), (), tuple(terms), False, SMALL + 1)
     first, second = _matches(query, terms)
     assert first == '"rare" OR (("usual") AND ("often"))'
     assert second == '"rare" OR "usual" OR "often"'

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from core.base.result import Err, Ok, Result
+from core.base.result import Err, Ok, Result, fail
+from core.commands.search import build_vectors
 from core.commands.search import search as search_command
 from core.commands.workspace import open_workspace
 from core.llm.embeddings import connect_embeddings
 from core.search import store
 from core.search.query import search
-from core.search.vectors import embed_one, open_vectors
+from core.search.vectors import MINILM, embed_one, local_embedder, open_vectors
 from tests.search_shelf import Shelf
 
 pytest.importorskip("numpy")
@@ -170,13 +173,87 @@ def test_an_endpoint_is_asked_as_its_documentation_says(httpserver: HTTPServer) 
     assert isinstance(short, Err) and key not in str(short.error)
 
 
-def test_an_embedder_that_is_not_installed_says_how_to_get_it() -> None:
-    """The sentence names the extra."""
-    from core.search.vectors import local_embedder
+def test_words_wait_a_moment_for_meaning_and_what_was_made_is_kept(shelf: Shelf) -> None:
+    """A search over a store that has no vectors yet answers at once, and each one brings the next nearer to all."""
+    shelf.write("many", *(f"line {at} about a car" for at in range(40)))
+    embed, index = Topics(), shelf.open()
+    waiting = []
+    for _ in range(9):
+        vectors = open_vectors(shelf.cache, index.database, "topics", embed, 0.0)
+        assert isinstance(vectors, Ok)
+        waiting.append(vectors.value.waiting)
+    index.close()
+    assert waiting[0] > 0 == waiting[-1] and waiting == sorted(waiting, reverse=True)
+    assert len(embed.texts) == len(set(embed.texts)) == 45, "no text twice"
 
+
+def test_what_an_embedder_made_before_it_failed_is_kept(shelf: Shelf) -> None:
+    """A server that goes away in the middle of a long build is not paid twice for the first half."""
+    shelf.write("many", *(f"line {at} about soup" for at in range(100)))
+    embed, index = Topics(), shelf.open()
+
+    def failing(texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
+        return embed(texts) if len(embed.texts) < 60 else fail("down", "the server is down")
+
+    assert isinstance(open_vectors(shelf.cache, index.database, "topics", failing), Err)
+    made = list(embed.texts)
+    told: list[tuple[int, int]] = []
+    found = open_vectors(shelf.cache, index.database, "topics", embed, step=lambda *at: told.append(at))
+    index.close()
+    assert isinstance(found, Ok) and found.value.waiting == 0 and len(found.value.ids) == 105
+    assert made and len(embed.texts) == len(set(embed.texts)) == 105
+    assert told[-1] == (105 - len(made), 105 - len(made))
+
+
+def test_the_model_comes_from_its_makers_and_only_when_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search fetches nothing over the network; `knowledge vectors` does, from one place."""
+    asked: list[tuple[str, str, bool]] = []
+
+    def download(repository: str, name: str, *, local_files_only: bool) -> str:
+        asked.append((repository, name, local_files_only))
+        raise FileNotFoundError(name)
+
+    monkeypatch.setitem(sys.modules, "huggingface_hub", SimpleNamespace(hf_hub_download=download))
+    settings = tmp_path / "config.toml"
+    settings.write_text('[ai_settings.knowledge]\nembedder = "minilm"\n')
+    (tmp_path / "home" / "knowledge").mkdir(parents=True)
+    (tmp_path / "home" / "knowledge" / "facts.md").write_text("- The automobile is red\n")
+    opened = open_workspace(str(tmp_path / "home"), settings, {"XDG_CACHE_HOME": str(tmp_path / "cache")}, tmp_path)
+    assert isinstance(opened, Ok)
+    found = search_command(opened.value, "automobile")
+    assert isinstance(found, Ok) and len(found.value.hits) == 1
+    assert "is not on this computer yet" in found.value.warnings[0] and "Words alone" in found.value.warnings[0]
+    built = build_vectors(opened.value)
+    assert isinstance(built, Err) and "could not be fetched" in built.error.message
+    assert [row[2] for row in asked] == [True, False] and {row[0] for row in asked} == {MINILM}
+
+
+def test_making_all_vectors_without_an_embedder_says_how_to_choose_one(tmp_path: Path) -> None:
+    """The command is of no use before; the sentence names the setting."""
+    opened = open_workspace(str(tmp_path / "home"), None, {"XDG_CACHE_HOME": str(tmp_path / "cache")}, tmp_path)
+    assert isinstance(opened, Ok)
+    built = build_vectors(opened.value)
+    assert isinstance(built, Err) and "config set embedder" in built.error.hint
+
+
+def test_an_embedder_that_is_not_installed_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence names the extra."""
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     result = local_embedder("minilm")
-    if isinstance(result, Err):
-        assert "vectors" in result.error.hint
-    else:
-        made = result.value(["a car", "an automobile", "chicken soup"])
-        assert isinstance(made, Ok) and len(made.value[0]) == 384
+    assert isinstance(result, Err) and "vectors" in result.error.hint
+
+
+def test_the_model_finds_what_says_the_same() -> None:
+    """The files of the model are read as their makers mean it: a car is nearer to an automobile than to soup."""
+    from tests.bench.minilm import minilm
+
+    try:
+        embed = minilm()
+    except ImportError:
+        pytest.skip("the model is not installed (extra vectors-test)")
+    car, automobile, soup = (embed_one(text, embed) for text in ("a car", "an automobile", "chicken soup"))
+    assert isinstance(car, Ok) and isinstance(automobile, Ok) and isinstance(soup, Ok) and len(car.value) == 384
+    alike = [sum(a * b for a, b in zip(car.value, other, strict=True)) for other in (automobile.value, soup.value)]
+    assert alike[0] > 0.6 > alike[1]

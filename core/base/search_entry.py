@@ -21,7 +21,8 @@ class SearchEntry(NamedTuple):
     belongs to no project; `path` is the file in which a person can read it.
 
     `thread` names the conversation or document that this is a piece of ("" for what stands alone) and `position` its
-    place in it, counted from 0: what stands beside a hit, and the whole it is a part of, speak for it.
+    place in it, counted from 0: what stands beside a hit, and the whole it is a part of, speak for it. `role` is who
+    spoke in a conversation: user, assistant or tool; "" where there are no such roles.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class SearchEntry(NamedTuple):
     path: str = ""
     thread: str = ""
     position: int = 0
+    role: str = ""
 
 
 class SearchSource(NamedTuple):

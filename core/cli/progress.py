@@ -65,6 +65,9 @@ class _Bar:
     def __call__(self, step: Progress) -> None:
         if not step.outcome:  # it is being read: that comes from other threads, and the bar counts what is through
             return
+        if not step.done:  # what it will take is told before anything is done, and stays
+            print(f"{short(step.name)}: {step.outcome}", file=self._stream, flush=True)
+            return
         if self._bar is None:
             from tqdm import tqdm
 

@@ -12,7 +12,7 @@ from core.cli.text import count, one_line, size
 
 if TYPE_CHECKING:
     from core.commands.conversations import BuildReport
-    from core.commands.search import FoundReport
+    from core.commands.search import FoundReport, VectorsReport
     from core.commands.transcript import Shown
 
 LINES = 6
@@ -84,6 +84,11 @@ def _searched(report: FoundReport) -> str:
 
 def _entries(number: int) -> str:
     return count(number, "entry").replace("entrys", "entries")
+
+
+def vectors_text(report: VectorsReport) -> str:
+    """How many entries can be found by meaning now."""
+    return f"{_entries(report.entries)} can be found by meaning ({report.embedder})\n"
 
 
 def _built(built: BuildReport) -> str:
@@ -227,5 +232,13 @@ COMMANDS = (
             whole_number("--limit", "at most N turns (default: all)"),
         ),
         paged=True,
+    ),
+    Command(
+        "vectors",
+        "make what a search by meaning compares, all of it; a search itself makes some of it each time",
+        "knowledge vectors",
+        "core.commands.search:build_vectors",
+        vectors_text,
+        (option("--project", "with what belongs to this folder", "DIR"),),
     ),
 )

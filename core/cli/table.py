@@ -153,11 +153,13 @@ MODULE = {
     "unstrike": "bullets",
     "evidence": "bullets",
     "search": "search",
+    "vectors": "search",
     "show": "search",
     "save": "memories",
     "recall": "memories",
     "memories": "memories",
     "facts": "facts",
+    "library": "library",
     "ledger": "history",
     "trash": "history",
     "undo": "history",
@@ -173,6 +175,8 @@ MODULE = {
     "help": "help",
 }
 """Command -> the module in this folder that has its row, in the order of `knowledge --help`."""
+SECOND_NAMES = {"documents": "library"}
+"""What somebody may call a command -> its name."""
 
 
 def command(name: str) -> Command:

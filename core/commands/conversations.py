@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +132,9 @@ class BuildReport:
     waiting: int
     unread: int
     notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "notes": list(self.notes)}
 
 
 # --- the index -------------------------------------------------------------------------------------------------------
@@ -168,36 +170,39 @@ def build(
     where, told = where_of(workspace)
     read = gone = total = 0
     notes: list[str] = [told] if told else []
+    database: Database | None = None
 
     def step(done: int, _of: int, name: str) -> None:
         progress(Progress(read + done, max(total, read + done), name, "read"))
 
-    try:
-        database, brought = look(where, 0.0, walk=True, wait=10.0, cancelled=lambda: True)
+    def looked(seconds: float, *, walk: bool = False) -> Brought:
+        nonlocal database, read, gone
         if database is not None:
             database.close()
-        notes += brought.notes
-        total, gone = brought.waiting, brought.gone
-        if brought.waiting:
-            progress(Progress(0, total, f"{what_it_takes(brought)}; Ctrl-C stops, and the next one goes on", "to read"))
+        stop = cancelled if seconds else lambda: True
+        database, brought = look(where, seconds, walk=walk, wait=10.0, step=step, cancelled=stop)
+        read, gone = read + brought.read, gone + brought.gone
+        notes.extend(brought.notes)
+        return brought
+
+    try:
+        brought = looked(0.0, walk=True)
+        if total := brought.waiting:
+            what, _, costs = what_it_takes(brought).partition(": ")
+            progress(Progress(0, total, what, f"{costs}; Ctrl-C stops, and the next build goes on"))
         while brought.waiting and not cancelled() and not brought.busy:
-            database, brought = look(where, BUILD_SECONDS, wait=10.0, step=step, cancelled=cancelled)
-            if database is not None:
-                database.close()
-            read, gone = read + brought.read, gone + brought.gone
-        database, last = look(where, 0.0, wait=10.0, cancelled=lambda: True)
+            brought = looked(BUILD_SECONDS)
     except OSError as error:
         return fail("unwritable", f"the index cannot be written: {error.strerror or error}", error.filename or "")
-    if database is None:
-        return fail("busy", "another program is making the index", hint="wait until it is done")
+    if database is None or brought.busy:
+        return fail("busy", "another program is writing the index", hint="wait until it is done")
     try:
         number, turns = stored.totals(database)
         unread = unread_number(database)
     finally:
         database.close()
-    waiting = 0 if last.busy else last.waiting
     held = stored.file_bytes(where.folder)
-    return Ok(BuildReport(read, gone, number, turns, held, waiting, unread, tuple(dict.fromkeys(notes))))
+    return Ok(BuildReport(read, gone, number, turns, held, brought.waiting, unread, tuple(dict.fromkeys(notes))))
 
 
 def what_it_takes(brought: Brought) -> str:

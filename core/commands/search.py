@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from core.search.query import Hit as Hit
 
 LIMIT, MOST = 10, 1000
+VECTOR_SECONDS = 0.5
+"""So long a search makes vectors that are missing, at most; words never wait longer for meaning."""
 VECTOR_BYTES = 64 << 20
 """The longest answer of an embedder: 64 texts, 4096 numbers each, written out."""
 _SINCE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\Z")
@@ -71,8 +73,10 @@ class FoundReport:
     warnings: tuple[str, ...] = field(default=())
     built: BuildReport | None = None
 
-    def to_json(self) -> list[dict[str, Any]]:
-        """The list of `--json`, as commands.md has it."""
+    def to_json(self) -> list[dict[str, Any]] | dict[str, Any]:
+        """The list of `--json`, as commands.md has it; of a build alone, what it did."""
+        if self.built is not None and not self.query:
+            return self.built.to_json()
         return [hit.to_json() for hit in self.hits]
 
 
@@ -303,7 +307,7 @@ def _filters(
         return fail("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
     if role and role not in SPOKEN_ROLES:
         return fail("usage", f"there is no role {role!r}", hint=f"choose one of {', '.join(SPOKEN_ROLES)}")
-    if (source or role) and (tag or kind in ENTRY_KINDS):
+    if (source or role or kind == "conversation") and (tag or kind in ENTRY_KINDS):
         hint = "leave out --tag and --kind, or say --kind conversation"
         return fail(
             "usage", "--source and --role are of conversations, which have no tags and are of one kind", hint=hint
@@ -347,31 +351,78 @@ def _together(
 
 
 def _near(workspace: Workspace, index: Index, folder: Path, text: str) -> tuple[Mapping[int, float] | None, str]:
-    """What vectors say about a query, and a sentence where they were asked for and could not be had."""
-    name = workspace.config.embedder
-    if not name or not text.strip():
+    """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
+    if not workspace.config.embedder or not text.strip():
         return None, ""
     from core.search.vectors import embed_one, open_vectors
 
-    embed = _embedder(workspace)
+    embed = embedder_of(workspace)
     if isinstance(embed, Err):
         return None, f"{embed.error} Words alone were searched."
-    named = f"{name} {workspace.config.embedder_model} {workspace.config.embedder_base_url}".rstrip()
-    vectors = open_vectors(folder, index.database, named, embed.value)
+    vectors = open_vectors(folder, index.database, _embedder_name(workspace), embed.value, VECTOR_SECONDS)
     query = embed_one(text, embed.value) if isinstance(vectors, Ok) else vectors
     if isinstance(vectors, Err) or isinstance(query, Err):
         problem = vectors if isinstance(vectors, Err) else query
         assert isinstance(problem, Err)
         return None, f"{problem.error} Words alone were searched."
-    return vectors.value.near(query.value), ""
+    waiting = vectors.value.waiting
+    note = f"{waiting} entries have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
+    return vectors.value.near(query.value), note
 
 
-def _embedder(workspace: Workspace) -> Result[Embed]:
+def _embedder_name(workspace: Workspace) -> str:
+    config = workspace.config
+    return f"{config.embedder} {config.embedder_model} {config.embedder_base_url}".rstrip()
+
+
+@dataclass(frozen=True)
+class VectorsReport:
+    """How many entries have vectors now, and whose they are."""
+
+    embedder: str
+    entries: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys for `--json`."""
+        return {"embedder": self.embedder, "entries": self.entries}
+
+
+def build_vectors(
+    workspace: Workspace, project: str = "", step: Callable[[int, int], None] = lambda done, total: None
+) -> Result[VectorsReport]:
+    """Make all vectors that a search by meaning compares, and fetch the model where it is not there yet. Stopped, it
+    goes on where it ended. `step` is told how many were made of how many. Err without an embedder, or when it fails."""
+    if not workspace.config.embedder:
+        hint = "choose one, for example: knowledge config set embedder minilm"
+        return fail("no-embedder", "no embedder is set", hint=hint)
+    asked = find_project(workspace, project)
+    embed = embedder_of(workspace, fetch=True)
+    if isinstance(asked, Err):
+        return asked
+    if isinstance(embed, Err):
+        return embed
+    from core.search.index import open_index
+    from core.search.vectors import open_vectors
+
+    folder = search_folder(workspace, asked.value)
+    try:
+        index = open_index(folder, search_sources(workspace, asked.value))
+    except OSError as error:
+        return fail("unreadable", f"the store cannot be listed: {error.strerror}", error.filename or "")
+    try:
+        made = open_vectors(folder, index.database, _embedder_name(workspace), embed.value, step=step)
+    finally:
+        index.close()
+    return made if isinstance(made, Err) else Ok(VectorsReport(workspace.config.embedder, len(made.value.ids)))
+
+
+def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Result[Embed]:
+    """The embedder that the settings name; what leaves this computer has no secrets. Err for a missing one."""
     config = workspace.config
     if config.embedder != "openai":
         from core.search.vectors import local_embedder
 
-        return local_embedder(config.embedder)
+        return local_embedder(config.embedder, fetch=fetch)
     from core.llm.credentials import keys_from
     from core.llm.embeddings import connect_embeddings
 

@@ -357,8 +357,10 @@ def settled(event: Call, output: str, result: int, failed: bool | None, status: 
     """The event with what came back."""
     told = exit_status(output) if status is None and isinstance(event, Command) else status
     failed = told != 0 if failed is None and told is not None else failed
-    event = replace(event, answered=True, failed=failed, refused=refused, output=shortened(output), result=result)
-    return replace(event, status=told) if isinstance(event, Command) else event
+    ended: dict[str, Any] = {"answered": True, "failed": failed, "refused": refused, "result": result}
+    if isinstance(event, Command):
+        ended["status"] = told
+    return replace(event, output=shortened(output), **ended)
 
 
 def follow_ups(event: Event) -> Iterator[Event]:

@@ -140,7 +140,7 @@ def cleared(conversation: Conversation) -> Cleared:
     """Look for the secrets of a whole conversation, once."""
     secrets = Secrets()
     texts = [secrets.clear(turn.text) for turn in conversation.turns]
-    facts = {name: secrets.clear(getattr(conversation, name)) for name in ("title", "folder", "repository", "branch")}
+    facts = {name: secrets.clear(getattr(conversation, name)) for name in ("folder", "repository", "branch")}
     for turn in conversation.turns:
         if any(isinstance(event, Command) for event in turn.events):
             for command in turn.commands:
@@ -149,7 +149,7 @@ def cleared(conversation: Conversation) -> Cleared:
     said = tuple(secrets.hide(text) for text in texts) if secrets.count else tuple(texts)
     first = next((text for turn, text in zip(conversation.turns, said, strict=True) if _opens(turn, text)), "")
     told = replace(
-        conversation, title=title_of(hidden["title"], first[:2000]), folder=hidden["folder"],
+        conversation, title=title_of(secrets.title(conversation.title), first[:2000]), folder=hidden["folder"],
         repository=hidden["repository"], branch=hidden["branch"],
     )  # fmt: skip
     return Cleared(told, said, secrets)

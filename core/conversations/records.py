@@ -18,7 +18,7 @@ from core.conversations.lines import BOM
 # Control characters inside strings are forbidden by the standard and written by some tools all the same.
 _DECODER = json.JSONDecoder(strict=False)
 _SPACE = re.compile(r"[ \t\r\n]*")
-_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)"(\s{0,8}:)?|[{}\[\]]', re.DOTALL)
+_TOKEN = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"(\s{0,8}:)?|[{}\[\]]', re.DOTALL)
 
 
 class Record(NamedTuple):

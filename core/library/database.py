@@ -107,6 +107,15 @@ def open_library(url: str, backups: Path | None = None, *, make: bool = True) ->
     return Ok(Library(engine, path, copy))
 
 
+def database_errors() -> tuple[type[Exception], ...]:
+    """What a database raises, for who must not load one to name it."""
+    import sqlite3
+
+    from sqlalchemy.exc import SQLAlchemyError
+
+    return SQLAlchemyError, sqlite3.Error
+
+
 def shown_url(url: str) -> str:
     """An address without its password."""
     return re.sub(

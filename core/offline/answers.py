@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from core.conversations.conversation import Turn
 from core.conversations.events import Command, Commit, Edit, Plan, PullRequest, Push, Question
 from core.offline import cues
-from core.offline.closing import fits, rows_of
+from core.offline.closing import rows_of
 from core.offline.exchanges import Exchange, found, subject_of
 from core.offline.prose import Row, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, is_change
 from core.offline.statements import Found
+from core.offline.substance import fits
 
 MOST_ANSWERED = 3
 MOST_CHOSEN = 3

@@ -21,9 +21,16 @@ from core.offline.substance import (
     CODE,
     COMMITS,
     DOCUMENT,
+    LEAST_WORDS,
+    SHORT,
+    SHORT_UNBROKEN,
+    alike,
+    fits,
     moved,
     of_substance,
     overtaken,
+    readable,
+    stems,
     uncommitted,
     with_file,
     written,
@@ -34,10 +41,6 @@ MOST_DONE = 3
 SAME_WORK = 0.55
 MOST_TOLD = 3
 MOST_FILES = 4
-SHORT, LONG = 30, 300
-LEAST_WORDS = 7
-SHORT_UNBROKEN = 12
-"""A sentence of Chinese, Japanese or Korean says in so many characters what takes `SHORT` in others."""
 
 
 def find_done(session: Session) -> Iterator[Found]:
@@ -60,35 +63,6 @@ def rows_of(turn: Turn, number: int) -> list[Row]:
         above = row.heading or heading
         told.append(Row(row.text, row.low, row.bounds, row.kind, row.role, number, row.mark, above, row.at))
     return told
-
-
-def fits(text: str) -> bool:
-    """Whether a sentence is long enough to say something and short enough for a line."""
-    return (SHORT if text.isascii() or len(text) == len(text.encode()) else SHORT_UNBROKEN) <= len(text) <= LONG
-
-
-def readable(text: str) -> bool:
-    """Whether a sentence reads as a statement of its own: whole, about something named, neither offer nor template."""
-    return (
-        fits(text)
-        and not cues.MONOLOGUE.match(text)
-        and not cues.DANGLING.match(text)
-        and not cues.OFFER.search(text)
-        and not cues.TEMPLATE.search(CODE.sub("", text))
-        and not looks_like_code(text)
-        and not text.endswith(("?", ":", "…", "：", "？"))
-        and not (text[:1].islower() and re.match(r"[a-z]+ ", text))
-        and whole_quotes(text)
-        and cues.ANCHOR.search(text) is not None
-    )
-
-
-def whole_quotes(text: str) -> bool:
-    """Whether brackets and quotation marks that open in a text also close in it."""
-    pairs = (("(", ")"), ("“", "”"), ("[", "]"))
-    return (
-        text.count('"') % 2 == 0 and text.count("`") % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
-    )
 
 
 # --- done ---
@@ -122,21 +96,18 @@ def _done(session: Session) -> Iterator[Found]:
         line = _line(session, commit)
         statement = f"{BY_TOOL.sub('', commit.subject)} ({_became(session, turn, commit, line)})"
         asked = _asked_before(session, turn, f"{statement} {body}")
-        about = [body] if body else fresh
-        detail = _joined(*about, asked) if asked and asked not in used else body or _joined(*fresh)
-        used.add(asked)
+        detail = body or _joined(*fresh)
+        if asked and asked not in used and len(detail) + len(asked) <= LONGEST_BODY:
+            used.add(asked)
+            detail = _joined(detail, asked)
         yield Found("tasks_done", {"statement": statement, "detail": detail, "quote": line}, 70, turn)
-    found = []
+    found: list[Found] = []
     later = any(turn > last and (is_change(row) or sends_something(row)) for turn, row in session.events)
     for closing in session.closings if later else ():
         if closing.number < last or closing.refuted or not closing.changed:
             continue
-        told = [
-            row
-            for row in told_done(session, closing.number)
-            if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)
-        ]
-        told = of_substance(session, closing, told)
+        told = of_substance(session, closing, told_done(session, closing.number))
+        told = [row for row in told if not any(row[0].rstrip(".") in text or alike(row[0], text) for text in used)]
         if not told:
             found.extend(_asked_for(session, closing))
         elif not session.deleted_after(closing.number, told[0][0]) and not _tryout(session, told[0][0]):
@@ -153,20 +124,6 @@ def _done(session: Session) -> Iterator[Found]:
     if not made and not found:
         found = list(_worked_on(session))
     yield from found[-MOST_DONE:]
-
-
-_TELLING = re.compile(r"[A-Za-z][\w-]{3,}|[぀-ヿ一-鿿가-힣]{2}")
-_EVERYWHERE = frozenset({
-    "added", "adds", "updated", "fixed", "fixes", "with", "from", "that", "this", "into", "tests", "test", "file",
-    "files", "code", "commit", "feat", "docs", "chore", "refactor", "instead", "when", "make", "made", "support",
-    "created", "new", "removed", "changed", "change", "changes", "update", "remove", "create", "using", "used", "uses",
-    "block", "now",
-})  # fmt: skip
-
-
-def stems(text: str) -> set[str]:
-    """The words of a text that tell what it is about, cut to five letters."""
-    return {word[:5] for word in {word.casefold() for word in _TELLING.findall(text)} - _EVERYWHERE}
 
 
 def _of_commit(session: Session, turn: int, commit: Commit, text: str) -> bool:
@@ -216,8 +173,7 @@ def _in_own_words(text: str) -> str:
                 return said
             if not (looks_like_code(part.text) or cues.POINTING.match(part.text)):
                 said = f"{said} {part.text}".strip()
-    least = LEAST_ASKED if said.isascii() else SHORT_UNBROKEN
-    return said if len(said) >= least and not said.endswith((":", "：")) else ""
+    return said if len(said) >= (LEAST_ASKED if said.isascii() else SHORT_UNBROKEN) and said[-1] not in ":：" else ""
 
 
 def _joined(*parts: str) -> str:
@@ -227,53 +183,43 @@ def _joined(*parts: str) -> str:
 def _worked_on(session: Session) -> Iterator[Found]:
     """A piece of work whose closing message does not say it: what the person asked for, and the files it changed."""
     closing = session.closings[-1] if session.closings else None
-    edits = [
-        (turn, row)
-        for turn, row in session.events
-        if isinstance(row, Edit) and row.path and not row.refused and not row.failed and row.how != "deleted"
-    ]
+    edits = session.edits
     if closing is None or closing.refuted or not edits or not session.paired:
         return
     asked = [turn for turn in session.conversation.turns[: edits[0][0] + 1] if turn.role == "user" and not turn.agent]
     answers = [answer for _, row in session.events if isinstance(row, Question) for *_, answer in row.asked if answer]
     asked = [turn for turn in asked if not any(answer[:20] in turn.text for answer in answers)]
     wanted = request_of(asked[-1].text) or request_of(asked[0].text) if asked else ""
-    names = list(dict.fromkeys(name for _, row in edits for name in row.names))
-    if (
-        not wanted
-        or not _ASKS.match(wanted)
-        or _tryout(session, wanted)
-        or session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names))
-    ):
-        return
-    if len(names) == 1 and DOCUMENT.search(names[0]) and not any(row.how == "created" for _, row in edits):
-        return
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
-    more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
     made = [BY_TOOL.sub("", row.subject).rstrip(".") for _, row in session.events if isinstance(row, Commit)]
     steps = f"in the commits: {'; '.join(made[-MOST_STEPS:])}" if made else ""
-    detail = _joined(steps, uncommitted(session))
-    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": detail, "quote": ""}
-    yield Found("tasks_done", fields, 45, edits[-1][0])
+    yield from _request_done(session, wanted, edits, _joined(steps, uncommitted(session)))
 
 
 def _asked_for(session: Session, closing: Closing) -> Iterator[Found]:
     """What the person asked for before a closing message that does not say what was done, and what was changed."""
-    turns = list(enumerate(session.conversation.turns))[max(closing.before, 0) : closing.number]
+    first = max(closing.before, 0)
+    turns = enumerate(session.conversation.turns[first : closing.number], first)
     asked = [(at, turn.text) for at, turn in turns if turn.role == "user" and not turn.agent]
     at, wanted = next(((at, text) for at, said in reversed(asked) if (text := request_of(said))), (0, ""))
-    edits = [row for row in written(session, closing, at) if row.how != "deleted"]
-    names = list(dict.fromkeys(name for row in edits for name in row.names))
-    if not names or not wanted or not _ASKS.match(wanted) or not cues.ANCHOR.search(wanted):
+    if cues.ANCHOR.search(wanted):
+        edits = [(closing.number, row) for row in written(session, closing, at)]
+        yield from _request_done(session, wanted, edits, "")
+
+
+def _request_done(session: Session, wanted: str, edits: Sequence[tuple[int, Edit]], detail: str) -> Iterator[Found]:
+    """A request with the files that were changed for it; nothing where these are gone or a page for readers only."""
+    edits = [(at, row) for at, row in edits if row.how != "deleted"]
+    names = list(dict.fromkeys(name for _, row in edits for name in row.names))
+    if not names or not _ASKS.match(wanted) or not wanted or _tryout(session, wanted):
         return
-    if _tryout(session, wanted) or session.deleted_after(closing.number, " ".join(f"`{name}`" for name in names)):
+    if session.deleted_after(edits[-1][0], " ".join(f"`{name}`" for name in names)):
         return
-    if all(DOCUMENT.search(name) for name in names):
+    if all(DOCUMENT.search(name) for name in names) and not any(row.how == "created" for _, row in edits):
         return
     shown = ", ".join(f"`{name}`" for name in names[:MOST_FILES])
     more = f" and {len(names) - MOST_FILES} more" if len(names) > MOST_FILES else ""
-    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": "", "quote": ""}
-    yield Found("tasks_done", fields, 44, closing.number)
+    fields = {"statement": f"Worked on “{wanted}”: changed {shown}{more}", "detail": detail, "quote": ""}
+    yield Found("tasks_done", fields, 45, edits[-1][0])
 
 
 MOST_STEPS = 4
@@ -368,12 +314,6 @@ def _files_of(session: Session, turn: int) -> set[str]:
     since = max((at for at, row in session.events if isinstance(row, Commit) and at < turn), default=-1)
     edits = [row for at, row in session.events if isinstance(row, Edit) and since <= at <= turn and row.path]
     return {name for row in edits for name in row.names}
-
-
-def alike(one: str, other: str, share: float = 0.7) -> bool:
-    """Whether two texts of work tell mostly the same: `share` of the words of the shorter stand in the other."""
-    first, second = (set(re.findall(r"[\w./-]{3,}", text.casefold())) for text in (one, other))
-    return len(first & second) >= share * max(1, min(len(first), len(second))) and len(first & second) >= 4
 
 
 def _went(session: Session, turn: int, commit: Commit) -> bool:

@@ -273,6 +273,13 @@ NO_REQUEST = one_of({
     "ja": ("はい", "続け", "なぜ"),
     "ko": ("네", "계속", "왜"),
 }, begins=True)  # fmt: skip
+LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*| ?\(?\blines? \d+(?:[-–]\d+)?\)?")
+ORDER = re.compile(
+    r"^(?:add|run|set|create|update|write|fix|deploy|push|merge|commit|test|verify|migrate|configure|implement|remove|"
+    r"replace|rotate|publish|release|open|rebase|restart|rename|move|document|enable|disable|rerun|re-run|regenerate|"
+    r"wire|backfill|delete|check|install|upgrade|bump|address|resolve|confirm|register|investigate)\b",
+    re.IGNORECASE,
+)
 ABOUT_GIT = re.compile(
     r"\b(?:push\w*|commit\w*|merg\w*|pull request|PR)\b|提交|推送|コミット|プッシュ|커밋|푸시", re.IGNORECASE
 )

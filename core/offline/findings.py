@@ -1,4 +1,4 @@
-"""What the closing messages of a session say beside the work that was done: causes, facts, findings, what is left.
+"""What the closing messages of a session say beside the work that was done: causes, facts, what is left.
 
 A closing message is right about *what* more often than about *why*. So a cause or a fact is taken only when it is
 strictly worded and the things that it names stand in what a tool gave back. What a later word of the person refuted, or
@@ -15,26 +15,30 @@ from core.offline import cues
 from core.offline.closing import (
     FILE_LINE,
     LABEL,
+    request_of,
+    told_done,
+)
+from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
+from core.offline.reviews import find_in_review, find_risks
+from core.offline.sessions import TRIVIAL, Closing, Session, is_change
+from core.offline.statements import Found
+from core.offline.substance import (
+    CODE,
+    DOCUMENT,
     LEAST_WORDS,
     LONG,
     SHORT,
     alike,
+    named_first,
     readable,
-    request_of,
-    told_done,
     whole_quotes,
+    written,
 )
-from core.offline.prose import Row, begun, clean, has, looks_like_code, whole
-from core.offline.sessions import TRIVIAL, Closing, Session, is_change
-from core.offline.statements import Found
-from core.offline.substance import CODE, DOCUMENT, named_first, written
 
 MOST_CAUSES = 2
 MOST_FACTS = 2
 MOST_REASONED = 3
 MOST_LEFT = 3
-MOST_FINDINGS = 4
-MOST_RISKS = 3
 
 Rows = Mapping[int, list[Row]]
 
@@ -44,12 +48,11 @@ def find_findings(session: Session) -> Iterator[Found]:
     if session.of_others:
         return
     rows = session.rows
-    findings = [*_rated(session, rows), *_numbered(session, rows)]
-    grave = [found for low, found in findings if not low]
-    yield from (grave if len(findings) > MOST_LEFT else [found for _, found in findings])[:MOST_FINDINGS]
+    findings = list(find_in_review(session, rows))
+    yield from findings
     if not findings:
         yield from _newest(list(_left(session, rows)), MOST_LEFT)
-        yield from list(_risks(session, rows))[:MOST_RISKS]
+        yield from find_risks(session, rows)
     causes = list(_causes(session, rows))
     yield from causes[-MOST_CAUSES:]
     yield from _newest(list(_facts(session, rows, [cause.fields["statement"] for cause in causes])), MOST_FACTS)
@@ -173,7 +176,7 @@ def _cause_in(session: Session, rows: Sequence[Row], at: int) -> tuple[str, str]
                 continue
             if (
                 not _explains(more)
-                or _ORDER.match(more)
+                or cues.ORDER.match(more)
                 or _POINTS_BACK.match(more)
                 or more.endswith((":", "："))
                 or len(more) + sum(map(len, said)) > LONGEST_CAUSE
@@ -199,7 +202,7 @@ def _lead(session: Session, rows: Sequence[Row], at: int) -> str:
 
 def _neutral(text: str) -> str:
     """A sentence without line numbers and without whom it was said to."""
-    return _YOURS.sub("the ", _CLEAR.sub("", _LINES.sub("", text)))
+    return _YOURS.sub("the ", _CLEAR.sub("", cues.LINE_NUMBERS.sub("", text)))
 
 
 def _explains(text: str) -> bool:
@@ -297,7 +300,6 @@ _STATE = re.compile(
     re.IGNORECASE,
 )
 """What a sentence says that tells how a thing is and not what was done to it."""
-_LINES = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*| ?\(?\blines? \d+(?:[-–]\d+)?\)?")
 _POINTS = re.compile(r"\b(?:these|those|this|above|below|such|here)\b", re.IGNORECASE)
 _SNIPPET = re.compile(r"^`[^`]*[\s<>=?:{][^`]*`")
 _OF_FILE = re.compile(
@@ -330,6 +332,7 @@ def _subject_of(session: Session, closing: Closing) -> str:
 
 
 _OF_GIT_TODAY = re.compile(
+    r"^the commit `?[0-9a-f]{7,}|"
     r"\b(?:ha(?:s|ve) no|no|not|without|(?:is|are) (?:clean|up[- ]to[- ]date|in sync))\b.*"
     r"\b(?:branch(?:es)?|tags?|commits?|worktrees?|remotes?|checkouts?)\b",
     re.IGNORECASE,
@@ -413,12 +416,6 @@ _NEXT_HEADING = re.compile(
     re.IGNORECASE,
 )
 LONGEST_LEAD = 90
-_ORDER = re.compile(
-    r"^(?:add|run|set|create|update|write|fix|deploy|push|merge|commit|test|verify|migrate|configure|implement|remove|"
-    r"replace|rotate|publish|release|open|rebase|restart|rename|move|document|enable|disable|rerun|re-run|regenerate|"
-    r"wire|backfill|delete|check|install|upgrade|bump|address|resolve|confirm|register|investigate)\b",
-    re.IGNORECASE,
-)
 LEAST_BELOW = 4
 
 
@@ -441,7 +438,7 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
                 if not (below or after or said or last):
                     continue
                 text = _addressed(sentence.text)
-                if after and not (_ORDER.match(text) and cues.ANCHOR.search(text)):
+                if after and not (cues.ORDER.match(text) and cues.ANCHOR.search(text)):
                     continue
                 if PAST.match(LABEL.sub("", text)) and not _HELD_UP.search(text):
                     continue
@@ -451,7 +448,7 @@ def _left(session: Session, rows: Rows) -> Iterator[Found]:
                 if cues.ABOUT_GIT.search(text) and session.sent_after(closing.number):
                     continue
                 names = cues.ANCHOR.findall(text)
-                if stale and (_spoken_of(session, closing.number, names) or not (names or below)):
+                if stale and (session.spoken_of(closing.number, names) or not (names or below)):
                     continue
                 detail = _about(session) if below or after or not names else ""
                 score = 65 if below else 58 if after else 55 if said else 50
@@ -510,117 +507,3 @@ _I = re.compile(r"^I (?=(?:could not|couldn't|was (?:not able|unable) to|did not
 def _addressed(text: str) -> str:
     """With the assistant as nobody: "I could not run the tests because …" is about the tests."""
     return begun(_I.sub("", _YOU.sub("", text)))
-
-
-# --- findings of a review of one's own work ---
-
-
-_LOW = ("low", "minor", "p3")
-
-
-def _rated(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
-    """What a review of one's own code found and nothing mended afterwards; whether each is a small one."""
-    for closing in session.closings:
-        if closing.refuted or closing.overtaken or closing.changed:
-            continue
-        told = rows[closing.number]
-        for at, row in enumerate(told):
-            text = clean(row.text)
-            rated = cues.SEVERE.match(text)
-            below = row.kind == "bullet" and cues.SEVERE_HEADING.match(row.heading)
-            if not rated and not below:
-                continue
-            how = (rated["how"] if rated else row.heading.split()[0]).lower()
-            said = (rated["rest"] if rated else text).strip()
-            first = next(iter(re.split(r"(?<=[.!?。])\s+(?=[A-Z`])", said)), said)
-            if not first and at + 1 < len(told):
-                first = clean(told[at + 1].text)
-            if not SHORT <= len(first) <= LONG + 100 or cues.TEMPLATE.search(first):
-                continue
-            more = [clean(later.text) for later in told[at + 1 : at + 4] if not cues.SEVERE.match(later.text)]
-            path = re.search(r"`([\w./-]+/[\w.-]+\.\w{1,5})(?::\d[\d,-]*)?`", " ".join((row.text, *more)))
-            named = path is not None and path[1].rsplit("/", 1)[-1] in first
-            where = f"In `{path[1]}`: " if path and not named else ""
-            detail = said[len(first) :].strip() or next((part for part in more if len(part) > SHORT), "")
-            statement = f"{where}{first if where else begun(first)} (review finding, {how})"
-            fields = {"statement": statement, "detail": detail[:LONG], "quote": _one_line(session, row, first)}
-            yield how in _LOW, Found("tasks_open", fields, 68, closing.number)
-
-
-def _one_line(session: Session, row: Row, text: str) -> str:
-    return next((sentence.quote for sentence in session.parts(row) if text[:20] in sentence.text), "")
-
-
-_POINT = re.compile(r"^(?:\d{1,2}[.):]|[A-Z]\d{0,2}[.):]|#\d{1,2}[:.]?)\s+(?P<what>\S.{8,120})$")
-_WRONG = re.compile(
-    r"\b(?:silent\w*|missing|never|not|no longer|fails?|skips?|swallow\w*|stale|race|leaks?|wrong|incorrect\w*|"
-    r"inconsistent|unbounded|lacks?|without|ignor\w+|hard\w*|duplicat\w*|breaks?|errors?|bugs?|unsafe|lost|drops?|"
-    r"overwrit\w+|vulnerab\w+|unused|dead|fragile|can't|cannot|doesn't)\b|风险|缺|不",
-    re.IGNORECASE,
-)
-_RATED = re.compile(r"\b(?:critical|blocker|high|major|medium|serious|P[012])\b", re.IGNORECASE)
-_HARMLESS = re.compile(
-    r"\b(?:non-issue|nits?|not (?:a |really a )?block\w*|acceptable|no action|fine|cosmetic|informational|optional|"
-    r"reasonable|minor|inefficien\w+|already (?:handled|fixed)|currently safe)\b",
-    re.IGNORECASE,
-)
-
-
-def _numbered(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
-    """Numbered findings of a review, each below a heading of its own, of which nothing is spoken of afterwards."""
-    for closing in session.closings:
-        if closing.refuted or closing.changed:
-            continue
-        parts: dict[str, list[Row]] = {}
-        for row in rows[closing.number]:
-            parts.setdefault(row.heading, []).append(row)
-        points = [(found["what"], told) for heading, told in parts.items() if (found := _POINT.match(heading))]
-        if len(points) < 2 or sum(_ORDER.match(what) is not None for what, _ in points) > 1:
-            continue
-        for what, told in points:
-            said = " ".join(clean(row.text) for row in told)
-            names = cues.ANCHOR.findall(what) or cues.ANCHOR.findall(said)[:2]
-            if not names or not _WRONG.search(what) or _HARMLESS.search(f"{what} {said}"):
-                continue
-            if closing.overtaken and not _RATED.search(what):
-                continue  # the person chose what to do about them, and let this one be
-            if _spoken_of(session, closing.number, names):
-                continue
-            first = next(
-                (part for row in told for part in session.parts(row) if readable(_LINES.sub("", part.text))), None
-            )
-            text = f"{clean(what)}: {_LINES.sub('', first.text)}" if first else clean(what)
-            quote = first.quote if first else ""
-            fields = {"statement": f"{begun(text).rstrip('.')} (review finding)", "detail": "", "quote": quote}
-            yield False, Found("tasks_open", fields, 66, closing.number)
-
-
-def _spoken_of(session: Session, number: int, names: Sequence[str]) -> bool:
-    """Whether one of these names is spoken of, or stands in a call, in any later turn."""
-    later = session.said_after(number)
-    return any(name.strip("`()").casefold() in later for name in names)
-
-
-_RISK_HEADING = re.compile(
-    r"^(?:\W*\d*\W*)(?:(?:main|known|open|remaining|major|key|potential)\s+)?(?:risks?|weakness(?:es)?|shortcomings?|"
-    r"security (?:issues|concerns|risks))(?:\s*(?:and|&|/)\s*\w+)?$|风险|不足|缺点|リスク|課題|위험",
-    re.IGNORECASE,
-)
-
-
-def _risks(session: Session, rows: Rows) -> Iterator[Found]:
-    """Weak points of one's own project that an assessment named and that nobody came back to."""
-    for closing in session.closings:
-        if closing.refuted or closing.changed:
-            continue
-        for row in rows[closing.number]:
-            if row.kind != "bullet" or not _RISK_HEADING.search(row.heading):
-                continue
-            text = whole(row).text
-            names = [name for name in cues.ANCHOR.findall(text) if len(name.strip("`")) > 4]
-            if len(names) < 2 or not readable(text) or _HARMLESS.search(text) or cues.UNSURE.search(text):
-                continue
-            if not _spoken_of(session, closing.number, names):
-                detail = "a weak point that was named and not worked on"
-                fields = {"statement": begun(text), "detail": detail, "quote": whole(row).quote}
-                yield Found("tasks_open", fields, 54, closing.number)

@@ -26,11 +26,12 @@ from core.offline.answers import (
     find_undecided,
     questions_in,
 )
-from core.offline.closing import LONG, SHORT, alike, fits, request_of, rows_of, stems
+from core.offline.closing import request_of, rows_of
 from core.offline.exchanges import Exchange, found, is_long, own_words, read_exchanges, subject_of
 from core.offline.prose import Row, Sentence, begun, clean, looks_like_code, sentences, whole
 from core.offline.sessions import Session, bare
 from core.offline.statements import Found
+from core.offline.substance import LONG, SHORT, alike, fits, stems
 
 MOST_WILL = 5
 MOST_TOLD = 3
@@ -219,7 +220,8 @@ def find_wanted(session: Session, exchanges: list[Exchange]) -> Iterator[Found]:
                 if len(text.split()) < least and (text.isascii() or least == LEAST_UNNAMED):
                     continue
                 told.append(found("decisions", text, _context(session, row, text), sentence.quote, 53, row.number))
-    yield from told[-MOST_WANTED:]
+    lasting = [item for item in told if not any(_taken_back(item, row) for row in exchanges if row.number > item.turn)]
+    yield from lasting[-MOST_WANTED:]
 
 
 # --- corrections, and what the assistant conceded ---

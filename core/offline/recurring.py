@@ -14,11 +14,12 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.offline import cues
-from core.offline.closing import LONG, rows_of
+from core.offline.closing import rows_of
 from core.offline.findings import PAST, PERSONS
 from core.offline.prose import begun, looks_like_code, sentences
 from core.offline.sessions import Session, checks_of
 from core.offline.statements import Found
+from core.offline.substance import LONG
 
 SAME = 0.6
 """Of the words of the shorter of two remarks so many stand in the other."""

@@ -9,20 +9,20 @@ words that matter are in `cues.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, Hook, OtherCall, Push, Todos
+from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, Hook, OtherCall, Push
 from core.offline import cues
-from core.offline.prose import Row, Sentence, clean, sentences
+from core.offline.prose import Row, Sentence, sentences
 from core.offline.statements import Found
 
-LOOK_AHEAD = 6
+LOOK_AHEAD, MOST_BETWEEN = 6, 2
 """A variant that passes is looked for among so many commands behind the one that failed."""
-LONGEST_COMMAND = 200
+LONGEST_COMMAND, SHORTEST_WHY = 200, 12
 LEAST_PASTED = 200
 """A message of the person of so many characters holds more than a request: an error, a log, a piece of code."""
 
@@ -161,7 +161,12 @@ class Session:
         names = {found.strip("`()").casefold() for found in cues.ANCHOR.findall(text)}
         if not names:
             return closing.overtaken or not (closing.at_end or self.events)
-        return any(at > closing.number and name in said for at, said in self._work for name in names)
+        return any(self._last_work_on(name) > closing.number for name in names)
+
+    @cached_property
+    def _last_work_on(self) -> Callable[[str], int]:
+        """The last turn at work in which a name stands, -1 for none."""
+        return lru_cache(maxsize=None)(lambda name: next((at for at, said in self._work[::-1] if name in said), -1))
 
     @cached_property
     def _low(self) -> tuple[str, ...]:
@@ -171,18 +176,30 @@ class Session:
         """Everything that stands in later turns, the calls' words included, in lower case."""
         return "\n".join(self._low[turn + 1 :])
 
+    def spoken_of(self, turn: int, names: Iterable[str]) -> bool:
+        """Whether one of these names is spoken of, or stands in a call, in any later turn."""
+        later = self.said_after(turn)
+        return any(name.strip("`()").casefold() in later for name in names)
+
+    @cached_property
+    def _removed(self) -> tuple[tuple[int, str], ...]:
+        """The command lines and paths with which files were taken away, by turns."""
+        lines = ((at, row.words) for at, row in self.events if isinstance(row, Command) and _REMOVES.search(row.words))
+        paths = ((at, row.path) for at, row in self.events if isinstance(row, Edit) and row.how == "deleted")
+        return (*lines, *paths)
+
     def deleted_after(self, turn: int, text: str) -> bool:
         """Whether a file that a sentence names was taken away again."""
-        gone = [
-            row.words
-            for at, row in self.events
-            if at > turn and isinstance(row, Command) and _REMOVES.search(row.words)
-        ]
-        gone += [row.path for at, row in self.events if at > turn and isinstance(row, Edit) and row.how == "deleted"]
         names = [
             found.strip("`").rsplit("/", 1)[-1] for found in cues.ANCHOR.findall(text) if "." in found or "/" in found
         ]
-        return any(name in line for name in names if len(name) > 3 for line in gone)
+        return any(name in line for name in names if len(name) > 3 for at, line in self._removed if at > turn)
+
+    @cached_property
+    def edits(self) -> tuple[tuple[int, Edit], ...]:
+        """The edits that were made, of files that are told, with their turns."""
+        rows = ((at, row) for at, row in self.events if isinstance(row, Edit))
+        return tuple((at, row) for at, row in rows if row.path and not (row.refused or row.failed))
 
     def sent_after(self, turn: int) -> bool:
         """Whether something was committed or pushed after a turn."""
@@ -200,8 +217,6 @@ def find_in_session(session: Session) -> Iterator[Found]:
     """Everything that the events of a session tell; nothing for a conversation without events."""
     yield from _begun(session)
     yield from _uncommitted(session)
-    yield from _still_failing(session)
-    yield from _steps_left(session)
     yield from _repairs(session)
     yield from _suppressed(session)
     yield from _environment(session)
@@ -290,49 +305,6 @@ def _uncommitted(session: Session) -> Iterator[Found]:
         yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 56, edits[-1][0])
 
 
-def _still_failing(session: Session) -> Iterator[Found]:
-    """A check whose last run failed, with no other run behind it: it was left so, whatever the closing message says."""
-    last: dict[str, tuple[int, int, str, Command]] = {}
-    for at, (turn, row) in enumerate(session.events):
-        if not isinstance(row, Command) or row.refused or not row.answered:
-            continue
-        for part in re.split(r"\s*(?:&&|;)\s*", bare(row.words)):
-            kind = cues.check_kind(part)
-            if kind:
-                last[kind] = (at, turn, part, row)
-    for at, turn, part, row in last.values():
-        why = session.failure(row) or (_last_line(row.output) if row.failed else "")
-        if not why or session.of_others or cues.ONE_OFF.search(part) or _ENVIRONMENT.search(row.output):
-            continue
-        changed = any(is_change(event) for _, event in session.events[at + 1 :])
-        end = "files were changed after that and it was not run again" if changed else "nothing was changed after that"
-        shown = why if len(why) <= 200 else why[:200].rsplit(" ", 1)[0] + " …"
-        text = f"`{part}` failed when it was last run (“{shown}”); {end}"
-        yield Found("tasks_open", {"statement": text, "detail": "", "quote": why if len(why) < 400 else ""}, 57, turn)
-
-
-MOST_STALE = 6
-MOST_STEPS = 4
-
-
-def _steps_left(session: Session) -> Iterator[Found]:
-    """What the assistant's last list of steps leaves open, where some of it was done and little happened after it."""
-    lists = [(at, turn, row) for at, (turn, row) in enumerate(session.events) if isinstance(row, Todos) and row.items]
-    if not lists:
-        return
-    at, turn, row = lists[-1]
-    left = [clean(text) for text, state in row.items if state.casefold() in _OPEN_STATES]
-    behind = sum(isinstance(event, Call) for _, event in session.events[at + 1 :])
-    if not left or len(row.items) < 2 or len(left) == len(row.items) or behind > MOST_STALE:
-        return
-    shown = "; ".join(left[:MOST_STEPS]) + (f"; and {len(left) - MOST_STEPS} more" if len(left) > MOST_STEPS else "")
-    text = f"Left open in the list of steps at the end of the session: {shown}"
-    yield Found("tasks_open", {"statement": text, "detail": "", "quote": ""}, 55, turn)
-
-
-_OPEN_STATES = ("pending", "not-started", "not_started", "todo", "open", "not started")
-
-
 # --- a command that fails, and the variant that passes ---
 
 _ASIDE = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|\|\s*(?:tail|head|cat|less)\b[^|;&]*|>\s*/dev/null)\s*")
@@ -407,7 +379,6 @@ def _repairs(session: Session) -> Iterator[Found]:
                 between = [*between, right] if len(between) < MOST_BETWEEN and not cues.ONE_OFF.search(right) else None
 
 
-MOST_BETWEEN = 2
 _LOOKS = re.compile(
     r"(?:sudo )?(?:grep|rg|find|fd|ls|cat|sed -n|awk|head|tail|echo|printf|wc|which|pwd|test|nl|tree|diff|file|stat|"
     r"env|type|git (?:status|log|diff|show|branch|remote|rev-parse|ls-files|blame|worktree list|config --get|fetch)|"
@@ -420,9 +391,6 @@ def _last_line(output: str) -> str:
     """The last line of an output that says something; the reader's own line about the exit status is none."""
     rows = [line.strip() for line in output.split("\n") if line.strip() and not line.startswith("exit code:")]
     return rows[-1] if rows and SHORTEST_WHY <= len(rows[-1]) <= 260 else ""
-
-
-SHORTEST_WHY = 12
 
 
 def _works(first: str, second: str, why: str) -> str:
@@ -505,12 +473,7 @@ def _environment(session: Session) -> Iterator[Found]:
         rows = [line.strip() for line in row.output.split("\n") if line.strip()]
         first = next((line for line in rows[:30] if _ENVIRONMENT.search(line) and len(line) < 260), "")
         program = bare(row.words).split()[0] if bare(row.words) else ""
-        if (
-            not first
-            or not (row.failed or session.failure(row))
-            or program in told
-            or cues.ONE_OFF.search(bare(row.words))
-        ):
+        if not first or program in told or cues.ONE_OFF.search(bare(row.words)):
             continue
         told.add(program)
         versions = list(dict.fromkeys(line for line in rows if _VERSIONS.match(line) and line != first))[:2]

@@ -6,11 +6,19 @@ A sentence may be true and still be worth nothing tomorrow. Each gate here keeps
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 
 from core.conversations.events import Command, Commit, Edit, Push
 from core.offline import cues
+from core.offline.prose import looks_like_code
 from core.offline.sessions import Closing, Session, is_change, sends_something
+
+SHORT, LONG = 30, 300
+LEAST_WORDS = 7
+SHORT_UNBROKEN = 12
+"""A sentence of Chinese, Japanese or Korean says in so many characters what takes `SHORT` in others."""
 
 CODE = re.compile(r"`[^`\n]*`")
 BY_TOOL = re.compile(r"^aider:\s+", re.IGNORECASE)
@@ -114,14 +122,9 @@ MANY_FILES = 3
 
 def written(session: Session, closing: Closing, since: int = -1) -> list[Edit]:
     """The files that were written since the closing message before this one, or since a later turn."""
-    return [
-        row
-        for at, row in session.events
-        if isinstance(row, Edit)
-        and max(closing.before, since) < at <= closing.number
-        and row.path
-        and not (row.refused or row.failed)
-    ]
+    first = bisect_right(session.edits, max(closing.before, since), key=itemgetter(0))
+    last = bisect_right(session.edits, closing.number, key=itemgetter(0))
+    return [row for _, row in session.edits[first:last]]
 
 
 def of_substance(session: Session, closing: Closing, told: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -174,3 +177,55 @@ def named_first(text: str) -> bool:
         return _NO_SUBJECT.match(text) is None
     first = " ".join(text.split()[:FIRST_WORDS])
     return _NO_SUBJECT.match(text) is None and bool(cues.ANCHOR.search(first) or _CALLED.search(first))
+
+
+# --- sentences that stand by themselves ---
+
+
+def fits(text: str) -> bool:
+    """Whether a sentence is long enough to say something and short enough for a line."""
+    return (SHORT if text.isascii() or len(text) == len(text.encode()) else SHORT_UNBROKEN) <= len(text) <= LONG
+
+
+def readable(text: str) -> bool:
+    """Whether a sentence reads as a statement of its own: whole, about something named, neither offer nor template."""
+    return (
+        fits(text)
+        and not cues.MONOLOGUE.match(text)
+        and not cues.DANGLING.match(text)
+        and not cues.OFFER.search(text)
+        and not cues.TEMPLATE.search(CODE.sub("", text))
+        and not looks_like_code(text)
+        and not text.endswith(("?", ":", "…", "：", "？"))
+        and not (text[:1].islower() and re.match(r"[a-z]+ ", text))
+        and whole_quotes(text)
+        and cues.ANCHOR.search(text) is not None
+    )
+
+
+def whole_quotes(text: str) -> bool:
+    """Whether brackets and quotation marks that open in a text also close in it."""
+    pairs = (("(", ")"), ("“", "”"), ("[", "]"))
+    return (
+        text.count('"') % 2 == 0 and text.count("`") % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
+    )
+
+
+_TELLING = re.compile(r"[A-Za-z][\w-]{3,}|[぀-ヿ一-鿿가-힣]{2}")
+_EVERYWHERE = frozenset({
+    "added", "adds", "updated", "fixed", "fixes", "with", "from", "that", "this", "into", "tests", "test", "file",
+    "files", "code", "commit", "feat", "docs", "chore", "refactor", "instead", "when", "make", "made", "support",
+    "created", "new", "removed", "changed", "change", "changes", "update", "remove", "create", "using", "used", "uses",
+    "block", "now",
+})  # fmt: skip
+
+
+def stems(text: str) -> set[str]:
+    """The words of a text that tell what it is about, cut to five letters."""
+    return {word[:5] for word in {word.casefold() for word in _TELLING.findall(text)} - _EVERYWHERE}
+
+
+def alike(one: str, other: str, share: float = 0.7) -> bool:
+    """Whether two texts of work tell mostly the same: `share` of the words of the shorter stand in the other."""
+    first, second = (set(re.findall(r"[\w./-]{3,}", text.casefold())) for text in (one, other))
+    return len(first & second) >= share * max(1, min(len(first), len(second))) and len(first & second) >= 4

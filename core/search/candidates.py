@@ -236,35 +236,11 @@ def nearest(
 
 def neighbours(database: sqlite3.Connection, found: Candidates, hits: Iterable[Row], around: int = AROUND) -> None:
     """Add what stands beside the given hits in their threads."""
-    places = {
-        (row.thread, row.position + step) for row in hits if row.thread for step in range(-around, around + 1) if step
-    }
-    places -= {(row.thread, row.position) for row in found.rows.values()}
-    wanted = sorted(places)
-    for start in range(0, len(wanted), BATCH):
-        part = wanted[start : start + BATCH]
-        marks = ", ".join(["(?, ?)"] * len(part))
-        rows = database.execute(
-            f"SELECT {_ALL} FROM (VALUES {marks}) place"  # CROSS: each place is looked up, whatever the table is
-            " CROSS JOIN entries e ON e.thread = place.column1 AND e.position = place.column2 AND e.thread <> ''",
-            [value for place in part for value in place],
-        )
-        for row in rows:
+    sql = f"SELECT {COLUMNS} FROM entries WHERE thread <> '' AND thread = ? AND position BETWEEN ? AND ?"
+    for hit in hits:
+        if not hit.thread:
+            continue
+        for row in database.execute(sql, (hit.thread, hit.position - around, hit.position + around)):
             if row[0] not in found.rows:
                 found.rows[row[0]] = Row(*row)
                 found.how[row[0]] = "beside"
-
-
-def thread_lengths(database: sqlite3.Connection, threads: Iterable[str]) -> dict[str, int]:
-    """How many pieces each thread has."""
-    wanted = sorted(threads)
-    lengths: dict[str, int] = {}
-    for start in range(0, len(wanted), BATCH):
-        part = wanted[start : start + BATCH]
-        marks = ", ".join("?" * len(part))
-        lengths |= dict(
-            database.execute(
-                f"SELECT thread, count(*) FROM entries WHERE thread <> '' AND thread IN ({marks}) GROUP BY thread", part
-            )
-        )
-    return lengths

@@ -209,10 +209,20 @@ def writing(database: Database, folder: Path) -> Iterator[None]:
 # --- conversations ---------------------------------------------------------------------------------------------------
 
 
-def held_states(database: Database) -> dict[str, tuple[int, str]]:
-    """Path -> id and state of every conversation."""
-    rows = database.execute("SELECT path, id, state FROM conversations")
-    return {path: (id, state) for path, id, state in rows}
+class Known(NamedTuple):
+    """What a look wants to know of every conversation."""
+
+    id: int
+    state: str
+    name: str
+    source: str
+    trash: int
+
+
+def known(database: Database) -> dict[str, Known]:
+    """Every conversation by its path."""
+    rows = database.execute("SELECT path, id, state, name, source, trash FROM conversations")
+    return {row[0]: Known._make(row[1:]) for row in rows}
 
 
 def held(database: Database, ids: Sequence[int]) -> dict[int, Held]:

@@ -15,7 +15,7 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _PLACE = re.compile(
-    r"\b(?:in|on|for) (?:(?:the |my )?(?:project|repo|repository) )?(?P<name>[\w.-]+)(?: (?:project|repo|repository))?"
+    r"\b(?:in|on|for) (?:the |my )?(?:(?:project|repo|repository) )?(?P<name>[\w.-]+)(?: (?:project|repo|repository))?"
     r"[?.!]*\s*\Z",
     re.IGNORECASE,
 )

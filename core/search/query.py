@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from core.base.choices import ENTRY_KINDS
 from core.base.search_entry import SearchEntry
-from core.search.candidates import EVERYTHING, Candidates, Filters, find, nearest, neighbours, thread_lengths
+from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, find, nearest, neighbours
 from core.search.index import Index
 from core.search.rank import Features
 from core.search.reading import READ_CHARACTERS, Seen, see_all
@@ -93,7 +93,7 @@ def _has_all(query: Query, seen: Seen) -> bool:
     never all of it: its punctuation was to be looked for too."""
     if len(query.terms) < 2 or not all(seen.counts):
         return False
-    return bool(seen.near) or not all(_is_fragment(query, at) for at in range(len(query.terms)))
+    return seen.joined or not all(_is_fragment(query, at) for at in range(len(query.terms)))
 
 
 def _says_enough(query: Query, seen: Seen) -> bool:
@@ -138,15 +138,16 @@ LITERAL, PHRASE, PART, PREFIX = 6.0, 8.0, 2.0, 1.0
 """What it adds to a score that an entry has the query letter by letter, a phrase in quotation marks, the letters inside
 longer words, a word that begins so. A literal is worth what it says: as many letters as it covers, up to this."""
 LITERAL_CHARACTERS = 12
-LONG_WORDS, LONG_COST = 200, 1.5
-"""A text beyond so many words loses so much with each e-fold: it has every word somewhere, and takes long to read."""
+LONG_WORDS, LONG_COST = 200, 4.0
+"""A text that stands alone loses so much with each e-fold beyond so many words: it has every word somewhere, and takes
+long to read."""
 BEST_NEAR = 50
 """So many of the nearest by vector may become candidates."""
 Near: TypeAlias = Mapping[int, float]
 _COMING = {"part": PART, "prefix": PREFIX}
 _PLACE_OF_KIND = {kind: place for place, kind in enumerate(ENTRY_KINDS)}
-BESIDE_OF = 60
-"""The neighbours of so many of the best candidates may become hits of their own."""
+BESIDE_MANY, BESIDE_FEW = 60, 10
+"""The neighbours of so many of the best candidates may become hits too, in a small index and in a large one."""
 
 
 @dataclass(frozen=True)
@@ -276,17 +277,15 @@ def _rank_all(
     found = find(index.database, query, filters, limit)
     if near:
         nearest(index.database, found, near, filters, BEST_NEAR)
-    neighbours(index.database, found, list(found.rows.values())[:BESIDE_OF])
-    lengths = thread_lengths(index.database, {row.thread for row in found.rows.values() if row.thread})
-    return query, found, *rank_found(query, found, index.stems, lengths, near)
+    best = BESIDE_MANY if query.entries <= SMALL else BESIDE_FEW
+    neighbours(index.database, found, list(found.rows.values())[:best])
+    return query, found, *rank_found(query, found, index.stems, near)
 
 
-def rank_found(
-    query: Query, found: Candidates, stems: Stems, lengths: Mapping[str, int], near: Near | None
-) -> tuple[list[Ranked], Features]:
-    """Candidates, wherever they come from, best first. `lengths` says how many pieces their threads have."""
+def rank_found(query: Query, found: Candidates, stems: Stems, near: Near | None) -> tuple[list[Ranked], Features]:
+    """Candidates from wherever they come, best first, with what the ranking saw of them."""
     seen = see_all(query, found, stems)
-    features = Features(query, seen, lengths, near)
+    features = Features(query, seen, near)
     ranked = []
     spelled = query.phrases or len(query.words) > 1 or query.exact
     first = "" if query.phrases else query.literal.partition(" ")[0]
@@ -294,7 +293,7 @@ def rank_found(
         literal, bonus = _letters(query, one.row, first) if spelled else ("", 0.0)
         if found.how:
             bonus += _COMING.get(found.how.get(one.row.id, ""), 0.0)
-        if one.length > LONG_WORDS:
+        if one.length > LONG_WORDS and not one.row.thread:
             bonus -= LONG_COST * math.log(one.length / LONG_WORDS)
         ranked.append(Ranked(one, features.score(one) + bonus, literal))
     # Between equal scores: kinds in their order, then what is newer; nothing depends on when it was indexed.

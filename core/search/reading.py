@@ -7,6 +7,7 @@ compiled for a query, which would take longer than reading its candidates.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +17,13 @@ from core.search.candidates import Candidates
 from core.search.store import Row
 from core.search.terms import Query
 from core.search.when import FAR, Closeness, closeness
-from core.search.words import TIMES, Stems, words_of
+from core.search.words import Stems, words_of
 
 TITLE, ABOUT = 0.5, 0.3
 """What a word counts in a title, and in tags, source and date."""
 READ_CHARACTERS = 20_000
+CLOSE = 8
+"""Words not farther apart than this belong together."""
 ENDING = 2
 """A stem may differ from the beginning of its word in so many of its last letters (`valence`, `valenci`)."""
 
@@ -33,16 +36,16 @@ Placed: TypeAlias = "list[tuple[str, int]]"
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen of one candidate: how often it has each term (weighted), its length in words, which terms stand
-    next to each other as in the query, and the marks that the features need."""
+    """What was seen of one candidate: how often it has each term (weighted), its length in words, how `close` together
+    terms stand and whether some are `joined` as in the query, and the marks that the features need."""
 
     row: Row
     counts: list[float]
     length: int
-    near: float
+    close: float
+    joined: bool
     titled: bool
     asks: bool
-    times: bool
     words: set[str]
     dated: Closeness = FAR
 
@@ -135,18 +138,28 @@ def _seen(
     telling: Mapping[str, list[tuple[int, float]]],
 ) -> Seen:
     """What one candidate has. `telling` are the words that match: (term, weight) for each."""
-    counts = [0.0] * len(query.terms)
+    terms = query.terms
+    counts = [0.0] * len(terms)
     matched: set[str] = set()
-    near, last, last_place = 0.0, -2, -9
+    joined, before, before_place = False, -2, -9
+    last: dict[int, int] = {}
+    pairs: dict[tuple[int, int], float] = {}
     for word, place in text:
         if word not in telling:
             continue
         matched.add(word)
         for at, weight in telling[word]:
             counts[at] += weight
-            if at == last + 1 and place - last_place <= 2:
-                near += query.terms[at].worth + query.terms[last].worth
-            last, last_place = at, place
+            joined |= at == before + 1 and place - before_place <= 2
+            for other, there in last.items():
+                apart = place - there
+                if other != at and 0 < apart <= CLOSE:
+                    pair = (at, other) if at < other else (other, at)
+                    worth = min(terms[at].worth, terms[other].worth) / math.sqrt(apart)
+                    if worth > pairs.get(pair, 0.0):
+                        pairs[pair] = worth
+            last[at] = place
+            before, before_place = at, place
     for share, words in beside:
         for word in words:
             if word in telling:
@@ -154,6 +167,5 @@ def _seen(
                 for at, weight in telling[word]:
                     counts[at] += weight * share
     asks = row.text.rstrip().endswith(("?", "？"))
-    times = query.when and not TIMES.isdisjoint(words_of(row.text[:READ_CHARACTERS]))
     dated = closeness(query.moments, row.date) if query.moments else FAR
-    return Seen(row, counts, length, near, titled, asks, times, matched, dated)
+    return Seen(row, counts, length, sum(pairs.values()), joined, titled, asks, matched, dated)

@@ -21,7 +21,7 @@ from core.search.words import TOKENIZER, spaced, storable
 if TYPE_CHECKING:
     import sqlite3
 
-VERSION = 1
+VERSION = 2
 """Raised whenever the tables, the tokenizer or what is put into it change: an index of another version is made anew."""
 
 FILE, SEAL, LOCK = "search.db", "search.seal", "search.lock"
@@ -33,7 +33,7 @@ CREATE TABLE sources(
 );
 CREATE TABLE entries(
     id INTEGER PRIMARY KEY, source INTEGER, kind TEXT, key TEXT, title TEXT, text TEXT, date TEXT, provenance TEXT,
-    tags TEXT, project TEXT, path TEXT, thread TEXT, position INTEGER
+    tags TEXT, project TEXT, path TEXT, thread TEXT, position INTEGER, role TEXT
 );
 CREATE TABLE counted(entries INTEGER);
 INSERT INTO counted VALUES (0);
@@ -44,7 +44,7 @@ _INDICES = (
     "CREATE INDEX by_source ON entries(source)",
     "CREATE INDEX by_thread ON entries(thread, position) WHERE thread <> ''",
 )
-COLUMNS = "id, kind, key, title, text, date, provenance, tags, project, path, thread, position"
+COLUMNS = "id, kind, key, title, text, date, provenance, tags, project, path, thread, position, role"
 
 
 class Row(NamedTuple):
@@ -62,6 +62,7 @@ class Row(NamedTuple):
     path: str
     thread: str
     position: int
+    role: str = ""
 
     def entry(self) -> SearchEntry:
         """What was put in."""
@@ -186,12 +187,12 @@ def rows_of(database: sqlite3.Connection, source: int) -> list[Row]:
 
 def stored(entry: SearchEntry) -> tuple[object, ...]:
     """The columns of an entry, from kind on."""
-    kind, key, title, text, date, provenance, tags, project, path, thread, position = entry
+    kind, key, title, text, date, provenance, tags, project, path, thread, position, role = entry
     marked = f"\n{TAG_MARK.join(tag.casefold() for tag in tags)}\n" if tags else ""
     row = (kind, key, title, text, date, provenance, marked, project, path, thread)
     if not "".join(row).isascii() or "\0" in text:
         row = tuple(storable(value) for value in row)  # type: ignore[assignment]
-    return (*row, position)
+    return (*row, position, role)
 
 
 def searched(row: Sequence[object]) -> tuple[str, str, str]:
@@ -207,7 +208,7 @@ def add(database: sqlite3.Connection, source: int, rows: Iterable[Sequence[objec
         entries.append((start, source, *row))
         words.append((start, *searched(row)))
         start += 1
-    database.executemany(f"INSERT INTO entries VALUES ({', '.join('?' * 13)})", entries)
+    database.executemany(f"INSERT INTO entries VALUES ({', '.join('?' * 14)})", entries)
     database.executemany("INSERT INTO words(rowid, title, text, about) VALUES (?, ?, ?, ?)", words)
     return start
 
@@ -226,7 +227,7 @@ def change(database: sqlite3.Connection, old: Row, new: Sequence[object]) -> Non
     """Rewrite what is not searched of an entry."""
     database.execute(
         "UPDATE entries SET kind=?, key=?, title=?, text=?, date=?, provenance=?, tags=?, project=?, path=?, thread=?,"
-        " position=? WHERE id = ?",
+        " position=?, role=? WHERE id = ?",
         (*new, old.id),
     )
 

@@ -38,8 +38,8 @@ class Term:
 @dataclass(frozen=True)
 class Query:
     """What is looked for. `literal` is the whole of it, folded; `phrases` what stood in quotation marks. `exact` says
-    that its spelling matters: it has characters that are no words, as in `C++` or `session_store.py`. `when`: it asks
-    for a time; `moments` are the dates that it names."""
+    that its spelling matters: it has characters that are no words, as in `C++` or `session_store.py`. `moments` are the
+    dates that it names."""
 
     text: str
     literal: str
@@ -47,7 +47,6 @@ class Query:
     words: tuple[str, ...]
     terms: tuple[Term, ...]
     exact: bool
-    when: bool
     entries: int
     moments: tuple[Moment, ...] = ()
 
@@ -95,7 +94,6 @@ def query_of(text: str, places_of: Places, stems: Stems) -> Query:
         words,
         tuple(terms),
         bool(_TIGHT.search(text)) or not text.isascii() or not words,
-        "when" in words or "date" in words,
         entries,
         moments_of(text),
     )

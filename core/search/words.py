@@ -122,14 +122,6 @@ _CHANGING = (
     "index indices|matrix matrices|vertex vertices|good better best|bad worse worst"
 )
 
-_SAYING_WHEN = (
-    "yesterday today tomorrow ago last next week weekend month year recently soon since monday tuesday wednesday "
-    "thursday friday saturday sunday january february march april june july august september october november "
-    "december night morning day"
-)
-TIMES = frozenset(_SAYING_WHEN.split())
-"""Words by which people say when."""
-
 
 @cache
 def forms() -> dict[str, tuple[str, ...]]:

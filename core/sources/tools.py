@@ -280,7 +280,9 @@ def name_in(source: Source, root: str, path: str) -> str:
     if source.project:
         own = os.path.basename(path)
         return f"{source.name}/{os.path.basename(root)}/{own}" if source.keep > 1 else f"{source.name}/{own}"
-    parts = os.path.relpath(path, root).split(os.sep)[-source.keep :]
+    inside = root.rstrip(os.sep) + os.sep
+    below = path[len(inside) :] if path.startswith(inside) else os.path.relpath(path, root)
+    parts = below.split(os.sep)[-source.keep :]
     if source.keep > 1 and len(parts) > 1:
         parts = parts[:-1]  # the folder tells; the file is called the same in each
     name = "/".join(parts)

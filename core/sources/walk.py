@@ -60,14 +60,17 @@ def folder_store(path: str, source: str) -> Artifact | None:
     return Artifact(path, f"{source}/{os.path.basename(path)}", "store", 0, *times, source=source)
 
 
-def matching(folder: str, parts: list[str], notes: list[str]) -> Iterator[str]:
-    """Paths below a folder that a pattern fits; folders that are links are not entered."""
+def matching(folder: str, parts: list[str], notes: list[str], looked: set[str] | None = None) -> Iterator[str]:
+    """Paths below a folder that a pattern fits; folders that are links are not entered. `looked` gets every folder on
+    whose names the answer rests."""
+    if looked is not None:
+        looked.add(folder)
     part, rest = parts[0], parts[1:]
     if part == "**":
-        yield from matching(folder, rest, notes)
+        yield from matching(folder, rest, notes, looked)
         for name, is_folder in listed(folder, notes):
             if is_folder:
-                yield from matching(os.path.join(folder, name), parts, notes)
+                yield from matching(os.path.join(folder, name), parts, notes, looked)
         return
     if "*" not in part:
         path = os.path.join(folder, part)
@@ -75,13 +78,13 @@ def matching(folder: str, parts: list[str], notes: list[str]) -> Iterator[str]:
             if os.path.lexists(path):
                 yield path
         elif os.path.isdir(path) and not os.path.islink(path):
-            yield from matching(path, rest, notes)
+            yield from matching(path, rest, notes, looked)
         return
     fits = re.compile(re.escape(part).replace(r"\*", ".*") + r"\Z").match
     for name, is_folder in listed(folder, notes):
         if fits(name) and is_folder == bool(rest):
             path = os.path.join(folder, name)
-            yield from matching(path, rest, notes) if rest else (path,)
+            yield from matching(path, rest, notes, looked) if rest else (path,)
 
 
 def listed(folder: str, notes: list[str]) -> list[tuple[str, bool]]:
@@ -229,8 +232,10 @@ class Survey:
     errors: list[ErrorInfo] = field(default_factory=list)
 
 
-def survey(rows: Sequence[Place]) -> Survey:
-    """Every file that one of the tools left behind at these places. What cannot be listed is told in a note."""
+def survey(rows: Sequence[Place], looked: set[str] | None = None) -> Survey:
+    """Every file that one of the tools left behind at these places. What cannot be listed is told in a note. `looked`
+    gets the folders that were listed in places which are no project folders, whether they exist or not: as long as
+    none of them changes, the same files are there."""
     found: dict[str, Artifact] = {}
     notes: list[str] = []
     errors: list[ErrorInfo] = []
@@ -244,7 +249,7 @@ def survey(rows: Sequence[Place]) -> Survey:
         elif SOURCE[place.source].project:
             walked.setdefault(place.folder, []).append(place)
         else:
-            _take(SOURCE[place.source], place.folder, place.folder, found, notes)
+            _take(SOURCE[place.source], place.folder, place.folder, found, notes, looked)
     seen: set[str] = set()
     for folder, asked in walked.items():
         for project in folders_in(folder, seen, notes, depth_limit=PROJECT_DEPTH):
@@ -264,15 +269,17 @@ def is_own_question(path: str) -> bool:
     return f"{ASKED}{os.sep}" in path or f"{ASKED}-" in path or _own_hash() in path
 
 
-def _take(source: Source, root: str, folder: str, found: dict[str, Artifact], notes: list[str]) -> None:
+def _take(
+    source: Source, root: str, folder: str, found: dict[str, Artifact], notes: list[str], looked: set[str] | None = None
+) -> None:
     for pattern in source.patterns:
-        for path in matching(folder, pattern.split("/"), notes):
+        for path in matching(folder, pattern.split("/"), notes, looked):
             if path in found or is_own_question(path):
                 continue
             if (item := artifact_at(path, source.name, name_in(source, root, path))) is not None:
                 found[path] = item
     for pattern in source.folders:
-        for path in matching(folder, pattern.split("/"), notes):
+        for path in matching(folder, pattern.split("/"), notes, looked):
             if path not in found and (item := folder_store(path, source.name)) is not None:
                 found[path] = item
 
@@ -300,3 +307,26 @@ def in_project(folder: str, names: Collection[str]) -> list[Artifact]:
         if name in SOURCE and SOURCE[name].project:
             _take(SOURCE[name], folder, folder, found, [])
     return sorted(found.values())
+
+
+def folder_state(folder: str) -> str:
+    """When a folder's names last changed (nanoseconds since 1970), and which folder it is; "" for none."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns} {found.st_ino}"
+
+
+def store_state(path: str) -> str:
+    """The state of a database or export with its log; "" for a folder, which is looked into each time."""
+    rows = []
+    for one in (path, f"{path}-wal"):
+        try:
+            found = os.stat(one)
+        except OSError:
+            continue
+        if stat.S_ISDIR(found.st_mode):
+            return ""
+        rows.append(f"{found.st_size} {found.st_mtime_ns} {found.st_ino}")
+    return " ".join(rows)

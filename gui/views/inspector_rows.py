@@ -166,7 +166,7 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
         kept = evidence_of(workspace, view.file, line, view.raw, view.events) if view.found is not None else None
         return Ok(bullet_page(view, kept))
     if selected.kind == "talk":
-        part = read_conversation(workspace, selected.key, max(1, selected.line - BEFORE), TURNS)
+        part = read_conversation(workspace, selected.key, max(1, selected.line - BEFORE), TURNS, seconds=0.0)
         return part if isinstance(part, Err) else Ok(talk_page(part.value, selected.line))
     if selected.kind == "source":
         notes = notes_overview(workspace).notes

@@ -1,4 +1,5 @@
-"""100,000 entries: query, one update and a rebuild beside bare FTS5 on the same rows, in the same run.
+"""100,000 entries: query, one update and a rebuild beside bare FTS5 on the same rows, in the same run; and queries to
+100,000 turns of real talk, where it lies beside the project.
 
 Bare FTS5 is one external-content table with the porter tokenizer, its rows inserted in one transaction and queried by
 `a OR b OR c ORDER BY rank LIMIT 10`, the texts fetched. It has no filters, no provenance, no check of its sources.
@@ -18,7 +19,9 @@ from pathlib import Path
 from core.base.result import Ok, Result
 from core.base.search_entry import SearchEntry, SearchSource
 from core.search.index import open_index
-from core.search.query import search
+from core.search.query import search, search_threads
+from core.search.words import STOP_WORDS, words_of
+from tests.bench.retrieval_sets import SETS, is_there
 
 ENTRIES = 100_000
 IN_ONE_FILE = 200
@@ -106,10 +109,49 @@ def _bare_update(database: sqlite3.Connection, text: str) -> tuple[float, float]
     return end - began, end - committed
 
 
+def talk(number: int) -> tuple[list[SearchEntry], list[str]]:
+    """Turns of real conversations, repeated until there are so many, and three telling words of each question."""
+    turns, asked = [], []
+    dice = random.Random(5)
+    for name in ("locomo", "friendsqa", "qmsum", "coding"):
+        for one in SETS[name]() if is_there(name) else ():
+            turns += one.entries
+            for question in one.asked:
+                words = [word for word in words_of(question.text) if word not in STOP_WORDS and len(word) > 2]
+                asked += [" ".join(dice.sample(words, 3))] if len(words) > 2 else []
+    copies = range(-(-number // len(turns))) if turns else ()
+    every = [
+        turn._replace(key=f"{copy}:{turn.key}", thread=f"{copy}:{turn.thread}") for copy in copies for turn in turns
+    ]
+    return every[:number], asked
+
+
+def turn_figures(folder: Path) -> Iterator[tuple[str, float, float]]:
+    """The ratio of a query for conversations to bare FTS5 on the same turns."""
+    turns, asked = talk(ENTRIES)
+    if not turns:
+        print("     no real talk beside the project: queries to it are not measured")
+        return
+    path = folder / "talk"
+    path.write_bytes(b"x")
+    index = open_index(folder / "talk-cache", [SearchSource("talk", path, lambda _: Ok(turns))])
+    bare = _bare(folder / "talk.db", [f"{turn.title} {turn.text}" for turn in turns])
+    mine, theirs = [], []
+    for text in random.Random(7).sample(asked, QUERIES):
+        mine.append(min(_timed(lambda text=text: search_threads(index, text)) for _ in range(3)))  # type: ignore[misc]
+        theirs.append(min(_timed(lambda text=text: _bare_query(bare, text)) for _ in range(3)))  # type: ignore[misc]
+    index.close()
+    bare.close()
+    one, other = statistics.median(mine), statistics.median(theirs)
+    print(f"     query of three words to {len(turns):,} turns: {one * 1000:.2f} ms, bare {other * 1000:.2f} ms")
+    yield "search: conversations by three words, real turns / bare FTS5", one / other, 1.5
+
+
 def figures() -> Iterator[tuple[str, float, float]]:
     """Ratios to bare FTS5, and the milliseconds that an update takes beyond a commit."""
     folder = Path(tempfile.mkdtemp(prefix="knowledge-bench-"))
     try:
+        yield from turn_figures(folder)
         yield from _figures(folder)
     finally:
         shutil.rmtree(folder)

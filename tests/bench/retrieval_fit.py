@@ -1,11 +1,13 @@
-"""Fits the weights of `core/search/weights.py` on LoCoMo, and says what they are worth where they were not fitted.
+"""Fits the weights of `core/search/weights.py` on several collections at once, and says what they are worth where they
+were not fitted.
 
-Every candidate of every question gets its features from the product itself. A listwise softmax is fitted to the turns
-that answer, then one to the sessions, with the scores of the turns as the first weights give them. What is reported
-comes from leaving one conversation out: each is ranked by weights that never saw it. What is printed last, to be put
-into `weights.py`, is fitted on all of them.
+Every candidate of every question gets its features from the product itself. A listwise softmax is fitted to the entries
+that answer, each collection counting by its share, then one to the threads, with the scores of the entries as the first
+weights give them. What is reported is twice left out: the whole collection, and, with all the others at hand, one part
+after the other of the collection itself (a conversation, a repository). What is printed last, to be put into
+`weights.py`, is fitted on everything.
 
-    python -m tests.bench.retrieval_fit [--embedder minilm] [--without NAME …]
+    python -m tests.bench.retrieval_fit [--embedder minilm] [--without NAME …] [--every N]
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,22 +29,49 @@ from core.search import query as searching
 from core.search import rank
 from core.search.candidates import EVERYTHING
 from core.search.index import open_index
-from core.search.vectors import embed_one, local_embedder, open_vectors
+from core.search.vectors import embed_one, open_vectors
 from core.search.weights import NAMES, NEAR_NAMES, NEAR_THREAD_NAMES, THREAD_NAMES
+from tests.bench.minilm import minilm
 from tests.bench.retrieval import scored
-from tests.bench.retrieval_sets import FOLDER, Collection, locomo
+from tests.bench.retrieval_sets import Collection, coding, friendsqa, is_there, locomo, molweni, qmsum, renamed
 
 Table = Any
 """A numpy array of floats: a row for each candidate, a column for each feature."""
-ROUNDS, STEP, SHRINK = 160, 0.08, 1e-3
-KEPT = 150
-"""So many candidates of a question are fitted on: the best by the weights that stand in `weights.py`."""
+ROUNDS, STEP, SHRINK = 120, 0.12, 1e-3
+BEST, OTHERS = 100, 100
+"""Of the candidates of a question so many are fitted on: the likeliest, and others by lot; and all that answer."""
+PARTS = 5
+
+
+class Source(NamedTuple):
+    """A set to fit on and to judge by. `pooled` makes one index of it; of the others every `every`th question is
+    fitted on. The shares say how much it counts for entries and for threads."""
+
+    set: str
+    load: Callable[[], Iterator[Collection]]
+    pooled: bool
+    every: int
+    entries: float
+    threads: float
+
+
+SOURCES = {
+    "locomo": Source("locomo", locomo, False, 2, 0.6, 1.0),
+    "renamed": Source("locomo", renamed, False, 4, 0.6, 1.0),
+    "friendsqa": Source("friendsqa", friendsqa, False, 2, 1.0, 0.0),
+    "qmsum": Source("qmsum", qmsum, False, 1, 1.0, 0.0),
+    "molweni": Source("molweni", molweni, False, 4, 0.4, 0.0),
+    "coding": Source("coding", coding, True, 1, 1.0, 1.0),
+    "scenes": Source("friendsqa", friendsqa, True, 8, 0.0, 1.0),
+}
+"""`renamed` is no collection of its own: it is left out with LoCoMo."""
 
 
 @dataclass
 class Question:
-    """One question with everything that can be found for it."""
+    """One question with everything that can be found for it. `part` is what it is left out with."""
 
+    part: str
     rows: Table
     keys: list[str]
     threads: list[str]
@@ -58,29 +88,30 @@ class Question:
         return list(made), np.array(list(made.values()))
 
 
-def questions(collection: Collection, embed: Embed | None) -> Iterator[Question]:
-    """All questions of one conversation that have any candidate."""
-    thread_of = {entry.key: entry.thread for entry in collection.entries}
+def questions(collections: Sequence[Collection], embed: Embed | None, every: int = 1) -> Iterator[Question]:
+    """Questions that have any candidate, put to one index of all these collections."""
+    entries = [entry for one in collections for entry in one.entries]
+    thread_of = {entry.key: entry.thread for entry in entries}
+    width = len(NAMES) + (len(NEAR_NAMES) if embed is not None else 0)
     with tempfile.TemporaryDirectory(prefix="knowledge-fit-") as folder:
         path = Path(folder) / "source"
         path.write_text("x", encoding="ascii")
         cache = Path(folder) / "cache"
-        index = open_index(cache, [SearchSource("all", path, lambda _: Ok(collection.entries))])
+        index = open_index(cache, [SearchSource("all", path, lambda _: Ok(entries))])
         vectors = open_vectors(cache, index.database, "fit", embed) if embed is not None else None
         assert vectors is None or isinstance(vectors, Ok), vectors
-        for asked in collection.asked:
+        for part, asked in [(one.name, asked) for one in collections for asked in one.asked][::every]:
             near = None
             if embed is not None and vectors is not None:
                 meant = embed_one(asked.text, embed)
                 assert isinstance(meant, Ok), meant
                 near = vectors.value.near(meant.value)
             _, _, ranked, features = searching.rank_all(index, asked.text, EVERYTHING, 10, near)
-            if not ranked:
-                continue
-            seen = [one.seen for one in ranked]
+            seen = [one.seen for one in ranked if one.seen.row.key != asked.own]
             rows = [features.of(one) + (features.of_near(one) if near else []) for one in seen]
             yield Question(
-                np.array(rows),
+                part,
+                np.array(rows, np.float32).reshape(len(rows), width),
                 [one.row.key for one in seen],
                 [one.row.thread for one in seen],
                 asked.answers,
@@ -90,95 +121,148 @@ def questions(collection: Collection, embed: Embed | None) -> Iterator[Question]
         index.close()
 
 
-def fit(groups: Sequence[tuple[Table, list[int]]], rounds: int = ROUNDS) -> Table:
-    """Weights that make the wanted rows of each group likely: a softmax over the group, by Adam from nothing."""
-    width = groups[0][0].shape[1]
-    weights, mean, spread = np.zeros(width), np.zeros(width), np.zeros(width)
+class Group(NamedTuple):
+    """One question to learn from: its candidates, and which of them answer it."""
+
+    rows: Table
+    wanted: Sequence[int]
+
+
+def fit(sets: Sequence[tuple[float, Sequence[Group]]], rounds: int = ROUNDS) -> Table:
+    """Weights that make the wanted rows of each group likely: a softmax over the group, by Adam from nothing. Each set
+    counts by its share, however many groups it has."""
+    sets = [(share, groups) for share, groups in sets if groups and share]
+    size = np.sqrt(np.mean([np.concatenate([one.rows for one in groups]).var(0) for _, groups in sets], 0)) + 1e-6
+    stacked, aim = [], np.zeros(len(size))
+    for share, groups in sets:
+        rows = np.concatenate([one.rows for one in groups]) / size
+        sizes = np.array([len(one.rows) for one in groups])
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        weight = share / len(groups) / sum(share for share, _ in sets)
+        stacked.append((rows, starts, sizes, weight))
+        for one, start in zip(groups, starts, strict=True):
+            aim += weight * rows[[start + at for at in one.wanted]].mean(0)
+    weights, mean, spread = np.zeros(len(size)), np.zeros(len(size)), np.zeros(len(size))
     for number in range(1, rounds + 1):
-        slope = np.zeros(width)
-        for rows, wanted in groups:
+        slope = aim - SHRINK * weights
+        for rows, starts, sizes, weight in stacked:
             scores = rows @ weights
-            odds = np.exp(scores - scores.max())
-            slope += rows[wanted].mean(0) - (odds / odds.sum()) @ rows
-        slope = slope / len(groups) - SHRINK * weights
+            odds = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
+            slope -= weight * ((odds / np.repeat(np.add.reduceat(odds, starts), sizes)) @ rows)
         mean = 0.9 * mean + 0.1 * slope
         spread = 0.99 * spread + 0.01 * slope * slope
         weights = weights + STEP * (mean / (1 - 0.9**number)) / (np.sqrt(spread / (1 - 0.99**number)) + 1e-8)
-    return weights
+    return weights / size
 
 
-def fit_entries(asked: Sequence[Question]) -> Table:
-    """Weights for entries, as they stand in `weights.py`."""
-    size = np.concatenate([one.rows for one in asked]).std(0) + 1e-9
+_LIKELY = [NAMES.index(name) for name in ("match", "around", "pair", "thread_best", "dated", "dated_after")]
+
+
+def entry_groups(asked: Sequence[Question]) -> list[Group]:
+    """What to learn of entries."""
     groups = []
-    for one in asked:  # the rows come ranked by the product
-        wanted = [at for at, key in enumerate(one.keys[:KEPT]) if key in one.wanted]
-        if wanted:
-            groups.append((one.rows[:KEPT] / size, wanted))
-    return fit(groups) / size
+    for one in asked:
+        wanted = [at for at, key in enumerate(one.keys) if key in one.wanted]
+        if not wanted:
+            continue
+        order = np.argsort(-one.rows[:, _LIKELY].sum(1), kind="stable")
+        lot = np.random.default_rng(len(order)).permutation(order[BEST:])[:OTHERS]
+        kept = np.union1d(np.concatenate([order[:BEST], lot]), wanted)
+        groups.append(Group(one.rows[kept], np.searchsorted(kept, wanted).tolist()))
+    return groups
 
 
-def fit_threads(asked: Sequence[Question], weights: Table) -> Table:
-    """Weights for threads, given those for entries."""
-    made = [(one, *one.thread_rows(one.rows @ weights)) for one in asked]
-    size = np.concatenate([rows for _, _, rows in made]).std(0) + 1e-9
+def thread_groups(asked: Sequence[Question], weights: Table) -> list[Group]:
+    """What to learn of threads, given the weights for entries."""
     groups = []
-    for one, names, rows in made:
+    for one in filter(_found_any, asked):
+        names, rows = one.thread_rows(one.rows @ weights)
         wanted = [at for at, name in enumerate(names) if name in one.wanted_threads]
         if wanted:
-            groups.append((rows / size, wanted))
-    return fit(groups, 120) / size
+            groups.append(Group(rows, wanted))
+    return groups
+
+
+def fit_both(asked: Mapping[str, Sequence[Question]]) -> tuple[Table, Table]:
+    """Weights for entries and for threads."""
+    weights = fit([(SOURCES[name].entries, entry_groups(rows)) for name, rows in asked.items()])
+    about = [(SOURCES[name].threads, rows) for name, rows in asked.items() if SOURCES[name].threads]
+    return weights, fit([(share, thread_groups(rows, weights)) for share, rows in about])
 
 
 def ranked_by(one: Question, weights: Table, thread_weights: Table) -> tuple[list[str], list[str]]:
     """The keys of the entries, and the threads, best first."""
+    if not one.keys:
+        return [], []
     scores = one.rows @ weights
     names, rows = one.thread_rows(scores)
     order = np.argsort(-(rows @ thread_weights), kind="stable")
     return [one.keys[at] for at in np.argsort(-scores, kind="stable")], [names[at] for at in order]
 
 
+def report(title: str, name: str, judged: Sequence[tuple[Question, Table, Table]]) -> None:
+    """Print what questions get by weights that they were not fitted on."""
+    answers = [(one, *ranked_by(one, weights, threads)) for one, weights, threads in judged]
+    entries = scored([[(keys, one.wanted) for one, keys, _ in answers]])
+    line = f"{title:<20} {name:<10} turns {entries.recall5:5.1f} / {entries.recall10:5.1f}  MRR {entries.mrr / 100:.3f}"
+    if SOURCES[name].threads:
+        threads = scored([[(found, one.wanted_threads) for one, _, found in answers]])
+        line += f"  threads {threads.recall5:5.1f} / {threads.recall10:5.1f}"
+    print(f"{line}  {entries.queries} questions", flush=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what held-out conversations get, and the weights fitted on all."""
+    """Print what held-out questions get, and the weights fitted on all."""
     parser = argparse.ArgumentParser(prog="retrieval_fit")
-    parser.add_argument("--embedder", default="", metavar="NAME", help="with vectors: minilm")
+    parser.add_argument("--embedder", default="", choices=("", "minilm"), help="with vectors")
     parser.add_argument("--without", nargs="*", default=[], metavar="FEATURE", help="what is a feature worth?")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth question, for a quick look")
     options = parser.parse_args(arguments)
-    if not (FOLDER / "locomo").is_dir():
-        print("LoCoMo is not beside the project: nothing is fitted")
-        return 0
     embed = None
     if options.embedder:
-        loaded = local_embedder(options.embedder)
-        assert isinstance(loaded, Ok), loaded
-        embed = loaded.value
+        embed = minilm()
     names = NAMES + (NEAR_NAMES if embed else ())
     thread_names = THREAD_NAMES + (NEAR_THREAD_NAMES if embed else ())
-    talks = [list(questions(one, embed)) for one in locomo()]
-    for one in (one for talk in talks for one in talk):
-        one.rows[:, [at for at, name in enumerate(names) if name in options.without]] = 0
-    entries, threads = [], []
-    for at, talk in enumerate(talks):
-        others = [one for number, rest in enumerate(talks) for one in rest if number != at]
-        weights = fit_entries(others)
-        thread_weights = fit_threads(others, weights)
-        answers = [ranked_by(one, weights, thread_weights) for one in talk]
-        entries.append([(got, one.wanted) for (got, _), one in zip(answers, talk, strict=True)])
-        threads.append([(got, one.wanted_threads) for (_, got), one in zip(answers, talk, strict=True)])
-        for unit, rows in (("turns", entries[-1]), ("sessions", threads[-1])):
-            part = scored([rows])
-            print(f"  left out {at + 1}: {unit:<8} r@5 {part.recall5:.1f}  r@10 {part.recall10:.1f}", flush=True)
-    for unit, groups in (("turns", entries), ("sessions", threads)):
-        whole = scored(groups)
-        print(f"{unit:<8} left out: r@5 {whole.recall5:.2f}  r@10 {whole.recall10:.2f}  MRR {whole.mrr / 100:.3f}"
-              f"  {whole.queries} questions, spread {whole.spread:.1f}")  # fmt: skip
-    everything = [one for talk in talks for one in talk]
-    weights = fit_entries(everything)
-    thread_weights = fit_threads(everything, weights)
+    asked: dict[str, list[Question]] = {}
+    for name, source in SOURCES.items():
+        if not is_there(source.set):
+            print(f"{source.set} is not beside the project: it is not fitted on")
+            continue
+        collections = [one for one in source.load() if source.pooled or one.asked]
+        groups = [collections] if source.pooled else [[one] for one in collections]
+        every = source.every * options.every
+        asked[name] = [one for group in groups for one in questions(group, embed, every)]
+        for one in asked[name]:
+            if one.keys:
+                one.rows[:, [at for at, known in enumerate(names) if known in options.without]] = 0
+    if not asked:
+        return 0
+    for left in dict.fromkeys(SOURCES[name].set for name in asked):
+        weights = fit_both({name: rows for name, rows in asked.items() if SOURCES[name].set != left})
+        for name in asked:
+            if SOURCES[name].set == left:
+                report("whole left out", name, [(one, *weights) for one in asked[name]])
+    parts = [
+        fit_both({name: [one for one in rows if _part(one) != number] for name, rows in asked.items()})
+        for number in range(PARTS)
+    ]
+    for name, rows in asked.items():
+        report("parts left out", name, [(one, *parts[_part(one)]) for one in rows])
+    weights, thread_weights = fit_both(asked)
+    for name, rows in asked.items():
+        report("fitted on", name, [(one, weights, thread_weights) for one in rows])
     for title, known, values in (("entries", names, weights), ("threads", thread_names, thread_weights)):
         print(f"{title}, fitted on all:", dict(zip(known, np.round(values, 3).tolist(), strict=True)))
         print(", ".join(f"{value:.3f}" for value in values))
     return 0
+
+
+def _found_any(one: Question) -> bool:
+    return bool(one.keys)
+
+
+def _part(one: Question) -> int:
+    return zlib.crc32(one.part.encode()) % PARTS
 
 
 if __name__ == "__main__":

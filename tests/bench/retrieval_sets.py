@@ -1,7 +1,9 @@
 """Questions with known answers, from public sets that lie beside the project; see SOURCES.md there for each format.
 
-Every set becomes the same thing: collections (a conversation, a meeting, a scene) of entries in threads, and questions
-with the keys of the entries that answer them.
+Every set becomes the same thing: collections (a conversation, a meeting, a scene, a repository) of entries in threads,
+and questions with the keys of the entries that answer them. `coding` are real sessions of coding tools, of a dozen
+kinds and in several languages, with questions of our own (tests/quality/asked.jsonl): written by somebody who read the
+sessions, before any ranking of them was seen.
 """
 
 from __future__ import annotations
@@ -13,9 +15,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.base.search_entry import SearchEntry
+from core.conversations.conversation import Turn
+from core.conversations.read import read_all
 from core.search.when import moments_of
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "retrieval"
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+FOLDER = CORPUS / "retrieval"
+SESSIONS = CORPUS / "conversations"
+ASKED = Path(__file__).resolve().parents[1] / "quality" / "asked.jsonl"
+LINES, TOOL_CHARACTERS = 4, 2000
+"""Of what a tool gave back so many of its first and of its last lines are searched, and not more characters."""
 
 
 class Asked(NamedTuple):
@@ -153,10 +162,75 @@ def molweni() -> Iterator[Collection]:
             yield Collection(name, entries, asked)
 
 
+def renamed() -> Iterator[Collection]:
+    """LoCoMo, asked about people by names that they do not bear in it: what works only where the names in a question
+    are those of speakers must not cost where they are not."""
+    others = ("Emi", "Fahim", "Vanessa", "Akib", "Nicolas")
+    for one in locomo():
+        names = dict(zip(sorted({entry.title for entry in one.entries}), others, strict=False))
+        known = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b")
+        asked = [row._replace(text=known.sub(lambda found: names[found[1]], row.text)) for row in one.asked]  # noqa: B023
+        yield one._replace(asked=asked)
+
+
+def coding() -> Iterator[Collection]:
+    """Real sessions of coding tools: one collection a repository, one thread a session, one entry a turn."""
+    files = [path for path in sorted(SESSIONS.rglob("*")) if path.is_file() and not _is_aside(path)]
+    entries: dict[str, list[SearchEntry]] = {}
+    keys: dict[tuple[str, str, int], str] = {}
+    for path in files:
+        file = path.relative_to(SESSIONS).as_posix()
+        repository = file.split("/")[1]
+        for talk in read_all(path.stem, path.read_bytes()):
+            for number, turn in enumerate(talk.turns):
+                text = _searched(turn)
+                if not text:
+                    continue
+                key, day = f"{file}#{talk.id}:{number}", (turn.time or talk.started)[:10]
+                keys[file, talk.id, number] = key
+                keys.setdefault((file, "", number), key)
+                entries.setdefault(repository, []).append(
+                    SearchEntry("document", key, "", text, day, project=repository, thread=f"{file}#{talk.id}",
+                                position=number, role=turn.role)
+                )  # fmt: skip
+    asked: dict[str, list[Asked]] = {}
+    for line in ASKED.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        places = [(one["file"], one.get("conversation", ""), turn) for one in row["answers"] for turn in one["turns"]]
+        answers = frozenset(keys[place] for place in places if place in keys)
+        asked.setdefault(places[0][0].split("/")[1], []).append(Asked(row["asked"], answers))
+    for repository, rows in entries.items():
+        yield Collection(repository, rows, asked.get(repository, []))
+
+
+def _is_aside(path: Path) -> bool:
+    """Lists of prompts repeat their sessions; fixtures are nobody's talk."""
+    beside = path.name in ("SOURCES.md", "history.jsonl") or path.name.endswith(".metadata.json")
+    return beside or "format_fixtures" in path.parts
+
+
+def _searched(turn: Turn) -> str:
+    """What of a turn is searched: what was said, the commands and paths of calls, a tool's first and last lines."""
+    if turn.role != "tool":
+        return turn.text if turn.role in ("user", "assistant") else ""
+    called = [getattr(event, name, "") for event in turn.events for name in ("words", "path")]
+    lines = [line for line in turn.text.splitlines() if line.strip()]
+    lines = lines[:LINES] + lines[max(LINES, len(lines) - LINES) :]
+    return ("\n".join(filter(None, called)) if turn.is_call and any(called) else "\n".join(lines))[:TOOL_CHARACTERS]
+
+
+def is_there(name: str) -> bool:
+    """Whether the files of a set lie beside the project."""
+    return SESSIONS.is_dir() if name == "coding" else (FOLDER / name).is_dir()
+
+
 SETS: dict[str, Callable[[], Iterator[Collection]]] = {
     "locomo": locomo,
     "realtalk": realtalk,
     "qmsum": qmsum,
     "friendsqa": friendsqa,
     "molweni": molweni,
+    "coding": coding,
 }
+POOLED = ("coding",)
+"""Sets that are asked as a whole alone: nobody knows in which repository it was."""

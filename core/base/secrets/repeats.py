@@ -12,6 +12,8 @@ from core.base.secrets.redact import MARK, redact
 
 LEAST = 6
 """A shorter value is hidden only where its own text shows what it is: it would be found inside ordinary words."""
+PART = 8
+"""So many letters of a secret, one after the other, give it away."""
 REPEATED = f"{MARK}repeated]"
 _PLACEHOLDER = re.compile(r"\[redacted: [^\]\n]{1,40}\]")
 _WORD = re.compile(r"[A-Za-z]{1,12}|[\d\s.,:;/-]{1,10}")
@@ -36,12 +38,27 @@ class Secrets:
             self._values.update(_replaced(text, found.text))
         return found.text
 
+    def title(self, text: str) -> str:
+        """A short text that a program made of longer ones, cleared; "" where it has a part of a secret. It may have cut
+        one in two, or left out its punctuation, so that nothing is as it was but the letters."""
+        text = self.hide(self.clear(text))
+        letters = _letters(text)
+        for value in self._values:
+            known = _letters(value)
+            if any(known[at : at + PART] in letters for at in range(max(1, len(known) - PART + 1))):
+                return ""
+        return text
+
     def hide(self, text: str) -> str:
         """A cleared text without the values that were secrets in another one."""
         for value in self._values:
             if value in text:
                 text = text.replace(value, REPEATED)
         return text
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def _replaced(before: str, after: str) -> list[str]:

@@ -194,7 +194,9 @@ def _folder_of(told: Any, values: Iterable[Any]) -> str:
             path = found[0].replace("\\\\", "\\")
             for end in (at for at, char in enumerate(f"{path}/") if char in "/\\" and at):
                 folder = path[:end]
-                if folder not in tried and len(tried) < MOST_FOLDERS:
+                if len(tried) >= MOST_FOLDERS:
+                    return ""
+                if folder not in tried:
                     tried.add(folder)
                     if hashlib.sha256(folder.encode("utf-8", "replace")).hexdigest() == told:
                         return folder

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, select, update
 from core.base.answer import Generate
 from core.base.result import Err, Ok, Result, fail
 from core.library import schema
-from core.library.database import Library
+from core.library.database import Library, cause_of, database_errors
 from core.library.records import TASK_TYPES, Chunk, Document, Link, Retrieval, SourceProfile, new_id
 from core.library.rows import add_retrieval, by_ids, columns_of, in_parts, links_of
 from core.library.use import strategies, words
@@ -29,10 +29,10 @@ from core.library.use.tasks import infer_task_type
 from core.library.use.usage import earlier_uses, histories, tallies
 from core.library.use.vectors import Embedder, Near, fill_vectors, near
 from core.search.candidates import AROUND, Candidates
-from core.search.query import BESIDE_OF, Ranked, rank_found
+from core.search.query import BESIDE_MANY, Ranked, rank_found
 from core.search.rank import Features
 from core.search.terms import Query
-from core.search.words import Stems
+from core.search.words import Stems, storable
 
 STRATEGIES = strategies.STRATEGIES
 LIMIT, MOST = 10, 100
@@ -95,7 +95,7 @@ def retrieve(
     fails, a warning says so and the rest stands. Logged, unless told otherwise: what was retrieved and never used, or
     asked for and never found, is what `reflect` and `consolidate` learn from.
     """
-    query = query[:QUERY_CHARACTERS].strip()
+    query = storable(query[:QUERY_CHARACTERS]).strip()
     unknown = [name for name in only if name not in STRATEGIES]
     if unknown or not only:
         named = ", ".join(map(repr, unknown)) or "nothing"
@@ -131,7 +131,13 @@ def retrieve(
         else:
             dossiers, reasoning = verdict.value
     made = Retrieved("", query, task_type, inferred, tuple(dossiers), session_id, reasoning, tuple(warnings))
-    return Ok(_logged(library, made, now) if log and query else made)
+    if not log or not query:
+        return Ok(made)
+    try:
+        return Ok(_logged(library, made, now))
+    except database_errors() as error:  # somebody who may only read, or a writer that takes long
+        told = f"That this was asked cannot be remembered: {cause_of(error)}"
+        return Ok(replace(made, warnings=(*made.warnings, told)))
 
 
 # --- candidates -------------------------------------------------------------------------------------------------------
@@ -155,17 +161,14 @@ def by_words(
     found = words.find(connection, query, limit)
     if close is not None:
         words.add_numbers(connection, found, close.best, "vector")
-    hits = list(found.rows.values())[:BESIDE_OF]
+    hits = list(found.rows.values())[:BESIDE_MANY]
     words.add_ids(connection, found, brought, "brought")
     words.add_neighbours(connection, found, hits, AROUND)
-    return ByWords(query, found, *_ranked(connection, query, found, close))
+    return ByWords(query, found, *_ranked(query, found, close))
 
 
-def _ranked(
-    connection: Connection, query: Query, found: Candidates, close: Near | None
-) -> tuple[list[Ranked], Features]:
-    lengths = words.lengths_of(connection, {row.thread for row in found.rows.values()})
-    return rank_found(query, found, stems(), lengths, _Told(close) if close is not None else None)
+def _ranked(query: Query, found: Candidates, close: Near | None) -> tuple[list[Ranked], Features]:
+    return rank_found(query, found, stems(), _Told(close) if close is not None else None)
 
 
 class _Told(dict[int, float]):
@@ -212,9 +215,11 @@ def _order(
         seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
         reached = strategies.by_graph(connection, {**seeds, **table.documents_of(seeds)}, task_type)
         linked = strategies.chunks_reached(connection, reached)
+        linked = {key: score for key, score in linked.items() if key not in seeds}
         table.bring(linked)
         table.add("graph", GRAPH, linked)
     pool = [key for key, *_ in table.best(max(POOL, limit))]
+    table.know(pool)
     if "usage" in only:
         counts = tallies(connection, pool)
         table.add("usage", USAGE, {
@@ -251,7 +256,7 @@ class _Table:
         self._take(seen.ranked)
         if weights and "keyword" in only:
             head = seen.ranked[:POOL]
-            self._know(one.seen.row.key for one in head)
+            self.know(one.seen.row.key for one in head)
             by_source: dict[str, list[Ranked]] = {}
             for one in head:
                 by_source.setdefault(self._source_of(one.seen.row.key), []).append(one)
@@ -283,7 +288,8 @@ class _Table:
     def best(self, count: int, among: Sequence[str] | None = None) -> list[Scored]:
         """The best chunks; one that nothing speaks for is none."""
         keys = [key for key in (self._rows if among is None else among) if self._why[key]]
-        keys.sort(key=lambda key: (-self._score[key], self._rows[key].date, key))
+        keys.sort(key=lambda key: self._rows[key].date, reverse=True)
+        keys.sort(key=lambda key: -self._score[key])  # of equals the newer first, as everywhere
         return [(key, self._score[key], self._why[key]) for key in keys[:count]]
 
     def bring(self, keys: Iterable[str]) -> None:
@@ -291,7 +297,7 @@ class _Table:
         found = Candidates({}, {})
         words.add_ids(self._connection, found, [key for key in keys if key not in self._rows], "brought")
         if found.rows:
-            self._take(_ranked(self._connection, self._query, found, self._close)[0])
+            self._take(_ranked(self._query, found, self._close)[0])
 
     def documents_of(self, seeds: Mapping[str, float]) -> dict[str, float]:
         """The documents of chunks, half as strong."""
@@ -301,7 +307,7 @@ class _Table:
             strengths[document] = max(strengths.get(document, 0.0), strength / 2)
         return strengths
 
-    def _know(self, keys: Iterable[str]) -> None:
+    def know(self, keys: Iterable[str]) -> None:
         """Read what is needed of the documents of chunks."""
         d = schema.document.c
         wanted = {self._rows[key].thread for key in keys} - self._documents.keys()
@@ -316,19 +322,13 @@ class _Table:
 
     def source_tally(self, key: str) -> Mapping[str, Mapping[str, int]]:
         """How the source of a chunk did, by task."""
-        self._know_all()
         source = self._sources.get(self._source_of(key))
         return source.trace_counts_by_task if source is not None else {}
 
     def when(self, key: str) -> datetime | None:
         """When a chunk was written, or taken in where that is not known."""
-        self._know_all()
         row = self._documents[self._rows[key].thread]
         return row.written_at or row.ingested_at  # type: ignore[no-any-return]
-
-    def _know_all(self) -> None:
-        if len(self._documents) < len({row.thread for row in self._rows.values()}):
-            self._know(self._rows)
 
 
 # --- dossiers ---------------------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ def _matrix(connection: Connection, library: Library, embedder: Embedder) -> Mat
 
 _STATS = text(
     "SELECT avg(s), stddev_pop(s) FROM (SELECT 1 - (near <=> CAST(:v AS vector)) AS s FROM embedding "
-    "WHERE model = :m AND dimensions = :d AND near IS NOT NULL LIMIT :n) some"
+    "WHERE model = :m AND dimensions = :d AND near IS NOT NULL LIMIT :n) sampled"
 )
 _BEST = text(
     "SELECT c.number, 1 - (e.near <=> CAST(:v AS vector)) AS s FROM embedding e JOIN chunk c ON c.id = e.chunk_id "

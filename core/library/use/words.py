@@ -182,12 +182,3 @@ def add_neighbours(connection: Connection, found: Candidates, hits: Iterable[Row
         part = wanted[start : start + 200]
         beside = _ROWS.where(tuple_(_c.document_id, _c.position).in_(part))
         _keep(found, connection.execute(beside), "beside")
-
-
-def lengths_of(connection: Connection, documents: Iterable[str]) -> dict[str, int]:
-    """How many chunks each document has."""
-    lengths: dict[str, int] = {}
-    for part in in_parts(documents):
-        asked = select(_c.document_id, func.count()).where(_c.document_id.in_(part)).group_by(_c.document_id)
-        lengths |= {row[0]: row[1] for row in connection.execute(asked)}
-    return lengths

@@ -1,0 +1,134 @@
+"""What a review of one's own code found and nobody mended: rated or numbered findings, weak points of an assessment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from core.offline import cues
+from core.offline.prose import Row, begun, clean, whole
+from core.offline.sessions import Session
+from core.offline.statements import Found
+from core.offline.substance import LONG, SHORT, readable
+
+FEW = 3
+"""Of more findings than this the small ones are left out."""
+MOST_FINDINGS = 4
+MOST_RISKS = 3
+
+Rows = Mapping[int, list[Row]]
+
+
+def find_in_review(session: Session, rows: Rows) -> Iterator[Found]:
+    """The findings of the reviews in a session, the grave ones where there are many."""
+    findings = [*_rated(session, rows), *_numbered(session, rows)]
+    grave = [found for low, found in findings if not low]
+    yield from (grave if len(findings) > FEW else [found for _, found in findings])[:MOST_FINDINGS]
+
+
+_LOW = ("low", "minor", "p3")
+
+
+def _rated(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
+    """What a review of one's own code found and nothing mended afterwards; whether each is a small one."""
+    for closing in session.closings:
+        if closing.refuted or closing.overtaken or closing.changed:
+            continue
+        told = rows[closing.number]
+        for at, row in enumerate(told):
+            text = clean(row.text)
+            rated = cues.SEVERE.match(text)
+            below = row.kind == "bullet" and cues.SEVERE_HEADING.match(row.heading)
+            if not rated and not below:
+                continue
+            how = (rated["how"] if rated else row.heading.split()[0]).lower()
+            said = (rated["rest"] if rated else text).strip()
+            first = next(iter(re.split(r"(?<=[.!?。])\s+(?=[A-Z`])", said)), said)
+            if not first and at + 1 < len(told):
+                first = clean(told[at + 1].text)
+            if not SHORT <= len(first) <= LONG + 100 or cues.TEMPLATE.search(first):
+                continue
+            more = [clean(later.text) for later in told[at + 1 : at + 4] if not cues.SEVERE.match(later.text)]
+            path = re.search(r"`([\w./-]+/[\w.-]+\.\w{1,5})(?::\d[\d,-]*)?`", " ".join((row.text, *more)))
+            named = path is not None and path[1].rsplit("/", 1)[-1] in first
+            where = f"In `{path[1]}`: " if path and not named else ""
+            detail = said[len(first) :].strip() or next((part for part in more if len(part) > SHORT), "")
+            statement = f"{where}{first if where else begun(first)} (review finding, {how})"
+            fields = {"statement": statement, "detail": detail[:LONG], "quote": _one_line(session, row, first)}
+            yield how in _LOW, Found("tasks_open", fields, 68, closing.number)
+
+
+def _one_line(session: Session, row: Row, text: str) -> str:
+    return next((sentence.quote for sentence in session.parts(row) if text[:20] in sentence.text), "")
+
+
+_POINT = re.compile(r"^(?:\d{1,2}[.):]|[A-Z]\d{0,2}[.):]|#\d{1,2}[:.]?)\s+(?P<what>\S.{8,120})$")
+_WRONG = re.compile(
+    r"\b(?:silent\w*|missing|never|not|no longer|fails?|skips?|swallow\w*|stale|race|leaks?|wrong|incorrect\w*|"
+    r"inconsistent|unbounded|lacks?|without|ignor\w+|hard\w*|duplicat\w*|breaks?|errors?|bugs?|unsafe|lost|drops?|"
+    r"overwrit\w+|vulnerab\w+|unused|dead|fragile|can't|cannot|doesn't)\b|风险|缺|不",
+    re.IGNORECASE,
+)
+_RATED = re.compile(r"\b(?:critical|blocker|high|major|medium|serious|P[012])\b", re.IGNORECASE)
+_HARMLESS = re.compile(
+    r"\b(?:non-issue|nits?|not (?:a |really a )?block\w*|acceptable|no action|fine|cosmetic|informational|optional|"
+    r"reasonable|minor|inefficien\w+|already (?:handled|fixed)|currently safe)\b",
+    re.IGNORECASE,
+)
+
+
+def _numbered(session: Session, rows: Rows) -> Iterator[tuple[bool, Found]]:
+    """Numbered findings of a review, each below a heading of its own, of which nothing is spoken of afterwards."""
+    for closing in session.closings:
+        if closing.refuted or closing.changed:
+            continue
+        parts: dict[str, list[Row]] = {}
+        for row in rows[closing.number]:
+            parts.setdefault(row.heading, []).append(row)
+        points = [(found["what"], told) for heading, told in parts.items() if (found := _POINT.match(heading))]
+        if len(points) < 2 or sum(cues.ORDER.match(what) is not None for what, _ in points) > 1:
+            continue
+        for what, told in points:
+            said = " ".join(clean(row.text) for row in told)
+            names = cues.ANCHOR.findall(what) or cues.ANCHOR.findall(said)[:2]
+            if not names or not _WRONG.search(what) or _HARMLESS.search(f"{what} {said}"):
+                continue
+            if closing.overtaken and not _RATED.search(what):
+                continue  # the person chose what to do about them, and let this one be
+            if session.spoken_of(closing.number, names):
+                continue
+            first = next(
+                (part for row in told for part in session.parts(row) if readable(cues.LINE_NUMBERS.sub("", part.text))),
+                None,
+            )
+            text = f"{clean(what)}: {cues.LINE_NUMBERS.sub('', first.text)}" if first else clean(what)
+            quote = first.quote if first else ""
+            fields = {"statement": f"{begun(text).rstrip('.')} (review finding)", "detail": "", "quote": quote}
+            yield False, Found("tasks_open", fields, 66, closing.number)
+
+
+_RISK_HEADING = re.compile(
+    r"^(?:\W*\d*\W*)(?:(?:main|known|open|remaining|major|key|potential)\s+)?(?:risks?|weakness(?:es)?|shortcomings?|"
+    r"security (?:issues|concerns|risks))(?:\s*(?:and|&|/)\s*\w+)?$|风险|不足|缺点|リスク|課題|위험",
+    re.IGNORECASE,
+)
+
+
+def find_risks(session: Session, rows: Rows) -> Iterator[Found]:
+    """Weak points of one's own project that an assessment named and that nobody came back to."""
+    told = []
+    for closing in session.closings:
+        if closing.refuted or closing.changed:
+            continue
+        for row in rows[closing.number]:
+            if row.kind != "bullet" or not _RISK_HEADING.search(row.heading):
+                continue
+            text = whole(row).text
+            names = [name for name in cues.ANCHOR.findall(text) if len(name.strip("`")) > 4]
+            if len(names) < 2 or not readable(text) or _HARMLESS.search(text) or cues.UNSURE.search(text):
+                continue
+            if not session.spoken_of(closing.number, names):
+                detail = "a weak point that was named and not worked on"
+                fields = {"statement": begun(text), "detail": detail, "quote": whole(row).quote}
+                told.append(Found("tasks_open", fields, 54, closing.number))
+    yield from told[:MOST_RISKS]

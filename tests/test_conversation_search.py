@@ -1,0 +1,471 @@
+"""What was said in a conversation is found again, whichever tool it is of and wherever it lies now."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from core import conversation_index
+from core.base.result import Err, Ok
+from core.base.search_entry import SearchEntry
+from core.commands.conversations import ConversationFilters, find, index_folder
+from core.commands.transcript import where_of
+from core.conversation_index import look
+from core.harvest.report import Progress
+from core.knowledge.ledger import format_ledger
+from core.search.candidates import EVERYTHING
+from core.search.conversation_query import conversations
+from core.search.conversations import open_sealed
+from core.search.days import Span, day_span, question
+from core.search.store import FILE
+from tests.bench.retrieval import ours
+from tests.bench.retrieval_sets import Asked
+from tests.spoken_home import Disk, call, claude_row, result, wait_until_settled
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS = ROOT.parent / "shared/corpus/conversations"
+TODAY = date(2026, 5, 6)  # a Wednesday
+
+
+@pytest.fixture
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    """Three conversations, one of them in the home folder. Files that were just written are believed to be settled."""
+    monkeypatch.setattr(conversation_index, "SETTLED_NS", 0)
+    made = Disk(tmp_path)
+    made.claude(
+        "flaky",
+        ("user", "Why does the login test fail only on the build server?"),
+        ("assistant", [{"type": "text", "text": "Two clocks: the fixture freezes one of them."}]),
+        ("assistant", call("c1", "pytest -q tests/auth --count 50")),
+        ("user", result("c1", "collected 50 items\n" + "ok\n" * 400 + "E   AssertionError: expired\n" + "ok\n" * 90,
+                        failed=True)),
+        ("user", "Then one clock everywhere."),
+    )  # fmt: skip
+    made.claude(
+        "retry", ("user", "What is the retry budget of the payment client?"), folder="/srv/pay", day="2026-05-05"
+    )
+    made.own(
+        "talk.md", ("user", "Shall the exporter write to a temporary file?"), ("assistant", "Yes, then rename it.")
+    )
+    return made
+
+
+def test_a_conversation_is_one_row_with_its_best_turn(disk: Disk) -> None:
+    """A person sees at once which session it was, when, where, and what was said."""
+    [hit] = disk.find("frozen clock fixture").hits
+    assert (hit.name, hit.turn, hit.role, hit.day) == ("claude_code/flaky", 2, "assistant", "2026-05-04")
+    assert hit.text.startswith("Two clocks") and "words:" in " ".join(hit.why)
+    assert (hit.tool, hit.project, hit.branch, hit.turns) == ("Claude Code", "/srv/shop", "main", 4)
+    assert hit.title == "Why does the login test fail only on the build server?"
+    assert hit.places == (2, 4)
+    assert disk.names("temporary file") == ["talk.md"]
+
+
+def test_commands_paths_and_errors_are_found_and_the_middle_of_an_output_is_not(disk: Disk) -> None:
+    """What a tool printed in its middle stands in every second session; what failed does not."""
+    assert disk.names("tests/auth --count") == ["claude_code/flaky"]
+    assert disk.names("expired AssertionError") == ["claude_code/flaky"]
+    assert disk.names('"collected 50 items"') == ["claude_code/flaky"]
+    words = "\n".join(f"line{number} of many" for number in range(400))
+    disk.claude("long", ("user", "list it"), ("assistant", call("c", "ls")), ("user", result("c", words)))
+    assert disk.names("line1 line398") == ["claude_code/long"]
+    assert disk.names("line200") == []
+
+
+def test_filters(disk: Disk) -> None:
+    assert disk.names("clock", role="user") == ["claude_code/flaky"]
+    assert disk.find("clock", role="user").hits[0].turn == 4
+    assert disk.names("fixture", role="user") == []
+    assert disk.names("budget clock", project="/srv/pay") == ["claude_code/retry"]
+    assert disk.names("budget clock", project="PAY") == ["claude_code/retry"]
+    assert disk.names("budget clock exporter", sources=("home",)) == ["talk.md"]
+    assert disk.names("budget clock", since="2026-05-05") == ["claude_code/retry"]
+    assert disk.names("budget clock", before="2026-05-05") == ["claude_code/flaky"]
+    assert disk.names("budget clock", since="monday", before="tuesday", today=TODAY) == ["claude_code/flaky"]
+    assert isinstance(find(disk.workspace, "clock", ConversationFilters(since="some day")), Err)
+    assert isinstance(find(disk.workspace, "clock", ConversationFilters(project="/srv/nowhere")), Err)
+
+
+def test_without_words_the_newest_are_listed(disk: Disk) -> None:
+    """What did I do yesterday in that project."""
+    assert disk.names(since="2026-05-01", before="2026-06-01") == ["claude_code/retry", "claude_code/flaky"]
+    assert disk.names(project="/srv/shop", since="monday", before="tuesday", today=TODAY) == ["claude_code/flaky"]
+    [hit] = disk.find(since="yesterday", before="today", today=TODAY).hits
+    assert hit.name == "claude_code/retry" and hit.text.startswith("What is the retry budget")
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ("what did I do yesterday", ["claude_code/retry"]),
+        ("What did we work on monday in project shop?", ["claude_code/flaky"]),
+        ("what did i do yesterday in project shop", []),
+        ("the clock on monday", ["claude_code/flaky"]),
+        ("budget since yesterday", ["claude_code/retry"]),
+    ],
+)
+def test_a_question_about_a_day(disk: Disk, asked: str, names: list[str]) -> None:
+    found = disk.find(asked, today=TODAY)
+    assert [hit.name for hit in found.hits] == names
+    assert found.note.startswith("understood as")
+
+
+def test_words_that_are_no_time_stay_words(disk: Disk) -> None:
+    """Somebody looks for the words themselves."""
+    disk.claude("day", ("user", "The job named yesterday-report failed; why 'yesterday'?"), day="2026-01-02")
+    assert disk.names('"yesterday"', today=TODAY) == ["claude_code/day"]
+    found = disk.find("yesterday-report", today=TODAY)
+    assert [hit.name for hit in found.hits] == ["claude_code/day"] and not found.note
+    found = disk.find("failed yesterday", today=TODAY)  # nothing of yesterday failed
+    assert "claude_code/day" in [hit.name for hit in found.hits] and not found.note
+
+
+def test_what_has_grown_is_read_on_from_where_it_ended(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session of many megabytes goes on all day."""
+    path = disk.folder / ".claude/projects/p/flaky.jsonl"
+    before = disk.find("clock").hits[0]
+    monkeypatch.setattr(conversation_index, "_read_whole", _refuse)
+    with path.open("ab") as file:
+        file.write(claude_row("user", "Also for the zeppelin.", "2026-05-04T11:00:00.000Z", session="flaky-id"))
+    [hit] = disk.find("zeppelin").hits
+    assert (hit.name, hit.turn, hit.turns, hit.title) == ("claude_code/flaky", 5, 5, before.title)
+    with path.open("ab") as file:
+        file.write(claude_row("assistant", [{"type": "text", "text": "Zeppelins too."}], "2026-05-04T11:01:00.000Z"))
+        file.write(claude_row("user", "And a", "2026-05-04T11:02:00.000Z")[:-20])  # still being written
+    assert disk.find("zeppelins").hits[0].places == (5, 6)
+    with path.open("rb+") as file:
+        file.truncate(path.stat().st_size - len(claude_row("user", "And a", "2026-05-04T11:02:00.000Z")[:-20]))
+        file.seek(0, os.SEEK_END)
+        file.write(claude_row("user", "And a balloon.", "2026-05-04T11:02:00.000Z"))
+    assert disk.find("balloon").hits[0].turn == 7
+
+
+def _refuse(*_: object) -> None:
+    raise AssertionError("the whole file was read again")
+
+
+def test_what_was_rewritten_is_read_anew(disk: Disk) -> None:
+    """A file that is larger, and another one."""
+    assert disk.names("zeppelin") == []
+    disk.claude("flaky", *[("user", f"Something about zeppelin number {at}") for at in range(30)])
+    assert disk.names("zeppelin") == ["claude_code/flaky"]
+    assert disk.names("clock") == []
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the conversations beside the project are not there")
+@pytest.mark.parametrize("kind", ["claude_code", "codex"])
+def test_reading_on_gives_what_reading_anew_gives(kind: str, tmp_path: Path) -> None:
+    """On real sessions, cut at several places: the same turns under the same numbers."""
+    dice = random.Random(4)
+    checked = 0
+    for path in sorted((CORPUS / kind).rglob("*.jsonl"))[:12]:
+        data = path.read_bytes()[:400_000]
+        lines = data.splitlines(keepends=True)
+        if len(lines) < 8:
+            continue
+        cuts = sorted(dice.sample(range(3, len(lines)), 4))
+        grown, anew = Disk(tmp_path / f"g{checked}"), Disk(tmp_path / f"n{checked}")
+        place = {"claude_code": ".claude/projects/p/one.jsonl", "codex": ".codex/sessions/rollout-one.jsonl"}[kind]
+        for disk, ends in ((grown, [*cuts, len(lines)]), (anew, [len(lines)])):
+            for number in ends:
+                disk.write(disk.folder / place, b"".join(lines[:number]))
+                os.utime(disk.folder / place, (1_700_000_000 + number,) * 2)
+                disk.find("anything")
+        assert _turns(grown) == _turns(anew), path.name
+        checked += 1
+    assert checked
+
+
+def _turns(disk: Disk) -> list[tuple[object, ...]]:
+    database = open_sealed(index_folder(disk.workspace))
+    assert database is not None
+    rows = database.execute("SELECT position, role, text FROM turns WHERE position >= 0 ORDER BY position").fetchall()
+    database.close()
+    return rows
+
+
+def test_what_left_the_disk_leaves_the_index(disk: Disk) -> None:
+    """At the next look, and its words with it."""
+    assert disk.names("clock") == ["claude_code/flaky"]
+    (disk.folder / ".claude/projects/p/flaky.jsonl").unlink()
+    assert disk.names("clock") == []
+    database = open_sealed(index_folder(disk.workspace))
+    assert database is not None
+    assert database.execute("SELECT count(*) FROM turns WHERE text LIKE '%clock%'").fetchone() == (0,)
+    assert database.execute("SELECT count(*) FROM words WHERE words MATCH 'clock'").fetchone() == (0,)
+    database.close()
+    assert disk.find("budget").conversations == 2
+
+
+def test_the_trash_is_searched_under_the_name_that_provenances_tell(disk: Disk) -> None:
+    """It was harvested and moved; what was said in it is still there for fourteen days."""
+    path = disk.folder / "home/conversations/talk.md"
+    sha = "ab" * 32
+    trash = disk.folder / "home/conversations/.trash"
+    trash.mkdir()
+    path.rename(trash / sha)
+    (disk.folder / "home/knowledge").mkdir()
+    entry = {"path": str(path), "status": "harvested", "at": "2026-05-04T10:00:00Z", "items": 0, "deleted": True,
+             "error": None, "trash": {sha: str(path)}}  # fmt: skip
+    (disk.folder / "home/knowledge/ledger.json").write_bytes(format_ledger({sha: entry}))
+    [hit] = disk.find("temporary file").hits
+    assert (hit.name, hit.in_trash, hit.source) == ("talk.md", True, "home")
+
+
+def test_a_search_reads_the_newest_first_and_tells_what_is_left(disk: Disk) -> None:
+    """The first one answers at once, whatever lies on the disk; a build brings the rest, and can be stopped."""
+    for number in range(6):
+        path = disk.claude(f"n{number}", ("user", f"The word is plentiful, number {number}"))
+        os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+    found = find(disk.workspace, "plentiful", seconds=0.0)
+    assert isinstance(found, Ok)
+    assert [hit.name for hit in found.value.hits] == ["claude_code/n5"]
+    assert found.value.waiting == 8
+    assert "8 conversations" in found.value.warnings[0] and "search --build" in found.value.warnings[0]
+    steps: list[str] = []
+    from core.commands.conversations import build
+
+    def told(step: Progress) -> None:
+        steps.append(f"{step.name}: {step.outcome}")
+
+    stopped = build(disk.workspace, told, lambda: len(steps) > 2)
+    assert isinstance(stopped, Ok) and stopped.value.waiting
+    assert "8 conversations" in steps[0] and "about" in steps[0], "size and time are told before"
+    done = disk.build()
+    assert (done.waiting, done.conversations) == (0, 9)
+    assert len(disk.names("plentiful")) == 6
+
+
+def test_switched_off_it_finds_nothing_and_keeps_nothing(disk: Disk) -> None:
+    assert disk.names("clock")
+    folder = index_folder(disk.workspace)
+    assert (folder / FILE).exists()
+    disk.settings = {"search_conversations": False}
+    assert disk.names("clock") == []
+    assert not (folder / FILE).exists()
+    disk.settings = {"search_sources": ["home"]}
+    assert disk.names("clock exporter") == ["talk.md"]
+
+
+@pytest.mark.parametrize("harm", ["middle", "cut", "empty", "other"])
+def test_a_damaged_index_is_made_anew(disk: Disk, harm: str) -> None:
+    """Nobody should have to know that there is one."""
+    for number in range(40):
+        disk.claude(f"n{number}", *[("user", f"Filling number {number} {at} " + "word " * 50) for at in range(8)])
+    assert disk.names("clock") == ["claude_code/flaky"]
+    path = index_folder(disk.workspace) / FILE
+    data = bytearray(path.read_bytes())
+    if harm == "middle":
+        data[len(data) // 4 : len(data) * 3 // 4] = os.urandom(len(data) * 3 // 4 - len(data) // 4)
+    elif harm == "other":
+        path.unlink()
+        other = sqlite3.connect(path)
+        other.execute("CREATE TABLE x(y)")
+        other.commit()
+        other.close()
+    if harm != "other":
+        path.write_bytes({"middle": bytes(data), "cut": bytes(data[: len(data) // 3]), "empty": b""}[harm])
+    assert disk.names("clock") == ["claude_code/flaky"]
+    assert disk.find("filling").conversations == 43
+
+
+def test_what_a_kill_left_is_taken_as_it_is(disk: Disk) -> None:
+    """Killed between its commit and its seal: an hour of reading is not thrown away."""
+    assert disk.names("clock")
+    folder = index_folder(disk.workspace)
+    (folder / "search.seal").unlink()
+    inode = (folder / FILE).stat().st_ino
+    assert disk.names("clock") == ["claude_code/flaky"]
+    assert (folder / FILE).stat().st_ino == inode
+
+
+def test_two_programs_at_once(disk: Disk) -> None:
+    """A search in one terminal, a build in the other."""
+    for number in range(30):
+        disk.claude(f"n{number}", *[("user", f"Filling number {number} {at}") for at in range(30)])
+    disk.workspace  # noqa: B018
+    words = [sys.executable, "-m", "core", "search", "--home", str(disk.folder / "home")]
+    environment = {**disk.environment, "PYTHONPATH": str(ROOT)}
+    running = [
+        subprocess.Popen([*words, *more], cwd=disk.cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for more in (["--build"], ["clock"], ["--build"], ["filling"])
+    ]
+    told = [one.communicate(timeout=120) for one in running]
+    assert [one.returncode for one in running] == [0] * 4, told
+    assert disk.find("filling").conversations == 33
+    assert disk.names("clock") == ["claude_code/flaky"]
+
+
+def test_the_ranking_is_the_one_that_the_bench_measures(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was fitted on conversations with known answers is what a person gets: the same threads in the same order, by
+    the same function."""
+    dice = random.Random(2)
+    words = [f"{a}{b}{c}" for a in ("ba", "do", "ki") for b in ("lu", "me", "ro") for c in ("na", "ti", "so")]
+    for number in range(12):
+        turns = [("user" if at % 2 == 0 else "assistant", " ".join(dice.choices(words, k=9))) for at in range(10)]
+        disk.claude(f"n{number}", *turns)
+    disk.build()
+    database = open_sealed(index_folder(disk.workspace))
+    assert database is not None
+    rows = database.execute(
+        "SELECT text, date, thread, position, name FROM turns JOIN conversations ON conversations.id = thread ORDER BY"
+        " turns.id"
+    ).fetchall()
+    entries = [
+        SearchEntry("bullet", f"{name}:{at}", "", text, day, thread=name, position=at)
+        for text, day, _, at, name in rows
+    ]
+    queries = [" ".join(dice.sample(words, 3)) for _ in range(12)]
+
+    def by_product(text: str) -> list[str]:
+        return [found.row.name for found in conversations(database, text, EVERYTHING, 10)]
+
+    with ours(entries) as (_, threads):
+        measured = [list(threads(Asked(text, frozenset()))) for text in queries]
+    assert [by_product(text) for text in queries] == measured
+    from core.search import query as ranking
+
+    calls: list[str] = []
+    whole = ranking.rank_threads
+
+    def counted(*given: object, **named: object) -> object:
+        calls.append("here")
+        return whole(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ranking, "rank_threads", counted)
+    by_product(queries[0])
+    with ours(entries) as (_, threads):
+        threads(Asked(queries[0], frozenset()))
+    assert len(calls) == 2
+    database.close()
+
+
+def test_a_look_costs_the_names_of_files_and_no_more(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With nothing new, no conversation is opened."""
+    disk.build()
+    where, _ = where_of(disk.workspace)
+    opened: list[object] = []
+    monkeypatch.setattr(conversation_index, "_read_whole", lambda *given: opened.append(given))
+    monkeypatch.setattr(conversation_index, "_read_on", lambda *given: opened.append(given))
+    database, brought = look(where, 5.0)
+    assert database is not None and (brought.read, brought.waiting, opened) == (0, 0, [])
+    database.close()
+
+
+def test_a_file_that_cannot_be_read_costs_itself_only(disk: Disk) -> None:
+    disk.write(disk.folder / ".claude/projects/p/bad.jsonl", b"\x00\x80\x81\x01" * 50)
+    disk.write(disk.folder / ".claude/projects/p/none.jsonl", b"")
+    done = disk.build()
+    assert (done.conversations, done.waiting) == (3, 0)
+    assert disk.names("clock") == ["claude_code/flaky"]
+
+
+def test_a_project_folder_is_followed_once_a_build_found_it(disk: Disk) -> None:
+    """aider keeps its history in the project: walking through the disk is no work for a search."""
+    disk.settings = {"project_roots": [str(disk.folder / "src")]}
+    history = disk.folder / "src/app/.aider.chat.history.md"
+    disk.write(history, b"# aider chat started at 2026-05-04 10:00:00\n\n#### make the parrot talk\n\nIt talks.\n")
+    assert disk.names("parrot") == []
+    disk.build()
+    assert len(disk.names("parrot")) == 1
+    with history.open("ab") as file:
+        file.write(b"\n#### and the macaw\n\nDone.\n")
+    assert len(disk.names("macaw")) == 1
+    shutil.rmtree(disk.folder / "src")
+    assert disk.names("parrot") == []
+
+
+def test_a_file_that_was_just_written_is_looked_at_again(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second change within one tick of the clock leaves size and times as they are."""
+    monkeypatch.setattr(conversation_index, "SETTLED_NS", 2_000_000_000)
+    monkeypatch.setattr(conversation_index, "_state", lambda item: f"{item.size} {item.mtime_ns}")
+    path = disk.folder / ".claude/projects/p/new.jsonl"
+    disk.write(path, claude_row("user", "The first word is aardvark.", "2026-05-04T10:00:00.000Z"), settled=False)
+    seen = path.stat()
+    assert disk.names("aardvark") == ["claude_code/new"]
+    path.write_bytes(claude_row("user", "The other word is buffalo..", "2026-05-04T10:00:00.000Z"))
+    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    assert disk.names("buffalo") == ["claude_code/new"]
+    wait_until_settled()
+    assert disk.names("buffalo") == ["claude_code/new"]
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("2026-05-02", Span("2026-05-02", "2026-05-03")),
+        ("2026-12", Span("2026-12-01", "2027-01-01")),
+        ("2026", Span("2026-01-01", "2027-01-01")),
+        ("today", Span("2026-05-06", "2026-05-07")),
+        ("Yesterday", Span("2026-05-05", "2026-05-06")),
+        ("wednesday", Span("2026-04-29", "2026-04-30")),
+        ("last friday", Span("2026-05-01", "2026-05-02")),
+        ("this week", Span("2026-05-04", "2026-05-11")),
+        ("last week", Span("2026-04-27", "2026-05-04")),
+        ("last month", Span("2026-04-01", "2026-05-01")),
+        ("3 days ago", Span("2026-05-03", "2026-05-04")),
+        ("7d", Span("2026-04-29", "2026-04-30")),
+    ],
+)
+def test_days(text: str, span: Span) -> None:
+    assert day_span(text, TODAY) == span
+
+
+@pytest.mark.parametrize("text", ["2026-13", "2026-02-30", "soon", "", "0 weeks of", "99999d", "last century"])
+def test_what_is_no_day(text: str) -> None:
+    assert day_span(text, TODAY) is None
+
+
+def test_a_question_is_careful() -> None:
+    """Words are taken for a time only where they say one."""
+    for text in (
+        "today's build",
+        "yesterday-report",
+        '"what did I do yesterday"',
+        "monday or tuesday",
+        "week 12",
+        "day",
+    ):
+        assert question(text, TODAY).told == "", text
+    asked = question("what did I do last week in the payments repo?", TODAY)
+    assert (asked.words, asked.place, asked.open) == ("", "payments", True)
+    assert question("flaky test since monday", TODAY)[:2] == ("flaky test", Span("2026-05-04", ""))
+
+
+def test_a_look_lists_no_folder_twice_and_misses_no_new_file(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand sessions lie in forty folders: as long as these are as they were, only the files are asked for."""
+    (disk.folder / ".codex/sessions/2026/05/04").mkdir(parents=True)
+    disk.build()
+    disk.find("clock")
+    surveys: list[object] = []
+    whole = conversation_index.survey
+    monkeypatch.setattr(conversation_index, "survey", lambda *given: surveys.append(given) or whole(*given))
+    with (disk.folder / ".claude/projects/p/flaky.jsonl").open("ab") as file:
+        file.write(claude_row("user", "Also the heron.", "2026-05-04T11:00:00.000Z", session="flaky-id"))
+    assert disk.names("heron") == ["claude_code/flaky"]
+    (disk.folder / ".claude/projects/p/retry.jsonl").unlink()
+    assert disk.names("budget") == []
+    before = len(surveys)
+    assert disk.names("heron") == ["claude_code/flaky"]
+    assert len(surveys) - before <= 1, "a folder that has just changed is listed once more"
+    disk.claude("new", ("user", "The ibis is new."))
+    assert disk.names("ibis") == ["claude_code/new"]
+    row = {"timestamp": "2026-05-04T10:00:00.000Z", "type": "session_meta", "payload": {"id": "x", "cwd": "/srv/shop"}}
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "The egret is deep."}]}
+    rows = [row, {"timestamp": "2026-05-04T10:00:01.000Z", "type": "response_item", "payload": said}]
+    path = disk.folder / ".codex/sessions/2026/05/04/rollout-1.jsonl"
+    disk.write(path, b"".join(json.dumps(one).encode() + b"\n" for one in rows))
+    assert disk.names("egret") == ["codex/rollout-1"]
+    disk.settings = {"search_sources": ["codex"]}
+    assert disk.names("ibis egret") == ["codex/rollout-1"]
+    disk.settings = {}
+    assert sorted(disk.names("ibis egret")) == ["claude_code/new", "codex/rollout-1"]

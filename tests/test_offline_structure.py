@@ -1,0 +1,207 @@
+"""What the structure of a session gives that no words of a list do: a reason beside a change, what was asked for, what
+stood in the way of a command. Sessions are made up; nothing of the corpus is here."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.conversations.conversation import Turn
+from core.conversations.events import Command, Commit, Push
+from core.offline.recurring import add_borne_out
+from tests.test_offline_sessions import committed, edited, harvest, ran, said, says, user
+
+# --- a reason beside a change ---
+
+REASON = "- Empty dates of `load_rates` are let through, since the feed of the bank leaves the date out on Sundays."
+TOLD = "Empty dates of `load_rates` are let through, since the feed of the bank leaves the date out on Sundays."
+READ = ran("cat feed.py", "def load_rates(date): ...\ndef save_rates(rows): ...")
+
+
+def test_a_reason_beside_a_change_is_a_fact_with_its_file() -> None:
+    closing = says(f"Added `save_rates` to write the rates of a day.\n\n**`bank/feed.py`**:\n{REASON}")
+    found = harvest(user("The feed fails on Sundays"), READ, edited("bank/feed.py"), closing)
+    assert said(found, "facts") == [f"In `bank/feed.py`: {TOLD}"]
+
+
+def test_a_reason_that_later_work_overtook_is_none() -> None:
+    """Who reads that empty dates are allowed after they were forbidden again is led astray."""
+    closing = says(f"Added `save_rates` to write the rates of a day.\n\n{REASON}")
+    start = (user("The feed fails on Sundays"), READ, edited("bank/feed.py"), closing)
+    other = (user("Now the colours of the page"), edited("style.css"), says("The page is blue."))
+    assert TOLD in " ".join(said(harvest(*start, *other), "facts"))
+    again = (user("Forbid it again"), edited("feed.py"), says("`load_rates` is as it was."))
+    assert said(harvest(*start, *again), "facts") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Empty dates of `unheard_of` are let through, since the feed of the bank leaves the date out on Sundays.",
+        "Empty dates of `load_rates` are let through, since you asked me for it in the last message of yours.",
+        "Empty dates of `load_rates` are let through, which might help because the feed of the bank is odd.",
+        "Empty dates of `load_rates` are let through, since",
+    ],
+)
+def test_what_no_tool_showed_what_guesses_and_what_is_talk_is_no_reason(line: str) -> None:
+    closing = says(f"Added `save_rates` to write the rates of a day.\n\n- {line}")
+    assert said(harvest(user("Sundays"), READ, edited("bank/feed.py"), closing), "facts") == []
+
+
+# --- what was asked for ---
+
+
+def test_what_was_done_stands_with_what_the_person_asked_for() -> None:
+    asked = "The rates of the bank come too late, can you load them at six in the morning?"
+    found = harvest(user(asked), edited("cron.txt"), user("Commit it"), committed("feat: load the feed by a timer"))
+    (row,) = found["tasks_done"]
+    assert row["statement"].startswith("feat: load the feed by a timer")
+    assert row["detail"].endswith(f"asked for: “{asked}”")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["commit it", "Implement the following plan:", "/load the rates of the bank", "You are a reviewer of rates."],
+)
+def test_an_order_a_lead_in_or_a_template_is_no_request(asked: str) -> None:
+    found = harvest(user(asked), edited("cron.txt"), committed("feat: load the feed by a timer"))
+    assert "asked for" not in found["tasks_done"][0]["detail"]
+
+
+def test_work_whose_message_does_not_tell_it_is_told_by_its_request_and_its_files() -> None:
+    found = harvest(
+        user("Write the rates of `save_rates` to one file a day"),
+        edited("bank/feed.py"),
+        says("Here you go!"),
+        user("Load `holidays.txt` before the rates"),
+        edited("bank/days.py"),
+        says("Here you go!"),
+    )
+    assert said(found, "tasks_done") == [
+        "Worked on “Write the rates of `save_rates` to one file a day”: changed `feed.py`",
+        "Worked on “Load `holidays.txt` before the rates”: changed `days.py`",
+    ]
+
+
+# --- what a piece of work should be like ---
+
+WANTED = "the page of `rates.html` needs the colours of the bank, as the letters have them"
+
+
+def test_what_the_person_wants_of_a_piece_of_work_is_a_decision() -> None:
+    found = harvest(user("Look at the page"), says("It is red."), user(WANTED), ran("make page"), says("OK"))
+    assert said(found, "decisions") == [WANTED[0].upper() + WANTED[1:]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why should the page of `rates.html` be in the colours of the bank at all",
+        "there is a bug in `rates.html`, it needs the colours of the bank in the first place",
+        "we need to merge the branch of `rates.html` into the one of the bank today",
+        "use it in `rates.html` for all of the pages of the bank",
+    ],
+)
+def test_a_question_a_bug_or_a_step_is_no_decision(text: str) -> None:
+    assert said(harvest(user("Look"), says("It is red."), user(text), ran("make"), says("OK")), "decisions") == []
+
+
+def test_what_the_next_words_contradict_is_no_decision() -> None:
+    turns = (user("Look at the page"), says("It is red."), user(WANTED), ran("make page"), says("OK"))
+    assert said(harvest(*turns, user("No, that's wrong"), says("Sorry")), "decisions") == []
+
+
+def test_what_the_person_wants_otherwise_later_is_no_decision() -> None:
+    turns = (user("Look at the page"), says("It is red."), user(WANTED), ran("make page"), says("OK"))
+    later = user("make `rates.html` green instead")
+    assert said(harvest(*turns, later, ran("make page"), says("OK")), "decisions") == []
+
+
+def test_what_is_typed_around_a_pasted_text_is_the_persons() -> None:
+    log = "\n".join(f"2026-01-02T10:00:{at:02} INFO rates {at} read from the feed" for at in range(40))
+    found = harvest(user("Look"), says("It is red."), user(f"{log}\n\n{WANTED}"), ran("make"), says("OK"))
+    assert said(found, "decisions") == [WANTED[0].upper() + WANTED[1:]]
+    inside = log.replace("read from the feed", "always reads the feed of `bank.xml` first")
+    assert said(harvest(user("Look"), says("Red."), user(inside), ran("make"), says("OK")), "decisions") == []
+
+
+def test_an_order_to_the_tool_is_not_the_last_word() -> None:
+    left = (user("Look"), says("The rates of `feed.py` are read."), user("Write a test for `save_rates` of the feed"))
+    for order in ("/exit", "/clear all"):
+        assert said(harvest(*left, user(order)), "tasks_open") == ["Write a test for `save_rates` of the feed"]
+
+
+# --- a command that failed, and what made it pass ---
+
+MISSING = "Error: rates.lock: version 3 wanted"
+
+
+def test_another_way_to_write_a_command_needs_no_known_error() -> None:
+    """Nothing was changed between the two: what differs in the lines is what made it pass."""
+    found = harvest(
+        user("Print"), ran("bankctl print --all rates", MISSING, True), ran("bankctl print rates --locked", "12 rates")
+    )
+    (fact,) = found["facts"]
+    assert fact["statement"] == f"`bankctl print --all rates` fails (“{MISSING}”); `bankctl print rates --locked` works"
+
+
+def test_a_command_that_passes_after_others_is_told_with_them() -> None:
+    fails, passes = ran("bankctl print rates", MISSING, True), ran("bankctl print rates", "12 rates")
+    found = harvest(user("Print"), fails, ran("ls -la", "rates.lock"), ran("bankctl lock --refresh", "ok"), passes)
+    assert said(found, "facts") == [
+        f"`bankctl print rates` fails (“{MISSING}”); it works after `bankctl lock --refresh`"
+    ]
+    assert said(harvest(user("Print"), fails, ran("ls -la", "rates.lock"), passes), "facts") == [], "it is not steady"
+    assert said(harvest(user("Print"), fails, edited("bank.py"), ran("bankctl lock", "ok"), passes), "facts") == []
+
+
+def test_of_another_way_behind_other_commands_nobody_knows_which_helped() -> None:
+    found = harvest(
+        user("Print"),
+        ran("bankctl print --all rates", MISSING, True),
+        ran("bankctl lock --refresh", "ok"),
+        ran("bankctl print rates --locked", "12 rates"),
+    )
+    assert said(found, "facts") == []
+
+
+# --- checks ---
+
+
+def test_a_check_that_ran_again_is_how_the_work_was_checked() -> None:
+    work = (user("Round the rates"), edited("a.py"), ran("make test-rates lint", "1 failed", True))
+    assert harvest(*work, edited("a.py"), ran("make lint", "ok"))["playbooks"] == []
+    twice = harvest(*work[:2], ran("make lint", "2 problems", True), edited("a.py"), ran("make lint", "ok"))
+    assert [row["steps"] for row in twice["playbooks"]] == ["make lint"]
+
+
+def test_of_two_playbooks_of_a_name_the_longer_one_stands() -> None:
+    short, long = (
+        {"name": "Checks of bank", "steps": steps, "quote": ""} for steps in ("make lint", "make lint -> make test")
+    )
+    for first, second in ((short, long), (long, short)):
+        arrays = {"facts": [], "playbooks": [dict(first)]}
+        add_borne_out(arrays, {"facts": [], "playbooks": [second]})
+        assert [row["steps"] for row in arrays["playbooks"]] == [long["steps"]]
+
+
+# --- files without results ---
+
+
+def test_a_commit_without_a_result_counts_when_the_session_goes_on_from_it() -> None:
+    words = 'git commit -m "feat: load the feed by a timer"'
+    row = Turn(
+        "assistant",
+        words,
+        start=10,
+        events=(Command(words=words, start=10), Commit(subject="feat: load the feed by a timer", start=10)),
+    )
+    assert said(harvest(user("Commit"), row, says("Shall I go on?")), "tasks_done") == []
+    pushed = Turn(
+        "assistant",
+        "git push",
+        start=20,
+        events=(Command(words="git push", start=20), Push(words="git push", start=20)),
+    )
+    for behind in ((pushed, says("Done.")), (says("I committed the timer."),)):
+        (told,) = said(harvest(user("Commit"), row, *behind), "tasks_done")
+        assert told.startswith("feat: load the feed by a timer (committed")
