@@ -429,8 +429,7 @@ class TimelineView:
                 break
             if name not in ("lost", "more"):
                 self._places.append((begin, y, x - begin, px(18), kind, name))
-        words = "by tool" if self.wish.by_project else "by project"
-        wide = layer.words(canvas.width, y, words, "accent", "small", right=True)
+        wide = layer.words(canvas.width, y, "by tool" if self.wish.by_project else "by project", "accent", right=True)
         self._places.append((canvas.width - wide, y, wide, px(18), "turn", None))
         self._mark_bar(canvas)
 
