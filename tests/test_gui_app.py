@@ -93,5 +93,5 @@ def test_it_opens_stays_quiet_and_closes_cleanly(tmp_path: Path, words: list[str
     ours = [line for line in err.splitlines() if not line.startswith(OF_THE_SYSTEM)]
     assert (program.returncode, out, ours) == (0, "", [])
     kept = json.loads((tmp_path / "xdg_state_home" / "manual_slop" / "panel.json").read_text(encoding="utf-8"))
-    assert kept["width"] >= 640 and kept["choices"]["view"] == "ledger"
+    assert kept["width"] >= 640 and kept["choices"]["view"] == "timeline"
     assert kept["choices"].get("theme", "dark") == ("light" if "--light" in words else "dark")

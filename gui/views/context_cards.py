@@ -40,7 +40,8 @@ class ContextCard:
 
 def project_of(file: ContextFile) -> str:
     """The folder of the project that a context file belongs to."""
-    return str(Path(file.path).parents[2])
+    above = Path(file.path).parents
+    return str(above[2] if len(above) > 2 else above[-1])
 
 
 def context_card(file: ContextFile) -> ContextCard:

@@ -283,6 +283,11 @@ def bubble_words(first: date, last: date, sums: Sum) -> str:
     return f"{when}  ·  {number(sums.talks, 'conversation')}, {number(sums.kept, 'line')}{lost}"
 
 
+def words_at(days: Mapping[date, Sum], first: date, last: date) -> str:
+    """The same of some days."""
+    return bubble_words(first, last, sum_of(days, first, last))
+
+
 def talk_rows(talks: Iterable[Talk]) -> tuple[FlowRow, ...]:
     """The conversations of some days, those that taught most first."""
     rows = sorted(talks, key=lambda talk: (-talk.kept, title_of(talk).casefold()))

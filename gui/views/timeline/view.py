@@ -36,7 +36,6 @@ from gui.views.timeline.rows import (
     Sum,
     Wish,
     bars,
-    bubble_words,
     by_day,
     day_title,
     first_day,
@@ -55,6 +54,7 @@ from gui.views.timeline.rows import (
     talk_rows,
     tool_of,
     wanted,
+    words_at,
     year_words,
     zoomed,
 )
@@ -98,6 +98,7 @@ class TimelineView:
         self._bars: list[Bar] = []
         self._empty: bool | None = None
         self._narrow: bool | None = None
+        self._room = 9999.0  # the width of the view in unscaled pixels
         self._cards: dict[int, int] = {}  # the card that each drawing stands in
 
     # --- items ---
@@ -162,8 +163,8 @@ class TimelineView:
         look = self._look
         narrow = width < look.px(NARROW)
         side = int(width) - look.px(14) if narrow else look.px(SIDE)
-        for button in self.ranges.values():
-            button.show(width >= look.px(540))  # the wheel, Plus and Minus do the same
+        self._room = width / look.scale
+        self._show_ranges()
         if narrow != self._narrow:
             self._narrow = narrow
             dpg.configure_item(self._row, horizontal=not narrow)
@@ -180,6 +181,11 @@ class TimelineView:
         dpg.configure_item(self._side, width=side, height=look.px(420) if narrow else int(max(room, look.px(360))))
         around = 150 + 150  # the day's head, and what harvests cost
         look.size(self._list_holder, height=max(120.0, (420 if narrow else room / look.scale) - around))
+
+    def _show_ranges(self) -> None:
+        """The lengths of the strip, where there is room for them: the wheel, Plus and Minus do the same."""
+        for button in self.ranges.values():
+            button.show(self._room >= (720 if self.wish.filters else 560))
 
     # --- state ---
 
@@ -229,6 +235,7 @@ class TimelineView:
         for button, on in ((self.tool, wish.tool), (self.project, wish.project), (self.category, wish.category)):
             button.set_kind("tab-on" if on else "secondary")
         self.clear.show(wish.filters)
+        self._show_ranges()
         first, last = span(wish, self.today)
         for name, days in RANGES.items():
             self.ranges[name].set_kind("tab-on" if (last - first).days + 1 == days else "tab")
@@ -241,7 +248,7 @@ class TimelineView:
 
     @property
     def today(self) -> date:
-        """The day on the person's clock."""
+        """By the person's clock."""
         return date.today()
 
     def shown_day(self) -> tuple[date, date]:
@@ -344,16 +351,13 @@ class TimelineView:
                     x, y = left + back // 7 * pitch, top + back % 7 * pitch
                     layer.rect(x - 1, y - 1, pitch, pitch, "", look.px(3), edge=color)
         if self._under is not None and self._under[0] == "day" and canvas.mouse() is not None:
-            canvas.bubble(self._day_words(self._under[1]))
+            canvas.bubble(words_at(self.days, *self._under[1]))
 
     def _lit(self) -> list[tuple[date, date, str]]:
         found = [(*self.day, "text")] if self.day is not None else []
         if self._under is not None and self._under[0] == "day":
             found.append((*self._under[1], "accent"))
         return found
-
-    def _day_words(self, days: tuple[date, date]) -> str:
-        return bubble_words(*days, sum_of(self.days, *days))
 
     def _draw_strip(self, canvas: Canvas) -> None:
         layer, px = canvas.below, self._look.px
@@ -425,8 +429,7 @@ class TimelineView:
                 break
             if name not in ("lost", "more"):
                 self._places.append((begin, y, x - begin, px(18), kind, name))
-        words = "by tool" if self.wish.by_project else "by project"
-        wide = layer.words(canvas.width, y, words, "accent", "small", right=True)
+        wide = layer.words(canvas.width, y, "by tool" if self.wish.by_project else "by project", "accent", right=True)
         self._places.append((canvas.width - wide, y, wide, px(18), "turn", None))
         self._mark_bar(canvas)
 
@@ -438,7 +441,7 @@ class TimelineView:
                 if bar.first <= last and first <= bar.last:
                     canvas.over.rect(left + at * step, px(24), step, canvas.tall - px(46), f"{color}@12", px(2))
         if self._under is not None and self._under[0] == "day":
-            canvas.bubble(self._day_words(self._under[1]))
+            canvas.bubble(words_at(self.days, *self._under[1]))
 
     # --- the mouse ---
 
